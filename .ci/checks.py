@@ -1,8 +1,9 @@
 """The checks of `.ci/run`: their commands, their requirements, and how many cores they occupy.
 
 A check starts as soon as its requirements are met and its cores are free, so checks that wait (for a
-network, a browser, a provider) run beside those that compute. The first failure ends the others, and
-its output is printed last. A table at the end shows how long each check took.
+network, a browser, a provider) run beside those that compute. If a check fails, and fails again if
+it is retried, the others are ended. A table at the end shows how long each check took; the output
+of a failed check follows it.
 """
 
 import argparse
@@ -250,8 +251,8 @@ def environment():
         "PATH": os.pathsep.join(paths),
         "TARGET": str(cache.target()),
         "CARGO_TERM_COLOR": "never",
-        # No crate is compiled twice here, and no backtrace is needed. Without incremental and debug
-        # data, the build takes a quarter less time.
+        # No crate is recompiled after a change here, and no backtrace is needed. Without
+        # incremental and debug data, the build takes a quarter less time.
         "CARGO_INCREMENTAL": "0",
         "CARGO_PROFILE_DEV_DEBUG": "0",
         "CARGO_PROFILE_DEV_STRIP": "debuginfo",

@@ -54,7 +54,7 @@ document.addEventListener("click", (event) => {
   if (button) copy(button);
 });
 
-// Times: relative in lists, with the local time and UTC on hover; absolute elsewhere
+// Times: relative in lists; elsewhere local, then relative; everywhere local and UTC on hover
 const words = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 const UNITS = [["year", 31_536_000], ["month", 2_592_000], ["day", 86_400], ["hour", 3_600], ["minute", 60]];
 function age(date) {

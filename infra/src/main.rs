@@ -1,6 +1,6 @@
-//! `cargo run -p infra -- render`: writes the checked-in files that are derived from the
-//! operations. `new` creates an operation. Other commands print derived documents or write
-//! generated data.
+//! `cargo run -p infra -- render`: writes the rendered files that are checked in, most of which are
+//! derived from the operations. `new` creates an operation. Other commands print derived documents
+//! or write generated data.
 
 use std::path::PathBuf;
 use std::process;
@@ -12,7 +12,8 @@ use infra::new::{Asked, NewOperation};
 use infra::{openapi, operations};
 use model::password::common;
 
-/// Renders the files that are derived from the operations, and creates operations.
+/// Renders the checked-in files, most of which are derived from the operations, and creates
+/// operations.
 #[derive(Parser)]
 struct Arguments {
     #[command(subcommand)]

@@ -1,9 +1,9 @@
-//! The deployment template: a root stack with the shared resources, and a nested stack per area
-//! with its functions.
+//! The deployment template: a root stack with the shared resources, and nested stacks with the
+//! functions: one per area, and one for the workers.
 //!
-//! The template is rendered and checked in, so that deploying needs no Rust and a review shows how
-//! a route changes permissions. Areas are separate stacks because CloudFormation allows 500
-//! resources per stack, and a function takes five or six of them.
+//! The template is rendered and checked in, so that deploying a release needs no Rust and a review
+//! shows how a route changes permissions. Areas are separate stacks because CloudFormation allows
+//! 500 resources per stack, and an operation's function takes five or six of them.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -180,7 +180,7 @@ pub fn route_key(method: &str, route: &Route) -> String {
 }
 
 /// The method in the key of an operation's first route. The function of images gets all methods and
-/// refuses others than GET and HEAD itself, as an API has at most 300 routes by default.
+/// itself refuses all but GET and HEAD, as an API has at most 300 routes by default.
 fn main_method(route: &Route) -> &'static str {
     if route.serves_images { ANY } else { route.verb.name() }
 }

@@ -25,7 +25,7 @@ pub enum MailAction {
     SendEmail,
 }
 
-/// The actions of a worker that reads and writes items of every kind.
+/// The actions of a worker that reads, queries, writes and deletes items.
 const READS_AND_WRITES: &[TableAction] = &[
     TableAction::BatchGetItem,
     TableAction::DeleteItem,

@@ -1,7 +1,7 @@
 """Proxies in front of a gateway: who can see the pages with keys and emails, and to which address
-the rate limits apply. The proxies are nginx and Caddy with their default settings, and proxies that
-do not identify themselves: nginx with HTTP/1.1, HAProxy, and a relay of connections like `ssh -R`
-and socat.
+the rate limits apply. The proxies are Caddy and nginx with their default settings (a trusted nginx
+also sends `X-Forwarded-For`), and proxies that do not identify themselves: nginx with HTTP/1.1,
+HAProxy, and a relay of connections like `ssh -R` and socat.
 
     tests/abuse/run
 
@@ -28,7 +28,7 @@ PERSON = {"accept": "text/html", "user-agent": "Mozilla/5.0", "sec-fetch-site": 
 # Headers that make a request look as if a browser or a program on the gateway's machine sent it.
 LOCAL = {"host": "localhost"}
 HERE, THERE = "127.0.1.1", "127.0.1.2"
-# The number of sign-ins per IP address in ten minutes.
+# The number of sign-ins that an IP address may attempt in ten minutes.
 LIMIT = 60
 
 

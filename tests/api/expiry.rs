@@ -1,5 +1,5 @@
 //! Every kind of item expires by TTL, is deleted with its owner, or exists only until a worker has
-//! done its work. The list contains every kind that operations and workers write.
+//! done its work. [`KINDS`] contains every kind that operations and workers write.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ use crate::events::{World, events};
 /// The lifetime of an item.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Life {
-    /// Every item has a TTL.
+    /// The item always has a TTL.
     Expires,
     /// The item has a TTL if its content expires.
     MayExpire,

@@ -30,7 +30,7 @@ fn wanted(app: &TestApp, permissions: &Value) -> Value {
     })
 }
 
-/// The operations that a server key opens.
+/// The operations that can be called with a server key.
 fn open_to_servers() -> impl Iterator<Item = Operation> {
     operations::all().into_iter().filter(|operation| operation.description.level.is_some_and(|level| level <= Level::Server))
 }
@@ -47,7 +47,7 @@ async fn send(world: &World, operation: &Operation, key: &str) -> Answer {
     let mut request = world.request(&name(operation));
     let value = |text: &str| text.parse::<HeaderValue>().unwrap();
     let headers = request.headers_mut();
-    // The token of an event for `internal` is of a user of `internal`, and is invalid in the
+    // The token of an event for `internal` belongs to a user of `internal`, and is invalid in the
     // project of the key.
     if headers.get("x-service-project-id").is_some_and(|project| project == INTERNAL) {
         headers.remove("x-service-access-token");

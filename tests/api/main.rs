@@ -1,5 +1,5 @@
 //! The API over HTTP. Modules with the name of a folder of `functions/` test the operations there;
-//! the others test what operations have in common, or provide what tests need.
+//! the others test what concerns several areas, or provide what tests need.
 // `json!` recurses for each part of its value, and a whole project exceeds the default limit of
 // 128.
 #![recursion_limit = "256"]

@@ -7,9 +7,9 @@ const PROJECT: &str = "/api/v1/internal/projects/current";
 
 /// A resource with a version.
 struct Resource {
-    /// Where its version is read.
+    /// The path at which the resource's version is read.
     read: String,
-    /// Where it is changed.
+    /// The path at which the resource is changed.
     change: String,
     /// The body of a change, which is different for each number.
     body: fn(usize) -> Value,

@@ -1,8 +1,7 @@
 //! The content API: the public content of a site. Four operations return JSON from the current
 //! publication; the others return images and documents, most of which the crate `site` renders.
-//! They need no credentials and change nothing. `api::content` adds validators, cache rules and
-//! errors to their responses.
-//! Agents call two more operations over JSON-RPC (`api::rpc`).
+//! `api::content` adds validators, cache rules and errors to their responses. Agents call two more
+//! operations over JSON-RPC (`api::rpc`). No operation here needs credentials or changes anything.
 //!
 //! Before the first publication there are no apps and no posts, and only the URL of the site is
 //! known.

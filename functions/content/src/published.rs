@@ -10,8 +10,8 @@ use store::content::{Dated, PostText};
 /// The name of the document that is the start page.
 pub(crate) const START_PAGE: &str = "docs";
 
-/// The content of the site without the texts of its posts, as it is public now, with the newest
-/// [`MOST_POSTS`].
+/// The content of the site as it is public now, with at most the newest [`MOST_POSTS`] posts, and
+/// without their texts.
 pub(crate) async fn content(app: &App) -> Result<Shown, Problem> {
     window(app, Window::newest(MOST_POSTS)).await
 }
@@ -57,7 +57,8 @@ pub(crate) async fn site(app: &App) -> Result<Site, Problem> {
     Ok(front(app).await?.value.site)
 }
 
-/// The site with the pictures of its pages, without apps and posts, and since when it is shown.
+/// The site with the pictures of its pages, without apps and posts, and the time of the last switch
+/// between publications.
 pub(crate) async fn front(app: &App) -> Result<Dated<Content>, Problem> {
     let site_url = &app.settings.site_url;
     let published = app.store.front().await?;

@@ -96,7 +96,7 @@ pub fn of_deployment(app: &App) -> axum::Router<App> {
 }
 
 /// Adds the console. Its page and files contain nothing secret, so everybody gets them; to see
-/// anything, they have to sign in.
+/// anything else, a user has to sign in.
 pub fn with_console(fallback: axum::Router<App>) -> axum::Router<App> {
     fallback.merge(web_console::serve::router().with_state(()))
 }

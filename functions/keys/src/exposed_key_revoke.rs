@@ -1,6 +1,6 @@
 //! `POST /api/v1/integrations/credential-scanning/revoke`: revokes an API key that was found in
-//! public; the key may belong to a user or a team. Secret scanners call it; whoever has the key may
-//! revoke it.
+//! public; the key may belong to a user or a team. Secret scanners call this operation; whoever has
+//! the key may revoke it.
 //!
 //! The owner is told by email, unless the project has disabled notices about API keys: a user, or
 //! the members of a team who may manage its keys.

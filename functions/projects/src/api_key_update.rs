@@ -1,5 +1,6 @@
 //! `PATCH /api/v1/internal/api-keys/{id}`: changes the description of a set of API keys, or revokes
-//! the set. Revoked keys stop working at once.
+//! the set. Revoked keys stop working at once or, if the deployment sets
+//! `GATELET_PROJECT_CACHE_SECONDS`, within this time.
 
 use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use api::http::{Json, Named, Route};

@@ -1,5 +1,5 @@
 //! `DELETE /api/v1/internal/projects/current`: deletes the project with all its data. Its keys stop
-//! working at once.
+//! working at once or, if the deployment sets `GATELET_PROJECT_CACHE_SECONDS`, within this time.
 //!
 //! A worker deletes the data, which may take longer than a request allows. The header names the
 //! project. To guard against mistakes, the body can repeat the project's id.

@@ -1,5 +1,5 @@
 //! `POST /api/v1/contact-channels`: adds an email address to a user. An address that a client adds
-//! for signing in can be used once it is verified; if several users add the same address, the
+//! for signing in can be used after it is verified; if several users add the same address, the
 //! first to verify it gets it. An address that a server adds for signing in can be used at once.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};

@@ -1,5 +1,6 @@
 //! `POST /api/v1/internal/webhook-endpoints/{id}/rotate-secret`: replaces the secret of an
-//! endpoint. For a while, events are signed with both secrets, so that no receiver rejects them.
+//! endpoint. For a day by default, events are signed with both secrets, so that no receiver rejects
+//! them.
 
 use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use api::http::{Json, Route};

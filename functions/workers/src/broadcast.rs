@@ -5,7 +5,7 @@ use wire::id::{BroadcastId, ProjectId};
 
 use crate::fail_point::reached;
 
-/// Creates the next entries, about `wanted` of them, and returns their number. It stops early if
+/// Creates the next entries, about `wanted` of them, and returns their number. Stops early if
 /// another worker was faster, or if every recipient has an entry.
 pub(crate) async fn expand(app: &App, project: &ProjectId, id: BroadcastId, wanted: usize) -> Result<usize, store::Error> {
     let mut made = 0;

@@ -101,7 +101,7 @@ impl Links<'_> {
     async fn add(&mut self, day: Date, mut entries: Vec<Fresh>) -> Result<(), store::Error> {
         let noted = note_sign_ins(self.app, self.project, &entries).await;
         match noted.and(count_active(self.app, self.project, &entries).await) {
-            // A malformed item must not keep entries from being linked.
+            // An error that no retry can cure must not keep entries from being linked.
             Err(error @ (Error::Corrupt(_) | Error::Refused(_) | Error::TooMuch(_))) => {
                 tracing::error!(%error, project = %self.project, "the activity of users was not counted, or not noted in full");
             }

@@ -1,5 +1,5 @@
-//! Completes deletions that requests began: those of projects; and those of very large teams, and
-//! of users in very many teams, that the client did not finish by repeating the request.
+//! Completes deletions that requests or commands began: those of projects; and those of very large
+//! teams, and of users in very many teams, that the client did not finish by repeating the request.
 //!
 //! A step may be interrupted, or run in parallel with another step or a request. The table alone
 //! says what is left to delete.

@@ -33,14 +33,15 @@ const CHUNK: usize = 50;
 /// sends. A step should take less than a second, because urgent emails wait for the next step.
 const PREPARED: i32 = 50;
 const SENT: i32 = 200;
-/// Number of entries of a broadcast that a step creates.
+/// About how many entries of a broadcast a step creates.
 const EXPANDED: usize = 200;
 const SETTLE_TRIES: u32 = 5;
 /// Number of tasks that run in parallel: one waits for the table while others render or send.
 pub const PARALLEL: usize = 3;
 
 /// Works on what is due, as far as the numbers above allow, and returns how many entries were
-/// advanced. Zero means that nothing is due or that nothing could be done.
+/// advanced or, for broadcasts, created. Zero means that nothing is due or that nothing could be
+/// done.
 ///
 /// After `until`, the step starts sending no more emails, so that a worker that is shut down
 /// leaves no email with an unknown outcome.
@@ -59,8 +60,8 @@ pub async fn step(app: &App, mailer: &dyn Mailer, until: Timestamp) -> Result<us
     }
 }
 
-/// The number of entries that a task advanced; zero if the task failed. The entries that a failed
-/// task did not advance stay due for a later step.
+/// The number of entries that a task advanced or created; zero if the task failed. What a failed
+/// task did not do stays due for a later step.
 fn counted(result: Result<usize, store::Error>) -> usize {
     result.inspect_err(|error| tracing::warn!(%error, "a task of the outbox failed; its entries stay due")).unwrap_or(0)
 }

@@ -27,9 +27,9 @@ impl Parties {
         self.projects.get(id)
     }
 
-    /// The project of an entry and the user to whom it goes; `None` for one that does not exist. If
-    /// the entry was edited after [`Self::of`] had read the users, its new recipient is read
-    /// separately.
+    /// The project of an entry and the user to whom the entry goes; `None` for one that does not
+    /// exist, and if the entry goes to no user. If the entry was edited after [`Self::of`] had read
+    /// the users, its new recipient is read separately.
     pub(crate) async fn to(&self, app: &App, row: &OutboxRow) -> Result<(Option<&SendingProject>, Option<User>), store::Error> {
         let user = match row.entry.to.user_id() {
             None => None,

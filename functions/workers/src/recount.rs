@@ -16,14 +16,14 @@ use wire::id::{ProjectId, UserId};
 use crate::chain;
 
 /// The maximum number of users of a project that the worker counts by itself, when it finds that
-/// nobody has counted them.
+/// they were never counted or that their lists are incomplete.
 pub const MOST_USERS: usize = 2000;
 /// How often changed accounts are read again before a recount gives up.
 const ROUNDS: u32 = 10;
 /// How many entries of the trail are read at once.
 const READ: usize = 500;
 /// Changes that began up to this long before the list of users was read may be missing from the
-/// list. It is longer than the longest request plus the difference between the clocks of two
+/// list. The time is longer than the longest request plus the difference between the clocks of two
 /// instances.
 const BEFORE: SignedDuration = SignedDuration::from_mins(2);
 

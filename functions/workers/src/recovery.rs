@@ -3,8 +3,8 @@
 //!
 //! Elsewhere a lease decides when a worker counts as dead, and an email that was being sent has an
 //! unknown outcome. A gateway has its data to itself and can look into its own inbox: an email in
-//! the inbox was sent, and any other was not. A project's own mail server cannot be asked, so the
-//! outcome stays unknown and the email is not sent again.
+//! the inbox was sent, and any other was not, unless the project has its own mail server. Such a
+//! server cannot be asked, so the outcome stays unknown and the email is not sent again.
 
 use flows::App;
 use jiff::SignedDuration;

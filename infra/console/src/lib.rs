@@ -7,9 +7,9 @@
 //! each other by relative URLs, so all of them are below one path, which contains a version that
 //! they share.
 //!
-//! The front end only uses the API. The gateway adds the page's frame and, on the machine it runs
-//! on, the keys of its first project. A deployment serves the same files with the frame in
-//! `page.html`, see [`serve`].
+//! The front end reads and changes data only through the API. The gateway adds the page's frame
+//! and, for holders of the page key, the keys of its first project. A deployment serves the same
+//! files with the frame in `page.html`, see [`serve`].
 
 pub mod serve;
 

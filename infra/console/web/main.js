@@ -16,7 +16,7 @@ takeToken(location, history, storage("localStorage"));
 const place = document.querySelector("#console");
 const who = h("div", { class: "account" });
 document.querySelector(".bar > div").append(who);
-// The module of every page, at the URL from which the frame has loaded it, so that it runs once.
+// The module `page.js`, at the URL from which the frame has loaded it, so that it runs only once.
 const { showTimes } = await import(document.querySelector('script[src*="/page.js"]').src);
 
 const session = new Session({ localStorage: storage("localStorage"), sessionStorage: storage("sessionStorage") });

@@ -6,7 +6,7 @@ export const routes = [
   { path: "/home", name: "home", load: () => import("./views/home.js") },
   { path: "/sign-in", name: "sign-in", load: () => import("./views/sign-in.js") },
   { path: "/account", name: "account", load: () => import("./views/account.js") },
-  // The path is that of the SDK's page for the same purpose, below the path of a trusted domain.
+  // The SDK's page for the same purpose has this path, too, below the path of a trusted domain.
   { path: "/cli-auth-confirm", name: "confirm", load: () => import("./views/confirm-tool.js") },
   { path: "/projects", name: "projects", load: () => import("./views/projects.js") },
   { path: "/:project", name: "overview", load: () => import("./views/overview.js") },

@@ -109,8 +109,8 @@ impl Engine {
     /// Turns the table's stream on or off, and returns whether it was on.
     ///
     /// The stream is only on while other processes can read it, or if a project has had a webhook
-    /// endpoint since the engine was opened (`feed`), because each write also writes a record of
-    /// it. In memory, the engine scans all records at each write.
+    /// endpoint since the engine was opened (`feed`): with the stream on, each write also writes a
+    /// record. In memory, the engine then scans all records at each write.
     pub async fn stream(&self, enabled: bool) -> Result<bool, store::Error> {
         let refused = |error: String| store::Error::Refused(error);
         let client = self.store.client();

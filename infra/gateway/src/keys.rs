@@ -70,7 +70,7 @@ impl Keys {
         Self::chosen(Role::First, project_id, saved, entropy)
     }
 
-    /// Chooses the keys of the project `internal` in the same way.
+    /// Chooses the keys of the project `internal` in the same way as [`Self::choose`].
     pub fn choose_internal(saved: &Saved, entropy: &Entropy) -> anyhow::Result<Self> {
         Self::chosen(Role::Internal, ProjectId::internal(), saved, entropy)
     }

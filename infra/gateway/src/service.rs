@@ -233,7 +233,7 @@ async fn link(app: &App, projects: BTreeSet<ProjectId>) -> BTreeSet<ProjectId> {
     let mut failed = BTreeSet::new();
     for project in projects {
         if let Err(error) = workers::trail::link(app, &project).await {
-            tracing::error!(%error, %project, "could not link the new entries of an audit trail into its chain; it will be retried");
+            tracing::error!(%error, %project, "could not link the new entries of an audit trail into its chain; this will be retried");
             failed.insert(project);
         }
     }
@@ -275,8 +275,8 @@ impl Service {
     }
 }
 
-/// Records the next changes, and begins the deliveries that are due. Returns whether there were
-/// changes, so that more may follow.
+/// Records the events of the next changes, and begins the deliveries that are due. Returns whether
+/// there were changes, so that more may follow.
 async fn step(app: &App, engine: &Engine, courier: &mut Courier) -> Result<bool, store::Error> {
     let batch = engine.changes().await?;
     let is_busy = batch.is_some();

@@ -1,8 +1,8 @@
 //! The access tokens that this process has verified, so that the signature of a token is not
 //! checked with each of its requests (`infra/README.md`, "What a request takes in the gateway").
 //!
-//! Only the claims in the token are remembered: the session, the user and the project are read with
-//! every request, and the expiry is checked again.
+//! Only the claims in the token are remembered: every request reads the session, the user and
+//! (unless it is remembered, too) the project, and checks the expiry again.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -16,7 +16,7 @@ const LONGEST_NAME: usize = 43;
 const LONGEST_SUMMARY: usize = 120;
 /// The field of the request body in a created operation.
 pub(super) const BODY: &str = "text";
-/// The fields that a created operation has in its response besides the parameters of its path.
+/// The fields that a created operation may have in its response besides the parameters of its path.
 const OWN_FIELDS: [&str; 2] = [BODY, "caller_project_id"];
 /// The strict and reserved keywords of edition 2024 (The Rust Reference, Keywords), which cannot
 /// name a module or a field.
@@ -126,9 +126,9 @@ fn check_path(path: &str) -> anyhow::Result<()> {
                     && name.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_');
                 ensure!(
                     is_field && !KEYWORDS.contains(&name),
-                    "{segment:?}: a parameter must have a name such as {{team_id}}, and not a keyword of Rust"
+                    "{segment:?}: a parameter must have a name such as {{team_id}} that is not a keyword of Rust"
                 );
-                ensure!(!OWN_FIELDS.contains(&name), "{segment} cannot be a parameter: a new operation already has a field of this name");
+                ensure!(!OWN_FIELDS.contains(&name), "{segment} cannot be a parameter, as new operations use the name: choose another");
                 ensure!(seen.insert(name), "the path has the parameter {segment} twice");
             }
             None => ensure!(

@@ -1,4 +1,4 @@
-//! Adds a line to a list: of the modules of a crate, or of an area's operations.
+//! Adds a line to a list: to the module declarations of a file, or to the operations of an area.
 
 use anyhow::Context as _;
 
@@ -26,7 +26,7 @@ fn module(line: &str) -> Option<&str> {
 /// Adds an operation at the end of its area's list.
 pub(super) fn with_operation(library: &str, module: &str) -> anyhow::Result<String> {
     let start = library.find("pub fn operations(").context("`pub fn operations` is missing")?;
-    let end = start + library[start..].find("\n}").context("`operations` does not end")? + 1;
+    let end = start + library[start..].find("\n}").context("`pub fn operations` lacks a closing brace at the start of a line")? + 1;
     Ok(format!("{}    register.operation({module}::ROUTE, {module}::handle);\n{}", &library[..end], &library[end..]))
 }
 

@@ -29,7 +29,7 @@ impl NewOperation {
         ];
         for (path, wanted) in added {
             if path.exists() || path.with_extension("").is_dir() {
-                bail!("{} exists: choose another name", path.display());
+                bail!("{} or a folder of this name exists: choose another name", path.display());
             }
             files.push(File { path, found: String::new(), wanted });
         }

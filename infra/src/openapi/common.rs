@@ -1,5 +1,6 @@
-//! The errors that operations share: those that the layers of an interface return, and those of the
-//! access-level check. A route lists only the errors that its operation has besides these.
+//! The errors that operations share: those that the layers and extractors of an interface return,
+//! such as those of the access-level check. A route lists only the errors that its operation has
+//! besides these.
 
 use std::collections::BTreeSet;
 

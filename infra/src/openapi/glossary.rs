@@ -32,7 +32,8 @@ fn described_schemas(document: &Value) -> Vec<String> {
     schemas.filter(|(_, schema)| schema["description"].is_string()).map(|(name, _)| format!("#/components/schemas/{name}")).collect()
 }
 
-/// Calls `field` with the name and the schema of each property, and with each parameter.
+/// Calls `field` with the name and the schema of each property, and with each parameter and its
+/// name.
 pub(super) fn visit(value: &mut Value, field: &impl Fn(&str, &mut Value)) {
     match value {
         Value::Object(object) => {

@@ -1,8 +1,8 @@
 //! The OpenAPI 3.1 document. It describes every operation by its route and the types of its
 //! handler, with the errors that the operation may return.
 //!
-//! The types provide parameters, bodies and responses; [`common`] adds the errors that all
-//! operations of an interface share. Nothing is written by hand for a single operation.
+//! The types provide parameters, bodies and responses; [`common`] adds the errors that operations
+//! share. Nothing is written by hand for a single operation.
 
 pub mod catalog;
 mod closed;
@@ -51,7 +51,8 @@ pub fn document(api_url: &str) -> OpenApi {
     document_of(&operations::all(), api_url, api_url)
 }
 
-/// The OpenAPI document as JSON, for APIs with different base URLs.
+/// The OpenAPI document as JSON, with the descriptions of the glossary. The two APIs may have
+/// different base URLs.
 pub fn json(api_url: &str, site_url: &str) -> serde_json::Result<Value> {
     let mut document = serde_json::to_value(document_of(&operations::all(), api_url, site_url))?;
     glossary::describe(&mut document);

@@ -101,7 +101,7 @@ fn path_names(path: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The objects of which a schema consists: a single object, or the parts of an `allOf` for a
-/// flattened type.
+/// flattened type. Empty for any other schema.
 fn objects(schema: &RefOr<Schema>) -> Vec<&Object> {
     match schema {
         RefOr::T(Schema::Object(object)) => vec![object],
@@ -172,7 +172,7 @@ fn answers(operation: &Operation, schemas: &Schemas, is_content: bool) -> BTreeM
     answers
 }
 
-/// The responses of the endpoint for agents besides the result of a call. They have no error codes
+/// The responses of an endpoint for agents besides the result of a call. They have no error codes
 /// of this service, because the protocols put codes of their own in the body.
 fn refusals_of_agents(operation: &Operation, schemas: &Schemas) -> impl Iterator<Item = (StatusCode, Response)> {
     let body = |description: &str| {

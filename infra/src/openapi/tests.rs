@@ -1,4 +1,4 @@
-//! Tests with a document of sample operations, one of each kind.
+//! Tests of the document, most of them with sample operations of different kinds.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;

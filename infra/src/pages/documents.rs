@@ -59,7 +59,7 @@ impl Document {
         href(self.name.strip_suffix("index").filter(|folder| folder.is_empty() || folder.ends_with('/')).unwrap_or(self.name))
     }
 
-    /// The first heading of the document.
+    /// The first heading of the document, or its name if it has none.
     pub fn title(&self) -> String {
         let heading = self.text.lines().find_map(|line| line.strip_prefix("# "));
         heading.unwrap_or(self.name).replace('`', "")
@@ -199,7 +199,7 @@ fn target(url: &str, name: &str, rendered: &mut Rendered) -> CowStr<'static> {
     let found = file.and_then(|file| all().find(|document| Path::new(&format!("{}.md", document.name)) == file));
     let target = match found {
         Some(document) => format!("{}{fragment}", document.href()),
-        // The link leads to a file that is not a page, or has another scheme such as `javascript:`.
+        // The link does not lead to a document, or has another scheme such as `javascript:`.
         None => {
             rendered.broken.push(url.to_owned());
             return "#".into();

@@ -102,7 +102,8 @@ impl Frame {
         Self { environment: LazyLock::new(environment), navigation: [entries, &PUBLIC].concat() }
     }
 
-    /// Renders the page of this template. `here` is the page's entry in the navigation.
+    /// Renders the page of this template. `here` is the URL of the page's entry in the navigation;
+    /// empty if it has none.
     pub fn page(&self, template: &str, here: &str, page: impl Serialize) -> anyhow::Result<String> {
         let home = self.navigation.first().map_or("/docs", |entry| entry.href);
         let navigation = Value::from(Serde(&self.navigation));

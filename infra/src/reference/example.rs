@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::fields::resolve;
 
-/// How deep objects may be nested.
+/// How deep objects and lists may be nested.
 const DEPTH: usize = 6;
 
 /// A request body with its required fields.

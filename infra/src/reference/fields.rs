@@ -65,7 +65,7 @@ fn parts(schema: &Value) -> impl Iterator<Item = &Value> {
 }
 
 /// For an array, the schema of its elements, and the suffix `[]` for the array's name. Any other
-/// schema is returned unchanged, with an empty suffix.
+/// schema is only resolved, and its suffix is empty.
 fn element<'a>(document: &'a Value, schema: &'a Value) -> (&'a Value, &'static str) {
     let schema = resolve(document, schema);
     if schema["items"].is_object() { (&schema["items"], "[]") } else { (schema, "") }

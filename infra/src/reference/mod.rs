@@ -71,7 +71,7 @@ impl Reference {
         self.areas.iter().flat_map(|area| &area.operations).map(|operation| operation.id.as_str())
     }
 
-    /// The index with the operations that contain every word of `query`.
+    /// The index, which shows only the operations that contain every word of `query`.
     pub fn index(&self, frame: &Frame, query: &str) -> anyhow::Result<String> {
         let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
         let areas: Vec<ListedArea<'_>> = self.areas.iter().map(|area| listed(area, &words)).collect();

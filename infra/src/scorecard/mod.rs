@@ -166,7 +166,7 @@ impl Requirement {
     pub fn problems(&self, root: &Path) -> Vec<String> {
         let mut problems = Vec::new();
         if !self.summary.ends_with('.') || self.summary.chars().count() > LONGEST_SUMMARY {
-            problems.push(format!("its summary is not a sentence of at most {LONGEST_SUMMARY} characters"));
+            problems.push(format!("its summary must end with a full stop and have at most {LONGEST_SUMMARY} characters"));
         }
         if [&self.summary, &self.reason].into_iter().chain(&self.tests).any(|text| text.contains(['|', '\n'])) {
             problems.push("a text contains `|` or a line break, which would end its table cell".to_owned());

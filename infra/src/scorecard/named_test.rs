@@ -11,14 +11,14 @@ pub struct NamedTest {
 }
 
 impl NamedTest {
-    /// Looks up a test below `root`; the error says what is missing.
+    /// Looks up a test below `root`; the error says what is wrong.
     pub fn find(root: &Path, text: &str) -> Result<Self, String> {
         let (path, name) = text.split_once("::").ok_or_else(|| format!("{text} does not name a test in a file"))?;
         let file = root.join(path);
         let source = std::fs::read_to_string(&file).map_err(|error| format!("{path}: {error}"))?;
         let is_there = match file.extension().and_then(|extension| extension.to_str()) {
             Some("rs") if !is_module(&file) => {
-                return Err(format!("no file beside {path} declares it as a module, so its tests never run"));
+                return Err(format!("{path} is not declared as a module, so its tests never run"));
             }
             Some("rs") => has_rust_test(&source, name),
             Some("js") => has_titled_test(&source, name),

@@ -9,12 +9,12 @@ use crate::{Client, ExchangeError};
 #[derive(Debug, Clone)]
 pub struct Bucket(Client);
 
-/// Why a request was not executed.
+/// Why a request failed.
 #[derive(Debug)]
 pub enum Error {
     /// S3 gave no complete answer, or answered with status 429 or 5xx; the request may be repeated.
     Unavailable(String),
-    /// S3 refused the request, or the request is invalid.
+    /// S3 refused the request, or the request is invalid or cannot be signed.
     Refused(String),
 }
 

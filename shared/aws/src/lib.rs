@@ -4,7 +4,7 @@
 //! assembles parts that never change here: the endpoint, the authentication scheme, plugins,
 //! interceptors, and retries, although retries are off. That took half of the time of a call and a
 //! fifth of the size of each function (`infra/README.md`, "How functions are built"). Here, an
-//! operation of the SDK serialises the request, `aws-sigv4` signs it, a connector sends it, and the
+//! operation of the SDK serializes the request, `aws-sigv4` signs it, a connector sends it, and the
 //! operation parses the answer. Timeouts and retries are up to the caller and the connector.
 
 #![warn(missing_docs)]
@@ -49,7 +49,7 @@ const USER_AGENT: &str = concat!("gatelet/", env!("CARGO_PKG_VERSION"));
 /// Why a call failed.
 pub type Failure<E> = SdkError<E, HttpResponse>;
 
-/// Why a request has no answer.
+/// Why a request has no complete answer.
 #[derive(Debug)]
 pub enum ExchangeError {
     /// The request could not be addressed or signed.
@@ -62,7 +62,7 @@ pub enum ExchangeError {
 
 /// The input of an operation of the SDK.
 pub trait Request: Sized {
-    /// The operation, which serialises requests and parses answers.
+    /// The operation, which serializes requests and parses answers.
     type Operation: RuntimePlugin + Default;
     /// What the operation returns.
     type Output: Any + Debug + Send + Sync;
@@ -211,7 +211,7 @@ impl Client {
     }
 }
 
-/// How requests of a service are signed: S3 takes paths as they are, and wants the digest of the
+/// How requests to a service are signed: S3 takes paths as they are, and wants the digest of the
 /// body in a header.
 fn settings(service: Service) -> SigningSettings {
     let mut settings = SigningSettings::default();

@@ -36,7 +36,7 @@ impl Composer {
         let mut message = Message::builder()
             .from(Mailbox::new(name, address(&mail.from.address)?))
             .date(SystemTime::from(now))
-            // Every attempt has the same message id, so a server can recognise a duplicate.
+            // Every attempt has the same message id, so a server can recognize a duplicate.
             .message_id(Some(format!("<{}@{}>", mail.id, self.host)))
             .subject(mail.subject.as_str());
         for to in &mail.to {

@@ -190,7 +190,7 @@ fn environment<'e>() -> Environment<'e> {
 }
 
 /// The filter `default`, which also replaces `none`, such as the name of a user who has no name.
-/// The engine's own filter replaces only undefined values.
+/// The engine's own filter replaces only undefined values, unless its second argument is true.
 fn default(state: &State, value: &Value, others: Rest<Value>) -> Result<Value, minijinja::Error> {
     let value = if value.is_none() { &Value::UNDEFINED } else { value };
     filters::default(state, value, others)
@@ -225,7 +225,7 @@ impl<'e> Part<'e> {
 }
 
 /// Escapes text for HTML as MiniJinja does, but leaves slashes as they are: they are harmless, and
-/// programs then recognise links. `none`, such as the name of a user who has no name, is written as
+/// programs then recognize links. `none`, such as the name of a user who has no name, is written as
 /// an empty string.
 fn format_value(out: &mut Output, state: &mut State, value: &Value) -> Result<(), minijinja::Error> {
     if value.is_none() {

@@ -5,8 +5,8 @@
 //! the operating system can bound memory, time and stack. So this program starts itself once more
 //! as a renderer, which has a memory limit, has no secrets, and is killed when an answer takes too
 //! long. A renderer renders one email after another. An email that crashes it costs a restart of a
-//! few milliseconds and gets the status `render-error`; other emails of the same request are not
-//! affected.
+//! few milliseconds and gets the status `render-error`; the other emails of the same request are
+//! still rendered.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -152,8 +152,8 @@ fn in_renderer(program: &PathBuf, sources: &Sources, contexts: &[Context]) -> Ve
         if failures >= tries {
             tracing::warn!(error = %lost, "an email was not rendered");
             renderings.push(Err(lost.to_string()));
-            // The cause is the sources, not a slow machine, so each further email gets only one
-            // attempt.
+            // The cause is probably the sources, not a slow machine, so each further email gets
+            // only one attempt.
             (tries, failures) = (1, 0);
         }
     }

@@ -29,7 +29,7 @@ pub enum Error {
         /// The explanation that SES gives; may be empty.
         message: String,
     },
-    /// The request could not be serialised, addressed or signed.
+    /// The request could not be serialized, addressed or signed.
     #[error("the request could not be built or signed")]
     Request(#[source] Box<dyn StdError + Send + Sync>),
     /// The request may or may not have reached SES: see the reason that the connector gives.
@@ -199,7 +199,7 @@ impl SesApi {
         Self(client)
     }
 
-    /// Sends an email (`SendEmail`). Not idempotent: SES has no key to recognise a repeated
+    /// Sends an email (`SendEmail`). Not idempotent: SES has no key to recognize a repeated
     /// request.
     pub async fn send_email(&self, email: &SendEmail) -> Result<(), Error> {
         let body = serde_json::to_vec(email).map_err(|error| Error::Request(error.into()))?;

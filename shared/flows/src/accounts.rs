@@ -73,7 +73,7 @@ pub async fn change_read(
         }
         let mut user = row.user.clone();
         let With(others) = change(&mut user)?;
-        // The caller handles failures of the other writes.
+        // The calling function handles failures of the other writes.
         Ok(match app.store.change_account(project, &row, &user, others).await {
             Ok(Outcome::Done) => Ok(UserRow { user, version: row.version + 1, last_active_at: row.last_active_at }),
             Ok(Outcome::Changed) => return Err(Error::conflict()),
@@ -127,7 +127,7 @@ pub async fn verify_read(
         let mut user = row.user.clone();
         let With(mut others) = change(&mut user)?;
         others.extend(notice::of_change(&context.app, &context.project, place(context), &row.user, &mut user)?);
-        // The caller handles failures of the other writes.
+        // The calling function handles failures of the other writes.
         Ok(match take_addresses(&context.app.store, project, &row, &user, others).await {
             Ok(Outcome::Done) => Ok(()),
             Ok(Outcome::Changed) => return Err(Error::conflict()),

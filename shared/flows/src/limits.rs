@@ -179,8 +179,8 @@ impl<'a> Counting<'a> {
     }
 }
 
-/// Counts a request by the secret that it contains. The caller must have checked that the secret is
-/// valid, so that only its owner can use up the limit.
+/// Counts a request by the secret that it contains. Check first that the secret is valid, so that
+/// only its owner can use up the limit.
 pub async fn by_secret(app: &App, project: &ProjectId, rule: Rule, secret: &SecretString) -> Result<(), store::Error> {
     match app.settings.limits.counter(rule, &Subject::secret(secret), app.clock.now()) {
         Some(counter) => app.store.count(project, &counter).await,
@@ -196,8 +196,8 @@ pub async fn unproved(app: &App, project: Option<&ProjectId>, place: &Place) -> 
     unknown(app, project, Rule::Unproved, place).await
 }
 
-/// Counts a request with an unknown refresh token, authorization code or polling code by the
-/// caller's IP address and not by the token or code, so that made-up ones create no items.
+/// Counts a request with an unknown refresh token, authorization code, polling code or device code
+/// by the caller's IP address and not by the token or code, so that made-up ones create no items.
 pub async fn unknown_token(app: &App, project: &ProjectId, place: &Place) -> Result<(), store::Error> {
     unknown(app, Some(project), Rule::TokenUnknown, place).await
 }

@@ -1,4 +1,4 @@
-//! Types of values on the wire that must be one of a few words.
+//! Types with only one or two possible values on the wire.
 
 use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
 use serde::Serialize;

@@ -23,8 +23,8 @@ use wire::level::Level;
 /// The maximum number of remembered proofs. When it is reached, all are forgotten.
 const MOST: usize = 1000;
 
-/// A project and a key, as read for a claim. If it is remembered, the key proved the claimed access
-/// level; without a key, the project required none at that level.
+/// A project and a key, as read for a claim. In a remembered proof, the key proved the claimed
+/// access level; without a key, the project required none at that level.
 #[derive(Debug)]
 pub struct Proof {
     /// The project.
@@ -107,7 +107,7 @@ impl Lookup {
 #[derive(Debug)]
 pub struct Proofs {
     life: SignedDuration,
-    /// When each proof was read, with the proof.
+    /// Each proof, with a time just before it was read.
     proved: Mutex<HashMap<Claim, (Timestamp, Arc<Proof>)>>,
 }
 

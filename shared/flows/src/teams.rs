@@ -35,17 +35,17 @@ impl Entered {
     }
 }
 
-/// The error for a team that does not exist or that the caller may not see.
+/// The error for a team that does not exist.
 pub fn no_team(team: TeamId) -> KnownError {
     KnownError::TeamNotFound { team_id: team.to_string() }
 }
 
-/// The error for a user who is not a member.
+/// The error for a user who is not a member of the team.
 pub fn no_member(team: TeamId, user: UserId) -> KnownError {
     KnownError::TeamMembershipNotFound { team_id: team.to_string(), user_id: user.to_string() }
 }
 
-/// The user to whom a client's access is limited; `None` for a server.
+/// The user to whom a client's access is limited; `None` for servers and administrators.
 pub fn limited_to(context: &Context) -> Result<Option<UserId>, KnownError> {
     match (context.level, &context.user) {
         (Level::Client, Some(user)) => Ok(Some(user.row.user.id)),

@@ -21,7 +21,7 @@ const FAMILIES: [[&str; 3]; 2] =
 /// Names and values of headers.
 type Headers = Vec<(String, String)>;
 
-/// The text in a fault's reason if the endpoint took too long; the text after it says how long.
+/// The text in a fault's reason if the endpoint took too long; the time limit follows the text.
 const LATE: &str = "no answer within";
 
 /// Sends a delivery to its endpoint.

@@ -206,7 +206,7 @@ pub const MOST_BYTES: usize = 4 * 1024 * 1024;
 /// The maximum number of posts in a list, so that the list takes a bounded number of reads.
 pub const MOST_POSTS: usize = 10_000;
 
-/// A part of the public posts, which are counted from the newest on.
+/// A part of the public posts, which are sorted from newest to oldest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
     /// How many newer posts are left out.

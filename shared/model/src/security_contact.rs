@@ -16,9 +16,9 @@ pub struct SecurityContact {
 /// Why a value is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Invalid {
-    /// A contact is not a URI that the format permits, or there is none.
+    /// A contact is not a URI that the format permits, or is too long, or there is none.
     #[error(
-        "{0:?} is not a contact: expected URIs separated by commas, such as \
+        "{0:?} is not a contact: expected URIs of at most 500 bytes, separated by commas, such as \
          mailto:security@example.com, https://example.com/report or tel:+1-201-555-0123"
     )]
     Contact(String),

@@ -35,10 +35,12 @@ const BUDGET: Duration = Duration::from_secs(2);
 const MAX_ANSWER: usize = 256 * 1024;
 
 /// Why a provider gave no usable answer; Turnstile and webhook endpoints are called providers here,
-/// too. The texts are for the log.
+/// too. The texts are for the log; what administrators learn about a failed webhook is derived from
+/// them (`flows::webhook`).
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Fault {
-    /// The provider cannot be reached, took too long, or answered with status 429 or 5xx.
+    /// The provider cannot be reached, took too long, answered with status 429 or 5xx, or named an
+    /// error of its own, such as `temporarily_unavailable`.
     #[error("the provider is unavailable: {0}")]
     Unavailable(String),
     /// The provider refused the request.
@@ -78,7 +80,7 @@ impl<'a> Outgoing<'a> {
         Outgoing { allow_private: settings.allow_private_issuers, stand_in: None }
     }
 
-    /// The URL to call for an endpoint: its own or, if a server stands in for all hosts, the
+    /// The URL to use for an endpoint: its own or, if a server stands in for all hosts, the
     /// corresponding URL of that server.
     pub fn place(self, endpoint: &str) -> Cow<'_, str> {
         match self.stand_in.zip(endpoint.strip_prefix("https://")) {

@@ -1,6 +1,6 @@
-//! The resolver of outgoing connections. It returns only the addresses that may be called, and a
-//! connection goes to one of these. The name is not resolved again between the check and the
-//! connection, so an attacker cannot change its address in between (DNS rebinding).
+//! The resolver for requests to providers and webhook endpoints. It returns only the addresses that
+//! may be called, and a connection goes to one of these. The name is not resolved again between the
+//! check and the connection, so an attacker cannot change its address in between (DNS rebinding).
 
 use std::error::Error as StdError;
 use std::net::{IpAddr, SocketAddr};

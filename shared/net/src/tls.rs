@@ -32,7 +32,7 @@ pub fn trust(roots: &mut RootCertStore, pem: &[u8]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Adds the certificates (PEM) in the file that `SSL_CERT_FILE` names to the roots; does nothing if
+/// Adds to the roots the certificates (PEM) in the file that `SSL_CERT_FILE` names; does nothing if
 /// the variable is not set. Fails if the file cannot be read or parsed.
 pub fn trust_operator(roots: &mut RootCertStore) -> Result<(), Error> {
     match variable("SSL_CERT_FILE") {

@@ -44,8 +44,8 @@ pub struct Tokens {
     /// When the access token expires; absent unless the provider names a time at most one year
     /// away.
     pub expires_at: Option<Timestamp>,
-    /// The granted scopes, separated by spaces or, by GitHub, by commas; `None` if the provider
-    /// names none, which means that it granted the requested scopes.
+    /// The granted scopes as the provider reports them, separated by spaces or, as GitHub does, by
+    /// commas. If it reports none as text: `None`, and the requested scopes count as granted.
     pub scope: Option<String>,
 }
 
@@ -67,7 +67,7 @@ pub struct Grant<'a> {
 /// Why a provider issued no tokens.
 #[derive(Debug, thiserror::Error)]
 pub enum NotIssued {
-    /// The provider does not, or no longer, accept the code or the refresh token.
+    /// The provider does not accept the code or the refresh token, or no longer does.
     #[error("the provider does not accept the grant: {0}")]
     Grant(String),
     /// The provider does not accept the project's client id or secret.
@@ -79,8 +79,8 @@ pub enum NotIssued {
 }
 
 impl From<Fault> for NotIssued {
-    /// Judges a refusal by its error code (RFC 6749 §5.2, OpenID Connect Core §3.1.2.6, and codes
-    /// of GitHub).
+    /// Judges a refusal by its error code (RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1, OpenID
+    /// Connect Core §3.1.2.6, and codes of GitHub).
     fn from(fault: Fault) -> Self {
         match fault {
             Fault::Refused(code) => match code.as_str() {

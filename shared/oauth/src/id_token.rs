@@ -69,7 +69,7 @@ fn check(claims: &Value, expected: &Expected<'_>, now: i64) -> Result<(), &'stat
         _ => false,
     };
     if !has_nonce {
-        return Err("its nonce is not the one of the flow");
+        return Err("its nonce is missing, wrong or unexpected");
     }
     let party = claims["azp"].as_str();
     let audiences = claims["aud"].as_array().map_or(1, Vec::len);

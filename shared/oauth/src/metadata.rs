@@ -86,7 +86,7 @@ pub async fn key(outgoing: Outgoing<'_>, jwks_uri: &str, id: Option<&str>, now: 
             return Ok(key.clone());
         }
     }
-    Err(Fault::Senseless("the token's key is not among the issuer's".to_owned()))
+    Err(Fault::Senseless("the token names none of the issuer's keys".to_owned()))
 }
 
 async fn document<T: DeserializeOwned>(outgoing: Outgoing<'_>, url: &str, fresh: SignedDuration, now: Timestamp) -> Result<T, Fault> {

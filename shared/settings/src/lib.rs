@@ -37,9 +37,9 @@ pub struct Settings {
     pub origin_secret: Option<SecretString>,
     /// Lifetime of an access token, 20 seconds to one hour.
     pub access_token_life: Duration,
-    /// For how many seconds each process remembers a project and its key, 0 to 10. A revoked key
-    /// and the settings before a change stay in effect for as long; 0 reads both with every
-    /// request.
+    /// For how many seconds each process remembers a project and its key, 0 to 10. A revoked key,
+    /// the settings before a change, and a deleted project stay in effect for as long; with 0, each
+    /// request reads the project and the key.
     pub project_cache_seconds: u8,
     /// The rate limits.
     pub limits: Limits,

@@ -1,4 +1,4 @@
-//! The API catalog, the links to the site's catalogs, and the OpenAPI document: by these, programs
+//! The API catalog, the links to the site's catalogs, and the OpenAPI document, by which programs
 //! discover the site.
 
 use serde_json::json;

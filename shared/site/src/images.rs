@@ -81,8 +81,7 @@ impl Open {
         Some(Self { reference, is_inline, inner: start + 1 })
     }
 
-    /// The reference, if its destination has a range of its own: those of automatic links have
-    /// none.
+    /// The reference; `None` if its destination has no range, as in an automatic link.
     fn end(mut self, text: &str, end: usize) -> Option<Reference> {
         if self.is_inline {
             let after = self.inner + text.get(self.inner..end)?.find("](")? + "](".len();

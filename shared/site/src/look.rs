@@ -1,5 +1,5 @@
-//! The appearance that all pages share: those of the content, the documentation, the gateway, and
-//! the pages that links in emails open.
+//! The appearance that all pages share: those of the content, the documentation, the gateway and
+//! the console, and the pages that links in emails open.
 
 use std::sync::LazyLock;
 

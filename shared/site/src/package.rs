@@ -11,7 +11,7 @@ use tar::{Builder, EntryType, Header};
 const NAME: &str = "gatelet-site";
 /// The version of the package.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// The program, which fetches from the site that it comes from.
+/// The program, which by default fetches from the site that it comes from.
 const PROGRAM: &str = include_str!("cli.mjs");
 
 /// The package for a site: a compressed archive, whose bytes depend only on the site's URL.

@@ -102,7 +102,7 @@ fn time(published_at: &str) -> String {
     format!("<time datetime=\"{}\">{}</time>", markup(published_at), markup(&shown))
 }
 
-/// A list of links with a line of text each; `nothing` if it is empty.
+/// A list of links, each with a title and a text (HTML); `nothing` if the list is empty.
 fn cards(lines: impl Iterator<Item = (String, String, String)>, nothing: &str) -> String {
     let items: Vec<String> = lines
         .map(|(url, title, text)| {

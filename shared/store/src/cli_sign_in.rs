@@ -21,7 +21,7 @@ use crate::item::{Key, entity, integer};
 use crate::label::Label;
 use crate::write::Write;
 
-/// How long a sign-in is kept after its expiry, so that the tool learns that it has expired.
+/// How long a sign-in is kept after its expiry, so that the tool learns of the expiry.
 const MEMORY: SignedDuration = SignedDuration::from_hours(1);
 
 /// The condition that a sign-in waits for a decision: it exists, nobody has decided about it, its

@@ -1,4 +1,5 @@
-//! Links in emails, which people open in a browser without keys or a session. Each link works once.
+//! Three kinds of links in emails, which people open in a browser without keys or a session. Each
+//! link works once.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|

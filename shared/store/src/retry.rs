@@ -1,4 +1,5 @@
-//! Retries: every HTTP call to the table, or to the bucket of images, goes through this connector.
+//! Retries: every HTTP call of a store to its table, or of a function to the bucket of images, goes
+//! through this connector.
 //!
 //! A retry sends the same signed request, so a transaction keeps its `ClientRequestToken`, and
 //! DynamoDB executes it once however often it is received (within ten minutes). Throttled calls,
@@ -23,7 +24,7 @@ use tokio::time::{Instant, sleep, timeout};
 use wire::entropy::Entropy;
 
 /// How long after its start a request may still wait for the table; outside of [`within`], how long
-/// one call may. A Lambda has ten seconds, of which two are reserved for the response and for
+/// one call may wait. A Lambda has ten seconds, of which two are reserved for the response and for
 /// hashing a password.
 pub const BUDGET: Duration = Duration::from_secs(8);
 /// How long one attempt at a call may take; DynamoDB normally takes milliseconds.

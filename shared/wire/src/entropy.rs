@@ -16,8 +16,8 @@ const CROCKFORD: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 /// so that a code does not spell a word, and no digits.
 pub const TYPED_LETTERS: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
 
-/// One character of lower-case Crockford base32 for each byte. Only the lowest five bits of a byte
-/// count.
+/// One character of lower-case Crockford base32 for each byte, of which only the lowest five bits
+/// are used.
 pub fn crockford(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| char::from(CROCKFORD[usize::from(byte & 31)])).collect()
 }

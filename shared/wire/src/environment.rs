@@ -4,7 +4,7 @@
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A required variable is absent, empty or not UTF-8.
-    #[error("environment variable {0} is not set")]
+    #[error("environment variable {0} must be set to UTF-8 text that is not empty")]
     Missing(&'static str),
     /// A deployment secret is too short, or is published in examples.
     #[error("{0} must be at least 32 bytes long and must not be a secret published in examples")]

@@ -6,7 +6,8 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// A browser or app, with the publishable client key if the project requires it.
+    /// A browser or app, with the publishable client key if the project requires it, or with an
+    /// admin access token.
     Client,
     /// A backend, with the secret server key, a machine's access token or an admin access token.
     Server,

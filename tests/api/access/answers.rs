@@ -10,7 +10,7 @@ use support::{KeptLog, TestApp};
 
 use super::{ADMIN, CLIENT, HEADERS, SERVER};
 
-/// The request headers that only some operations read, or none, without the prefix of a family.
+/// The request headers besides [`HEADERS`], without the prefix of a family.
 const OTHER_HEADERS: [&str; 6] = [
     "refresh-token",
     "client-version",

@@ -20,7 +20,7 @@ const CLIENT: &str = "/api/v1/users/me";
 const SERVER: &str = "/api/v1/emails/outbox";
 const ADMIN: &str = "/api/v1/internal/projects/current";
 
-/// The request headers that every operation with access reads, without the prefix of a family.
+/// The request headers that determine a request's access, without the prefix of a family.
 const HEADERS: [&str; 11] = [
     "project-id",
     "access-type",

@@ -114,7 +114,7 @@ const FATES: [(Event, &str, [Fate; 10]); 33] = [
 ];
 
 impl Event {
-    /// Whether the event verifies an address that was unverified until then.
+    /// Whether the event is the first proof of the address with which the account was created.
     fn is_proof(self) -> bool {
         [ResetProves, SignInProves, ProviderProves, CreatorProves].contains(&self)
     }
@@ -198,8 +198,8 @@ async fn every_event_affects_every_kind_of_code_as_the_table_says() {
             let (world, known) = bases.begin(base).await;
             world.happen(event, &known.later_not_me, &known.codes[&Release]).await;
             let snapshot = world.app.snapshot(&format!("codes-after-{event:?}-{has_app}"), 3);
-            // If the account has an authenticator app, sign-in has two steps, so the only code to
-            // try is that of the attempt.
+            // Only accounts with an authenticator app have codes of attempts. The other kinds of
+            // code are tried on accounts without an app.
             for (kind, fate) in KINDS.into_iter().zip(fates).filter(|(kind, _)| (*kind == Attempt) == has_app) {
                 let world = World::of(&known, TestApp::start_from(&snapshot, Limits::off()).await, base);
                 let what = format!("{kind:?} after {event:?} ({why})");

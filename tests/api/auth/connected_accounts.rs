@@ -122,7 +122,7 @@ async fn concurrent_requests_refresh_a_token_once() {
     assert_eq!(provider.requests().iter().filter(|path| *path == "token").count(), 1);
 }
 
-/// The process that refreshes may end before it has an answer.
+/// The process that refreshes a token may end before it has a response.
 #[tokio::test]
 async fn an_abandoned_refresh_is_taken_over() {
     let (app, provider) = start().await;

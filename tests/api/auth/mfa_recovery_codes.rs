@@ -239,7 +239,7 @@ async fn codes_require_an_app_and_end_with_it() {
         assert_eq!(own.patch(ME, change).await.status(), 200);
         assert_error(&sign_in(&app, &waiting, &codes[0]).await, 400, "INVALID_RECOVERY_CODE");
         assert_eq!(own.get(PATH).await.json(), json!({ "remaining": 0, "created_at_millis": null }));
-        // A change back does not restore them.
+        // Setting up the first app again does not restore the codes.
         assert_eq!(own.patch(ME, json!({ "totp_secret_base64": STANDARD.encode(SECRET) })).await.status(), 200);
         assert_error(&recover(&app, &codes[0]).await, 400, "INVALID_RECOVERY_CODE");
     }

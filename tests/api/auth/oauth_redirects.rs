@@ -52,7 +52,7 @@ const FOREIGN: [&str; 29] = [
     "//app.example.com/",
 ];
 
-/// Spellings of a URL of the app itself.
+/// URLs of the app itself, in various spellings.
 const OWN: [&str; 6] = [
     "https://app.example.com/cb",
     "HTTPS://APP.EXAMPLE.COM/cb",

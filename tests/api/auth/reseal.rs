@@ -133,14 +133,13 @@ async fn a_concurrent_change_of_a_sealed_value_wins() {
     let read = items(&app).await;
     let secret = STANDARD.encode(b"another secret of an app");
     assert_eq!(during.signed_in(&bob).patch("/api/v1/users/me", json!({ "totp_secret_base64": secret })).await.status(), 200);
-    // One provider gets a new secret. The other keeps its secret, and moves to the first one's
-    // position.
+    // Google gets a new secret. GitHub keeps its secret, and moves to Google's position.
     let turned = json!([{ "id": "google", "client_id": "x", "client_secret": "new" }, { "id": "github", "client_id": "x" }]);
     during.configure(json!({ "config": { "oauth_providers": turned } })).await;
     assert_eq!(reseal(&during, read).await, with(1, 2));
     // The fourth value is the previous secret of the app, in the link of the notice about the
-    // change. The link did not exist when `read` was made; the secret was resealed when the link
-    // was created.
+    // change. The link did not exist yet when the items in `read` were read; the secret was
+    // resealed when the link was created.
     assert_eq!(reseal(&after, items(&after).await).await, with(0, 4));
 }
 

@@ -72,7 +72,8 @@ async fn everyone_is_restricted_until_a_second_factor_is_set_up() {
     enrol(&app, &ada).await;
     assert_eq!(app.signed_in(&ada).get(ME).await.json()["restricted_reason"], Value::Null);
     assert_eq!(refreshed(&app, &ada).await["is_restricted"], false);
-    // Disabling the factor restricts the user again. The SDK's own operation sets up an app, too.
+    // Disabling the factor restricts the user again. The operation that the SDK uses can set up an
+    // app, too.
     let own = app.signed_in(&ada);
     assert_eq!(own.patch(ME, json!({ "totp_secret_base64": null })).await.json()["restricted_reason"], reason());
     let set = restricted(&app, &ada).patch(ME, json!({ "totp_secret_base64": "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=" })).await;

@@ -27,7 +27,7 @@ async fn change(app: &TestApp, user: &SignedIn) -> Answer {
     app.signed_in(user).patch("/api/v1/users/me", json!({ "totp_secret_base64": SECRET })).await
 }
 
-/// A user whose session is older than the project allows for such changes.
+/// A user whose session is older than the project allows for changes to credentials.
 async fn stale(app: &TestApp) -> SignedIn {
     let ada = app.sign_up("ada@example.com").await;
     make_stale(app).await;

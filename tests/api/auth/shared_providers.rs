@@ -18,7 +18,7 @@ fn google() -> HashMap<String, Value> {
     HashMap::from([(String::new(), json!({ "sub": "1084", "email": "ada@example.com", "email_verified": true, "name": "Ada" }))])
 }
 
-/// A service whose deployment shares an OAuth client at Google, which the stand-in replaces.
+/// A service whose deployment shares an OAuth client at Google; the stand-in replaces Google.
 async fn start() -> (TestApp, StandIn) {
     let provider = StandIn::start("google", google()).await;
     let setting = provider.setting();

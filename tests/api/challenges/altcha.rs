@@ -82,8 +82,8 @@ async fn a_solution_works_once_across_operations() {
     let counters: Vec<u32> = (0..).filter(|counter| parameters.is_solved_by(*counter)).take(2).collect();
     assert_eq!(sign_up(&app, "bob@example.com", &payload(&challenge, counters[0])).await.status(), 200);
     assert_failed(&sign_up(&app, "eve@example.com", &payload(&challenge, counters[1])).await);
-    // A sign-up that fails for another reason has consumed its solution; otherwise a single
-    // solution could be used to find out which of many addresses have accounts.
+    // A sign-up that fails because the address has an account has consumed its solution; otherwise
+    // a single solution could be used to find out which of many addresses have accounts.
     let token = solved(&easy(&app));
     assert_eq!(sign_up(&app, "ada@example.com", &token).await.code(), "USER_EMAIL_ALREADY_EXISTS");
     assert_failed(&sign_up(&app, "eve@example.com", &token).await);

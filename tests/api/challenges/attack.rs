@@ -135,7 +135,7 @@ async fn team_of(caller: &Caller) -> String {
     made.json()["id"].as_str().unwrap().to_owned()
 }
 
-/// The number of emails that were sent to strangers.
+/// The number of emails that the first `count` strangers received.
 async fn mailed(app: &TestApp, count: usize) -> usize {
     let mut mailed = 0;
     for number in 0..count {
@@ -155,7 +155,7 @@ async fn anonymous_users_cannot_email_strangers_without_a_challenge() {
             0 => verify(&nobody, &stranger(number), json!({})).await,
             1 => invite(&nobody, &team_of(&nobody).await, &stranger(number)).await,
             _ => {
-                // The user's primary address needs a challenge too.
+                // Verifying the user's primary address requires a challenge, too.
                 assert_eq!(nobody.patch("/api/v1/users/me", json!({ "primary_email": stranger(number) })).await.status(), 200);
                 let body = json!({ "email": stranger(number), "callback_url": CALLBACK });
                 nobody.post(&format!("{CHANNELS}/send-verification-code"), body).await

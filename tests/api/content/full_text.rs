@@ -18,7 +18,7 @@ fn items(app: &TestApp, is_wanted: impl Fn(&str) -> bool) -> Vec<Value> {
     content.map(|(_, item)| item).collect()
 }
 
-/// Deletes the chunks of texts, as if the version that published them did not write any.
+/// Deletes the chunks, as if the texts had been published by a version that wrote none.
 fn delete_chunks(app: &TestApp) {
     for item in items(app, is_chunk) {
         let request = json!({ "TableName": gateway::engine::TABLE, "Key": { "pk": item["pk"], "sk": item["sk"] } });

@@ -1,5 +1,4 @@
-//! Lists that are too long for one answer: the pages of the blog, and the rest of the list of the
-//! API.
+//! Lists that are too long for one response: the pages of the blog, and the API's list of posts.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The pictures with which previews of links show pages.
+//! The pictures that represent pages in previews of links.
 
 use support::TestApp;
 

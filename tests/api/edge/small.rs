@@ -134,7 +134,8 @@ async fn the_console_of_a_deployment_has_no_data_and_calls_its_own_origin() {
     for path in ["/console/assets/1/nothing.js", "/api/v1/console", "/api/v1/nothing"] {
         assert_eq!(send("GET", path, &[], "").await.0.status, 404, "{path}");
     }
-    // Only a gateway hands out the keys of a project, and only to holders of the page key.
+    // Only a gateway hands out the keys of a project, and only to callers that have its page key or
+    // console token.
     let (_, answer) = send("GET", "/console/session", &[], "").await;
     assert!(!answer.contains("super_secret"));
 }

@@ -128,7 +128,7 @@ async fn delivery_figures_require_server_access_to_the_project() {
     assert_eq!(sent(&app).await, [1; 4]);
 }
 
-/// Workers settle several emails at once, whose outcomes may be of different minutes.
+/// Workers settle several emails at once; their outcomes may be of different minutes.
 #[tokio::test]
 async fn outcomes_of_several_minutes_are_counted_in_one_write() {
     let app = TestApp::start().await;

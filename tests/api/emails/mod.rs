@@ -100,7 +100,7 @@ pub(crate) async fn entry_in(app: &TestApp, to: &SignedIn, status: Status) -> St
     id
 }
 
-/// An app, a user who was sent an email that has this status, and the id of the email's entry.
+/// A service, a user, and the id of an email to the user whose entry has this status.
 pub(crate) async fn with_entry(status: Status) -> (TestApp, SignedIn, String) {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;

@@ -1,5 +1,4 @@
-//! Emails with codes, from the request to the recipient, and all events that may happen to them in
-//! between.
+//! Emails with codes, from the request to the recipient, and what may happen to them in between.
 
 use std::pin::Pin;
 use std::sync::Mutex;

@@ -140,7 +140,7 @@ async fn ask_for_a_stranger(app: &TestApp, number: usize) {
     assert_eq!(app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await.status(), 200);
 }
 
-/// The number of emails that strangers received.
+/// The number of emails that the first `asked` strangers received.
 async fn strangers(app: &TestApp, asked: usize) -> usize {
     let mut sent = 0;
     for number in 0..asked {

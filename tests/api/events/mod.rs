@@ -61,8 +61,9 @@ impl World {
         Self { app: Arc::new(app), placeholders }
     }
 
-    /// The world of the events, and a second project with identical content: users, addresses,
-    /// codes, teams. Only its id, keys, access tokens and link codes are different.
+    /// The world of the events, and a second project with the same content: users, addresses,
+    /// codes, teams. In its events, only the project's id, the keys, the tokens and the codes of
+    /// links are different.
     pub(crate) async fn with_twin() -> (Self, Self) {
         static FURNISHED: OnceCell<(Furnished, Placeholders)> = OnceCell::const_new();
         let make = async || {

@@ -46,7 +46,7 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap().to_owned()
 }
 
-/// Status and code of a check of a key.
+/// The status and the code of a check of a key; the code is empty if the check succeeds.
 async fn checked(app: &TestApp, path: &str, key: &Value) -> (u16, String) {
     let answer = app.server().post(&format!("{path}/check"), json!({ "api_key": key })).await;
     match answer.status() {

@@ -189,7 +189,7 @@ enum Whom {
 /// The IP address from which the events are sent.
 const HOME: &str = "203.0.113.7";
 
-/// The rules that have counted since the recorder was last cleared, and whom they counted.
+/// The rules that have counted requests since the recorder was last cleared, and whom they counted.
 fn counted(app: &TestApp) -> BTreeSet<(&'static str, Whom)> {
     let calls = app.recorder.writes();
     let bodies = calls.iter().map(|(_, body)| serde_json::from_str::<Value>(body).unwrap());

@@ -54,7 +54,7 @@ fn assert_refused(answer: &Answer, limit: &str, rate: Rate) -> i64 {
     assert_eq!(answer.header("retry-after"), Some(seconds.to_string().as_str()));
     assert_eq!(answer.header("ratelimit-policy"), Some(format!("\"{limit}\";q={};w={}", rate.quota, rate.window()).as_str()));
     assert_eq!(answer.header("ratelimit"), Some(format!("\"{limit}\";r=0;t={seconds}").as_str()));
-    // The SDKs do not know the code, and would throw an error if a header named it.
+    // The SDKs do not know this error code, and would throw an error if a header named it.
     assert_eq!(answer.header("x-stack-known-error"), None);
     seconds
 }

@@ -1,5 +1,5 @@
-//! Requests that name unknown tokens, keys, projects or links are counted against the caller. They
-//! do not each add an item to the table.
+//! Requests that name unknown tokens, invitations, keys, projects or links are counted against the
+//! caller. They do not each add an item to the table.
 
 use std::collections::BTreeSet;
 

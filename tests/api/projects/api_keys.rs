@@ -1,5 +1,5 @@
-//! `/api/v1/internal/api-keys`: sets of keys can be created, listed and revoked, and expire; each
-//! key is shown only once.
+//! `/api/v1/internal/api-keys`: sets of keys are created, listed, changed and revoked, and they
+//! expire; each key is shown only once.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
-//! Every key of the configuration of the SDK's own service: which level may hold it, and what its
-//! default value is.
+//! The keys of the configuration of the SDK's own service: which levels may hold them and, for keys
+//! with single values, what the default is.
 
 use serde_json::{Value, json};
 use support::TestApp;

@@ -3,7 +3,7 @@
 //!
 //! One request at a time refreshes the tokens of an account. Meanwhile, others return the stored
 //! token or, if it has expired, wait for the new one. Tokens are given up only if the provider
-//! refuses the refresh token for good, or no longer accepts an access token that has no expiry. Any
+//! refuses the refresh token for good, or no longer accepts an access token of unknown expiry. Any
 //! other failure leaves them as they are.
 
 use std::time::Duration;
@@ -183,8 +183,9 @@ impl Connection<'_> {
         }
     }
 
-    /// The stored access token. A token without an expiry can only end by being revoked, so the
-    /// provider is asked. If the provider cannot say, the token is returned.
+    /// The stored access token. If its expiry is unknown, only the provider can tell whether the
+    /// token is still valid, so the provider is asked if it has an API for that. Otherwise, and if
+    /// the provider gives no clear answer, the token is returned.
     async fn checked(&self, tokens: &ProviderTokens) -> Result<SecretString, Error> {
         let token = self.open(tokens)?;
         if tokens.expires_at.is_none() && matches!(self.peer()?.accepts(&token).await, Ok(false)) {

@@ -1,7 +1,7 @@
 //! The second half of an OAuth flow: consumes the state, exchanges the provider's code for an
 //! account, resolves the account to a user, and sends the user back to the app with an
-//! authorization code or an error. Also makes what the first half gives to the provider and the
-//! browser for it: the state, the redirect URI and the cookie.
+//! authorization code or an error. Also makes what the first half sends to the provider and the
+//! browser: the state, the redirect URI and the cookie.
 
 use api::http::Json;
 use api::http::client::Caller;

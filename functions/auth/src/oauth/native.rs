@@ -84,7 +84,7 @@ impl Native<'_> {
     }
 
     /// The anonymous user who is signed in, read again after a conflict. `None` if nobody is signed
-    /// in, or if the user is not anonymous or has other credentials by now.
+    /// in, or if the user is not anonymous or has been deleted or given other credentials by now.
     async fn anonymous(&self, round: u32) -> Result<Option<UserRow>, Error> {
         let Some(current) = &self.access.user else { return Ok(None) };
         let row = match round {

@@ -50,7 +50,7 @@ impl Owners {
     }
 
     /// Decides what happens to the account. `flow_user` is the user to link it to, or the anonymous
-    /// user to upgrade.
+    /// user to upgrade, if there is one.
     pub(crate) fn decide(
         &self,
         project: &Project,
@@ -100,8 +100,8 @@ pub(crate) fn taken_over(
 ) -> Result<(User, Vec<Write>), Error> {
     let email = profile.email.as_ref().ok_or_else(Error::conflict)?;
     let mut user = row.user.clone();
-    // The user who returns from the provider may not be the one who began the flow, so nobody
-    // counts as the account's creator here.
+    // Whoever proves the address through the provider need not have created the account, so nobody
+    // counts as its creator here.
     if user.prove(email, Prover::Stranger, app.entropy.uuid().into()) != Some(Proof::First) {
         return Err(Error::conflict());
     }

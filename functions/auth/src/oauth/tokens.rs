@@ -35,7 +35,7 @@ pub struct Tokens {
     after_callback_redirect_url: Option<String>,
 }
 
-/// A fixed value for compatibility; clients read the actual expiry from the token.
+/// A fixed number of seconds for compatibility; clients read the actual expiry from the token.
 const EXPIRES_IN: u64 = 3599;
 
 impl Tokens {

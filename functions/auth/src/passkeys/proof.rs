@@ -64,8 +64,8 @@ pub(crate) struct Proved {
 }
 
 impl PasskeyProof<'_> {
-    /// Checks the response, which must be by a passkey of `owner` if that is known. In the first
-    /// round (0), challenge and user may be prefetched.
+    /// Checks the response, which must come from a passkey of `owner`, if an owner is given. In the
+    /// first round (0), challenge and user may be prefetched.
     pub(crate) async fn check(&self, round: u32, owner: Option<UserId>) -> Result<Proved, Error> {
         let (access, project) = (self.access, &self.access.project);
         let now = access.app.clock.now();
@@ -109,8 +109,9 @@ impl PasskeyProof<'_> {
         }
     }
 
-    /// Records that there may be a copy of the authenticator, and tells the owner once. `user` is
-    /// the user of `row` with the suspicion recorded.
+    /// Records that there may be a copy of the authenticator, and notifies the owner once, unless
+    /// the project has disabled notices about passkeys. `user` is the user of `row` with the
+    /// suspicion recorded.
     async fn suspect(&self, row: &UserRow, user: User) -> Error {
         let refused = || KnownError::PasskeyAuthenticationFailed { message: Refused::Cloned.to_string() }.into();
         let told = async {

@@ -75,7 +75,7 @@ fn not_found(kind: DocumentKind) -> KnownError {
     }
 }
 
-/// Checks that the theme of a document exists.
+/// Checks that a document's theme, if it names one, exists.
 async fn check_theme(access: &Access<Admin>, theme: Option<Uuid>, route: &Route) -> Result<(), Error> {
     match theme {
         Some(id) if !access.app.store.has_theme(&access.project.id, id).await? => {

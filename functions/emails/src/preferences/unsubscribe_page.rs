@@ -31,7 +31,7 @@ pub(crate) fn done(category: Category) -> LinkPage {
 }
 
 pub(crate) fn used() -> LinkPage {
-    let text = "This link works once. You no longer get these emails; choose in your account settings which emails you get.";
+    let text = "This link works once. You can choose in your account settings which emails you get.";
     LinkPage::of("You have unsubscribed already", &format!("<p>{text}</p>"))
 }
 

@@ -67,8 +67,9 @@ pub(crate) async fn change<T>(
     })
 }
 
-/// Writes the keys of an owner, if the owner has not changed since it was read. A user is notified
-/// of new and exposed keys, and the managers of a team's keys of exposed ones.
+/// Writes the keys of an owner, if the owner has not changed since it was read. Unless the project
+/// has disabled notices about API keys, a user is notified of new and exposed keys, and the
+/// managers of a team's keys of exposed ones.
 pub(crate) async fn write(app: &App, project: &Project, place: Option<&Place>, row: OwnerRow, keys: OwnedKeys) -> Result<(), Error> {
     if *row.keys() == keys {
         return Ok(());

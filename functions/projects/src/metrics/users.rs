@@ -59,7 +59,7 @@ pub(crate) async fn last_active(app: &App, project: &Project, filter: &UserFilte
     Ok(rows)
 }
 
-/// These users as servers see them.
+/// The users of two lists as servers see them.
 pub(crate) async fn views(app: &App, project: &Project, lists: [Vec<UserRow>; 2]) -> Result<[Vec<ServerUser>; 2], store::Error> {
     let selected: BTreeSet<TeamId> = lists.iter().flatten().filter_map(|row| row.user.selected_team_id).collect();
     let teams = app.store.teams(&project.id, &selected.into_iter().collect::<Vec<_>>()).await?;

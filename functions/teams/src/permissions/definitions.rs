@@ -165,10 +165,10 @@ pub(crate) async fn delete(access: Access<Admin>, scope: Scope, id: PermissionId
 /// Changes the permissions of the project if it has one of the wanted versions, and tries again if
 /// the project changes concurrently.
 ///
-/// `old` and `new` are the ids of the permission before and after the change. The levels of the
-/// configuration change with it: the definition is stored in the level `environment`, and if the id
-/// changes or the permission is deleted, the references to `old` are changed or removed in every
-/// level.
+/// `old` and `new` are the ids of the permission before and after the change: `old` is `None` for a
+/// new permission, `new` for a deleted one. The levels of the configuration change with it: the
+/// definition is stored in the level `environment`, and if the id changes or the permission is
+/// deleted, the references to `old` are changed or removed in every level.
 async fn change<T>(
     access: Access<Admin>,
     (old, new): (Option<&PermissionId>, Option<&PermissionId>),

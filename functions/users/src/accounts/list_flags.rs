@@ -1,4 +1,5 @@
-//! Parameters of the list of users. Operations on a single user accept and ignore all of them.
+//! Parameters of the list of users. The operations of servers on a single user, except those of
+//! `/users/me`, accept and ignore all of them.
 
 use api::product::input::Param;
 use deserr::Deserr;

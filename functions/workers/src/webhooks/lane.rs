@@ -22,10 +22,10 @@ const CONCURRENCY: usize = 8;
 /// The number of deliveries between two looks at the queue. Even if each takes as long as it may,
 /// they end within the lease of the endpoint.
 const CHUNK: usize = CONCURRENCY * 4;
-/// The number of places in each part of a queue that is searched for due places, in order. Places
-/// further back are found once places before them have been removed. The first part is small,
-/// because it mostly has enough due places: without it, each chunk of a long queue would read a
-/// thousand places.
+/// The parts of a queue that are searched for due places, one after another: the number of places
+/// in each part. Places further back are found once places before them have been removed. The first
+/// part is small, because it usually has enough due places: without it, each chunk of a long queue
+/// would read a thousand places.
 const PARTS: [i32; 10] = [128, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000];
 /// How long the work on a failing endpoint rests after each pass, in multiples of the time that the
 /// search for due places took. The queue of such an endpoint grows, each new event causes a search,
@@ -37,8 +37,9 @@ const MAX_REST: Duration = Duration::from_secs(2);
 /// How often a change to an endpoint is attempted.
 const ROUNDS: u32 = 5;
 
-/// Makes the due deliveries to an endpoint, until none is due or until `until`. If the endpoint was
-/// deleted, deletes its deliveries instead.
+/// Makes the due deliveries to an endpoint, until none is due, the endpoint is switched off,
+/// another worker has claimed it, or `until` has passed. If the endpoint was deleted, deletes its
+/// deliveries instead.
 pub(super) async fn work(app: &App, lane: &Lane, until: Timestamp) -> Result<(), store::Error> {
     while app.clock.now() < until {
         let Some(claimed) = app.store.claim_webhook(lane, app.clock.now()).await? else { return Ok(()) };

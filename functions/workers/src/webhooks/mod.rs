@@ -3,8 +3,8 @@
 //! Events, apart from those that test an endpoint, are derived from the table's stream. So every
 //! such event belongs to a change, and no change whose item can be parsed lacks its event: a batch
 //! of the stream is finished only when its events are recorded. Reading a batch again adds nothing,
-//! because it yields deliveries with the same ids. Deliveries are then made endpoint by endpoint,
-//! each by one worker at a time.
+//! because it yields deliveries with the same ids. Deliveries are then made to many endpoints side
+//! by side, to each endpoint by one worker at a time.
 
 mod courier;
 mod lane;

@@ -142,7 +142,7 @@ class Field {
   }
 }
 
-/** The settings of a form whose fields are those of a resource, and which saves what changed. */
+/** The options of a form whose fields are those of a resource, and which saves what changed. */
 export const saves = (resource) => ({
   verb: t.save,
   reread: () => resource.read(),
@@ -155,7 +155,7 @@ export const saves = (resource) => ({
  *
  * - `fields` have a name (the path in the request's body), label, help and type; a field with
  *   `when(values)` is shown only while that is true of the values in the form;
- * - `values` are those of something that exists; without them, the form creates something;
+ * - `values` are those of something that exists; without them, the form creates or sends something;
  * - `reread()` returns the current values; the form is compared with them before it is saved, and
  *   `send` fails if they are no longer current;
  * - `send(body, values, changes)` makes the change, where `values` and `changes` have the paths of
@@ -176,7 +176,7 @@ export function form({ fields, values, reread, send, request, done, verb, cancel
     return JSON.stringify([...parts.values()].map((part) => (part.type ? part.control.value : part.value)));
   }
 
-  /** Shows the fields whose `when` is true of the values in the form. */
+  /** Hides the fields whose `when` is false of the values in the form, and shows all others. */
   function reveal() {
     const plain = [...parts].filter(([, part]) => part.field.type !== "json");
     const values = Object.fromEntries(plain.map(([name, part]) => [name, part.value]));

@@ -1,4 +1,4 @@
-// Lists: a table whose rows are links, read page by page, with search, order and filters in the
+// Lists: a table whose rows may be links, read page by page, with search, order and filters in the
 // URL.
 
 import { nextRows } from "../core/api.js";
@@ -78,7 +78,7 @@ class List {
   /** All rows that are shown, and where the next page begins. */
   #rows = [];
   #cursor = null;
-  /** Updates the label of the default order, which is a different one while searching. */
+  /** Updates the label of the default order: the label differs while searching. */
   #named = () => {};
   /** Whether the current search is the quicker one. */
   #isIndexed = false;

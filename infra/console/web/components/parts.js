@@ -43,7 +43,7 @@ export function secret(value) {
   return h("span", { class: "key" }, h("details", {}, h("summary", {}, masked), h("code", {}, value)), copyButton(value));
 }
 
-/** A time in milliseconds or as text: relative unless `isLong`, with the absolute one on hover. */
+/** A time in milliseconds or as text, shown relative to now; with `isLong`, also in local time. */
 export function time(value, { isLong = false } = {}) {
   if (value === null || value === undefined) return h("span", { class: "muted never" }, t.never);
   const date = new Date(value);

@@ -153,7 +153,7 @@ export class Api {
 /** How often a change is attempted while other changes keep coming first. */
 export const TRIES = 3;
 
-/** Whether something has changed since it was read. */
+/** Whether an error says that a resource has changed since it was read. */
 export const isStale = (error) => error.code === "PRECONDITION_FAILED";
 
 /** A resource that is changed only if it is still as it was last read. */

@@ -52,7 +52,7 @@ export function resolved(document, schema, depth = 6) {
 
 const EXAMPLES = { string: "", integer: 0, number: 0, boolean: false, array: [], object: {} };
 
-/** A body to start from: the required fields, with an example or an empty value each. */
+/** A body to start from: the required fields, with an example, permitted or empty value each. */
 export function exampleOf(document, schema) {
   const whole = resolved(document, schema);
   const body = {};

@@ -1,5 +1,5 @@
-// Who uses the console: somebody at the gateway's machine, with the keys of its first project, or a
-// user of the project `internal`, with a session.
+// Who uses the console: somebody who opened the link that the gateway prints, with the keys of the
+// gateway's first project, or a user of the project `internal`, with a session.
 
 import { Api, ApiError } from "./api.js";
 import { prove } from "./passkeys.js";
@@ -146,7 +146,7 @@ export class Session {
     return new Api(credentials, { fetch: this.#fetch, renew: () => this.#renew() }).post("/auth/password/update", body);
   }
 
-  /** Checks, confirms or refuses a tool's sign-in. Once confirmed, the tool gets a session. */
+  /** Checks, confirms or refuses a tool's sign-in. If it is confirmed, the tool gets a session. */
   decide(code, mode) {
     const body = { login_code: code, mode, ...(mode === "complete" && { refresh_token: this.#user?.refresh }) };
     return this.internal.post("/auth/cli/complete", body);

@@ -111,8 +111,8 @@ export function valuesOf(fields, project) {
 
 /**
  * The body of a request that changes settings. `now` has all values of the area as edited,
- * `changes` only those that differ. The mail server is one value to the API, so it is sent as a
- * whole.
+ * `changes` only those that differ. The sender and the mail server (`email_config`) are one value
+ * to the API, so they are sent as a whole.
  */
 export function bodyOf(fields, now, changes) {
   const isMail = (name) => name.startsWith("config.email_config.");

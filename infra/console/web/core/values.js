@@ -1,4 +1,5 @@
-// Functions for values, independent of any page: comparing, patching, reading lines and JSON.
+// Functions for values, independent of any page: comparing and nesting values, reading lines and
+// JSON, and sample values for the variables of templates.
 
 /** Whether two JSON values are equal, whatever the order of their keys. */
 export function same(a, b) {

@@ -38,7 +38,7 @@ export async function view(context) {
   );
 }
 
-/** The columns of a table of credentials, each of which can be removed. */
+/** The columns of a table of credentials, with a button that removes the credential of a row. */
 function columns({ refresh }, label, verb, text, place) {
   const remove = (item) => async () => {
     const act = () => place(item);

@@ -48,6 +48,6 @@ export async function view({ api }) {
   );
 }
 
-/** The name of a document; one that has no text is named by the words of its key, such as `feedXml`. */
+/** The name of a document; one that has no text is named by the words of its key. */
 const nameOf = (key) => d.content.resources[key] ?? title(key.replace(/([a-z])([A-Z])/g, "$1 $2"));
 const howTo = () => code("gateway content publish DIR");

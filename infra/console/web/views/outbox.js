@@ -33,8 +33,8 @@ export function userReader(api) {
 }
 
 /**
- * To whom an email goes. The address of an email to a user is fixed only when it is prepared; until
- * then, the user's current address or name is shown, or the beginning of the id.
+ * To whom an email goes. An email to a user's primary address has no address of its own: the
+ * user's current address or name is shown, or the beginning of the id.
  */
 export function recipients(to, userOf) {
   if (to.emails?.length) return shown(to.emails.join(", "), { most: 120 });

@@ -103,8 +103,8 @@ async fn credentials(profile: Option<Profile>) -> anyhow::Result<Credentials> {
     }
 }
 
-/// The credentials of a profile, or why it has none. An error means that the profile is
-/// misconfigured.
+/// The credentials of a profile, or why it has none. An error means that the profile says how to
+/// get credentials, but they cannot be obtained.
 fn of_profile(profile: &Profile) -> anyhow::Result<Result<Credentials, String>> {
     if let Some(kind) = profile.needs_aws_cli() {
         return from_aws_cli(Some(&profile.name), kind).map(Ok);

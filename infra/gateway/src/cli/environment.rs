@@ -3,7 +3,8 @@
 
 use std::fmt::Write as _;
 
-/// Variables that only the gateway and its command line read, in the format of [`settings::TABLE`].
+/// Variables of the gateway and its command line, in the format of [`settings::TABLE`]. The
+/// functions read only one of them, `GATELET_CONSOLE`.
 const OWN: &str = "
 | `GATELET_DATA` | folder of the gateway's data, as `--data` | `.gatelet` |
 | `GATELET_PROJECT_ID`, `GATELET_PUBLISHABLE_CLIENT_KEY`, `GATELET_SECRET_SERVER_KEY`, `GATELET_SUPER_SECRET_ADMIN_KEY` | fix the first project's id and keys | made at the first start |

@@ -83,7 +83,7 @@ impl Command {
         let tools = &Tools::open(target).await?;
         match self {
             Self::Create { team: Some(_), .. } => {
-                bail!("--team works over the API, not on the data: sign in with `gateway login URL`, or leave out --team")
+                bail!("--team works over the API, not on the data: use --api URL after `gateway login URL`, or leave out --team")
             }
             Self::Create { name, internal: true, .. } => create_internal(tools, name).await,
             Self::Create { name, id, .. } => create(tools, &name.unwrap_or_default(), id).await,

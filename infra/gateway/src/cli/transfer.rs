@@ -88,7 +88,7 @@ impl Export {
         let mut state = match State::read(folder)? {
             Some(State { sha256: Some(_), .. }) => bail!("{} already contains a complete export: choose another folder", folder.display()),
             Some(state) => state,
-            // An empty file was left by an export that was stopped before its first page.
+            // An empty file contains nothing that could be lost.
             None if items_file(folder).metadata().is_ok_and(|items| items.len() > 0) => {
                 bail!("{} has items.jsonl, but not the progress of an export (export.json): choose another folder", folder.display())
             }

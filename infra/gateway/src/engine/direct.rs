@@ -1,5 +1,6 @@
 //! Reads without requests: the inputs of the AWS client are passed to the engine as values, and the
-//! engine's items to the client. Over the connector, each read prints and parses JSON four times.
+//! engine's items to the client. Over the connector, each read prints JSON twice and parses JSON
+//! twice.
 //!
 //! Only reads that succeed are answered here. A read that the engine refuses is repeated over the
 //! connector, so there is one place that turns the engine's errors into the client's. A read with

@@ -3,8 +3,8 @@
 //! Unless other processes use the table, too, the stream is off until a project has a webhook
 //! endpoint, because it makes each write more expensive. It is switched on before the endpoint is
 //! written, so no change after the endpoint is missed. Records in a file are deleted once they are
-//! processed, unless other processes read the stream, too: the engine itself keeps records for
-//! ever. The records that remain when this process ends are those that the next process has to
+//! processed, unless other processes read the stream, too: the engine itself keeps records
+//! forever. The records that remain when this process ends are those that the next process has to
 //! read. Records are deleted through a second connection to the file, because the engine has no
 //! call that deletes them.
 //!

@@ -11,7 +11,7 @@ use web_console::serve::{POLICY, protected};
 /// picture contains its own for the light and the dark theme.
 const PICTURE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox";
 
-/// A response with a page. A page that cannot be rendered is logged and answered with an error.
+/// A response with a page. If rendering failed, the error is logged, and the response is a 500.
 pub(super) fn page(status: StatusCode, html: anyhow::Result<String>) -> Response {
     match html {
         Ok(html) => {
@@ -44,7 +44,7 @@ pub(super) fn picture(svg: &'static str) -> Response {
     response
 }
 
-/// Redirects to another page after a form.
+/// Redirects to another page, which the browser requests with GET, for example after a form.
 pub(super) fn see(path: &str) -> Response {
     match HeaderValue::from_str(path) {
         Ok(path) => (StatusCode::SEE_OTHER, protected(POLICY), [(header::LOCATION, path)]).into_response(),

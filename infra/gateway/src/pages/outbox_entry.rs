@@ -153,7 +153,7 @@ impl Problems {
         }
     }
 
-    /// Parses an error with a line for each field: ` - body.variables must be an object`. An error
+    /// Parses an error with a line for each field: `  - body.variables must be an object`. An error
     /// without such lines concerns the whole form.
     fn of_schema(error: &str) -> Box<Self> {
         let mut problems = Box::<Self>::default();
@@ -262,7 +262,8 @@ async fn shown(pages: &Pages, at: &At, refused: Option<&Refused>) -> anyhow::Res
     Ok(answer::page(if refused.is_some() { StatusCode::CONFLICT } else { StatusCode::OK }, html))
 }
 
-/// The HTML of the email, as displayed in the preview; `None` if there is none, or not yet.
+/// The HTML of the email, as displayed in the preview; `None` if the email has none, is not
+/// rendered yet, or has been erased.
 fn html_of(view: &OutboxView) -> Option<&str> {
     view.rendered.as_ref()?.html.as_deref()
 }

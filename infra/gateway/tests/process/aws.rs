@@ -9,8 +9,8 @@ use std::sync::mpsc::{Receiver, channel};
 
 use crate::support::{Folder, end_of, fails, gateway};
 
-/// Starts a server. It answers a request that begins with the first text of a pair with the second
-/// text, and any other request with 400. Returns the server's URL, and a receiver of the requests.
+/// Starts a server. If a request begins with the first text of a pair, the response is the second
+/// text; any other request gets 400. Returns the server's URL, and a receiver of the requests.
 fn server(answers: &'static [(&'static str, &'static str)]) -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());

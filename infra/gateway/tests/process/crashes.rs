@@ -13,7 +13,8 @@ use crate::support::{Folder, Gateway, gateway, succeeds, variable};
 const MANY: usize = 400;
 
 /// The places where the gateway is killed, one after another, while it sends the same emails. The
-/// number after the colon says how often the gateway must reach the place.
+/// number after the colon says with which email since its start the gateway must reach the place
+/// (for the expansion of the broadcast, with which step).
 const PLACES: [&str; 12] = [
     "expanding:1",
     "expanded:1",

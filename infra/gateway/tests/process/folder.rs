@@ -139,7 +139,7 @@ fn a_damaged_database_is_reported_with_advice_and_left_unchanged() {
     gateway.wait();
     for name in ["gatelet.db", "inbox.db"] {
         let path = folder.path(&format!("data/{name}"));
-        // After this command all data is in the file itself, and none is in the log beside it.
+        // After this command at the latest, all data is in the file itself, and none in the log.
         succeeds(&run(&["project", "list", "--data", &folder.data()]));
         let whole = std::fs::read(&path).unwrap();
         let (page, middle) = (4096, whole.len() / 2 / 4096 * 4096);

@@ -25,7 +25,7 @@ fn now_code() -> String {
     format!("{:06}", number % 1_000_000)
 }
 
-/// A command on this data with a current and a previous secret.
+/// A command on this data with a current and, if given, a previous secret.
 fn with_secrets(data: &str, arguments: &[&str], current: &str, previous: Option<&str>) -> Command {
     let mut command = gateway(&[arguments, &["--data", data]].concat());
     command.env("GATELET_SECRET", current);

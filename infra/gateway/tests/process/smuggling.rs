@@ -50,7 +50,8 @@ fn a_request_with_ambiguous_length_is_rejected() {
             assert!(statuses(&answers).len() <= 1, "{what}: {answers}");
         }
     }
-    // With both lengths, the chunks count (RFC 9112 §6.3), and the connection is closed after them.
+    // If a request has a length and chunks, the chunks count (RFC 9112 §6.3), and the connection
+    // is closed after them.
     let both = format!("{head}content-length: {}\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n{HIDDEN}", length + 5);
     let answers = answers(gateway.port(), &both);
     assert!(!statuses(&answers).contains(&"200"), "{answers}");

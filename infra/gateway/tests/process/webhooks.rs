@@ -18,8 +18,8 @@ use crate::support::{Folder, Gateway, gateway, variable};
 const ENDPOINTS: &str = "/api/v1/internal/webhook-endpoints";
 /// The number of users that are created and renamed. Every second one is also deleted.
 const USERS: usize = 408;
-/// The places where the gateway is killed, one for each start. The number after the colon says how
-/// often the gateway must reach the place.
+/// The places where the gateway is killed, one for each start. The number after the colon says with
+/// which delivery (or claim of an endpoint) since its start the gateway must reach the place.
 const PLACES: [&str; 12] = [
     "recording:3",
     "recorded:3",

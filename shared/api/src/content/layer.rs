@@ -58,7 +58,7 @@ async fn answer(response: Response, wanted: &Wanted, site_url: &str) -> Response
     }
 }
 
-/// Copies the header `Allow` of the fallback's response, if there is one.
+/// Copies the header `Allow` of the original response, if that has one.
 fn with_methods(mut response: Response, allowed: Option<&HeaderValue>) -> Response {
     if let Some(allowed) = allowed {
         response.headers_mut().insert(header::ALLOW, allowed.clone());

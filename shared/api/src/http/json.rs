@@ -19,7 +19,7 @@ impl<T: Serialize> IntoResponse for Json<T> {
                 ([(header::CONTENT_TYPE, content_type)], body).into_response()
             }
             Err(error) => {
-                tracing::error!(%error, "an answer cannot be serialised");
+                tracing::error!(%error, "an answer cannot be serialized");
                 StatusCode::INTERNAL_SERVER_ERROR.into_response()
             }
         }

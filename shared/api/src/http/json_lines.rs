@@ -24,7 +24,7 @@ impl<T: Serialize> IntoResponse for JsonLines<T> {
         let mut body = Vec::new();
         for item in &self.items {
             if let Err(error) = serde_json::to_writer(&mut body, item) {
-                tracing::error!(%error, "an answer cannot be serialised");
+                tracing::error!(%error, "an answer cannot be serialized");
                 return StatusCode::INTERNAL_SERVER_ERROR.into_response();
             }
             body.push(b'\n');

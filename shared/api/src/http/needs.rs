@@ -50,7 +50,8 @@ pub enum Trail {
 /// Why a GET adds nothing to the trail.
 pub const READS: &str = "it reads";
 
-/// An IAM action of DynamoDB, without its prefix. A transaction needs the actions of its writes.
+/// An IAM action of DynamoDB, without its prefix. A transaction needs the actions of its writes and
+/// condition checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TableAction {
     /// `dynamodb:BatchGetItem`.

@@ -10,7 +10,7 @@ use wire::problem::Problems;
 use crate::http::needs::{Named, READS, TableAction, Trail};
 use crate::http::verb::Verb;
 
-/// Memory of a function that hashes no passwords, in MB.
+/// Memory of the function of an operation that hashes no passwords, in MB.
 pub const MEMORY: u16 = 256;
 /// Memory of a function that hashes passwords, in MB: with this much, a Lambda has a whole core.
 pub const HASHING_MEMORY: u16 = 1769;
@@ -218,7 +218,7 @@ impl Route {
         Self { limit: Some(limit), ..self }
     }
 
-    /// For a POST that writes nothing, and therefore has no rate limit.
+    /// For an operation that is not a GET but writes nothing, and therefore has no rate limit.
     pub const fn writes_nothing(self) -> Self {
         Self { limit: None, ..self.leaves_no_trail("it writes nothing") }
     }
@@ -235,8 +235,8 @@ impl Route {
         Self { is_open_to_restricted: true, ..self }
     }
 
-    /// Whether the operation rejects clients' requests of users whom an administrator has
-    /// restricted, even if the request accepts restricted users.
+    /// Whether the operation rejects the requests that clients make for users whom an administrator
+    /// has restricted, even if a request accepts restricted users.
     pub fn is_change_of_user(&self) -> bool {
         self.limit.is_some() && !self.is_open_to_restricted
     }
@@ -289,9 +289,9 @@ impl Route {
         Self { ignores_body: true, ignores_unknown_fields: true, ..self }
     }
 
-    /// For operations that hash passwords. Argon2 takes 19 MiB and as much CPU as it gets. CPU and
-    /// price are both proportional to the function's memory, so with the memory for a whole core a
-    /// hash takes a fraction of the time and costs about the same.
+    /// For operations that hash passwords. Argon2 by default takes 19 MiB, and as much CPU as it
+    /// gets. CPU and price are both proportional to the function's memory, so with the memory for a
+    /// whole core a hash takes a fraction of the time and costs about the same.
     pub const fn hashes_passwords(self) -> Self {
         Self { memory: HASHING_MEMORY, ..self }
     }
@@ -301,9 +301,9 @@ impl Route {
         self.memory == HASHING_MEMORY
     }
 
-    /// Whether the operation hashes passwords, sends codes, or is called by agents, whose responses
-    /// are not cached. If so, its route in API Gateway has its own throttle, so a flood of requests
-    /// to it costs little and leaves the rest of the API usable.
+    /// Whether the operation hashes passwords, sends codes, or is called by agents (responses to
+    /// agents are not cached). If so, its route in API Gateway has its own throttle, so a flood of
+    /// requests to it costs little and leaves the rest of the API usable.
     pub const fn is_costly(&self) -> bool {
         self.hashes() || matches!(self.limit, Some(Limit::SendCode)) || matches!(self.interface, Interface::Agents)
     }
@@ -314,7 +314,7 @@ impl Route {
     }
 
     /// The permission that a key with limited permissions needs for the operation; `None` for an
-    /// area that no permission opens.
+    /// area that no permission covers.
     pub fn permission(&self) -> Option<KeyPermission> {
         let area = self.name.split('-').next()?.parse().ok()?;
         let action = if matches!(self.verb, Verb::Get) { KeyAction::Read } else { KeyAction::Write };

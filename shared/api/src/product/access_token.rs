@@ -38,7 +38,7 @@ impl AccessToken {
         &self.claims
     }
 
-    /// The items that [`Self::user_now`] needs.
+    /// The keys of the items that [`Self::user_now`] needs.
     pub(crate) fn keys(&self, project: &ProjectId) -> [Key; 2] {
         keys(project, &self.claims)
     }
@@ -54,7 +54,7 @@ impl AccessToken {
 
 /// Which users the request accepts, according to its headers. Every sender can set these headers,
 /// and the published SDK always accepts restricted users. So that an administrator's restriction is
-/// effective nonetheless, operations that change something reject clients' requests of users with
+/// effective nonetheless, operations that change something reject clients' requests for users with
 /// such a restriction, unless the route is [open to them](crate::http::Route::open_to_restricted).
 fn allowed(headers: &HeaderMap, is_change: bool) -> Result<Allowed, KnownError> {
     let anonymous = header(headers, "allow-anonymous-user")? == Some("true");

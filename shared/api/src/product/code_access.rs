@@ -145,8 +145,9 @@ impl Route {
 pub struct CodeAccess<K: CodeKind> {
     /// The proved access.
     pub access: Access<Client>,
-    /// The entity stored under the nonce of the code; `None` if there is none, or if it could not
-    /// be read. Use it only to read its account early, because the code has not been checked.
+    /// The entity stored under the nonce of the code; `None` if there is none, if the body has no
+    /// well-formed code, or if reading failed. Use it only to read its account early, because the
+    /// code has not been checked.
     pub hint: Option<K::Stored>,
     /// Whether the table was read and has no code with this nonce.
     is_made_up: bool,
@@ -177,9 +178,9 @@ impl<K: CodeKind> FromRequestParts<App> for CodeAccess<K> {
 
 impl<K: MailedCode> CodeAccess<K> {
     /// Counts an attempt at the code and checks the code. Returns the code with its user, who is
-    /// read at the same time; `None` if the code is for no user, or the user no longer exists. A
-    /// code from an earlier credential epoch of the user is rejected as if it did not exist. The
-    /// write that the code authorises must check the epoch again in its own transaction.
+    /// usually read at the same time; `None` if the code is for no user, or the user no longer
+    /// exists. A code from an earlier credential epoch of the user is rejected as if it did not
+    /// exist. The write that the code authorizes must check the epoch again in its own transaction.
     pub async fn decide(&self, app: &App, code: &Code) -> Result<(StoredCode, Option<UserRow>), Error> {
         let project = &self.access.project.id;
         let hinted = self.hint.as_ref().and_then(|code| code.user_id);

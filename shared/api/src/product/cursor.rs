@@ -26,7 +26,7 @@ impl<'a> Cursors<'a> {
     }
 
     /// The cursor of the page that begins after `position`; `None` without a position, that is,
-    /// after the last page.
+    /// on the last page.
     pub fn next(&self, position: Option<&impl Serialize>) -> Result<Option<String>, Error> {
         let Some(position) = position else { return Ok(None) };
         let text = serde_json::to_string(position).map_err(|_| crypto::seal::Error)?;

@@ -1,7 +1,7 @@
 //! Pages behind the links in emails ([`links`](store::link)). Visitors are people in a browser, so
-//! errors are pages as well; programs recognise an error by the response's status and headers. GET
-//! only shows a question, and submitting its form confirms: nothing changes on GET, because email
-//! scanners follow links.
+//! the error for a link that no longer works is a page as well; programs recognize it by the
+//! response's status and headers. GET only shows a question, and submitting its form confirms:
+//! nothing changes on GET, because email scanners follow links.
 
 use axum::response::{IntoResponse, Response};
 use deserr::Deserr;

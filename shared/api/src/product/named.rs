@@ -95,7 +95,7 @@ impl Names<'_> {
         }
     }
 
-    /// The login code of the sign-in of a command-line tool.
+    /// The login code of a command-line tool's sign-in.
     fn login_code(&self) -> Option<Code> {
         let polled = self.id("polling_code", Code::parse).map(|code| login_code(&code));
         polled.or_else(|| self.id("login_code", Code::parse))

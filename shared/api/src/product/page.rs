@@ -105,8 +105,8 @@ impl<T: ToSchema> ToSchema for List<T> {
     }
 }
 
-/// The requested number of items on a page, of which [`limit`] checks the range: from 1 to `MOST`.
-/// A query without it gets `DEFAULT` items.
+/// The requested number of items on a page; [`limit`] checks that it is from 1 to `MOST`. Without
+/// it in the query, a page has at most `DEFAULT` items.
 #[derive(Debug, Clone, Copy)]
 pub struct Limit<const DEFAULT: usize, const MOST: usize>(usize);
 

@@ -55,7 +55,7 @@ impl Cost {
 }
 
 /// The memory and the passes of a hash that takes the work by which `whole` exceeds `part`, in no
-/// more memory than `whole`; `None` if there is hardly any. Work is memory times passes.
+/// more memory than `whole`; `None` if hardly any work is left. Work is memory times passes.
 pub(super) fn rest(whole: (u32, u32), part: (u32, u32)) -> Option<(u32, u32)> {
     let missing = whole.0.saturating_mul(whole.1).checked_sub(part.0.saturating_mul(part.1))?;
     let passes = missing.div_ceil(whole.0);

@@ -1,6 +1,6 @@
 //! Password hashes: argon2id as PHC strings, and bcrypt for imported accounts.
 //!
-//! The parameters are part of each hash, so a sign-in recognises a hash whose parameters are weaker
+//! The parameters are part of each hash, so a sign-in recognizes a hash whose parameters are weaker
 //! than the current ones, and replaces it.
 //!
 //! Checking a wrong password takes the same work whether or not the account exists, and whichever
@@ -64,8 +64,8 @@ pub enum Verdict {
     Wrong,
     /// The password is right.
     Right,
-    /// The password is right, but the hash is weaker than the current parameters and should be
-    /// replaced.
+    /// The password is right, but the hash should be replaced: it is weaker than a new one, or was
+    /// made before passwords were normalized.
     RightButWeak,
 }
 
@@ -125,8 +125,8 @@ impl Hasher {
 
     /// Checks `password` against `hash`; without a hash, does the same work and returns
     /// [`Verdict::Wrong`]. `dearest` is the highest cost among the bcrypt hashes that were imported
-    /// for the project's users; `None` if there are none, or if the user is signed in, so that the
-    /// duration reveals nothing new.
+    /// for the project's users; `None` if there are none, or if the user is signed in and the
+    /// duration thus reveals nothing new.
     pub async fn verify(&self, hash: Option<&Hash>, password: &Password, dearest: Option<u32>) -> Verdict {
         let hasher = self.clone();
         let (hash, password) = (hash.cloned(), password.clone());
@@ -136,7 +136,7 @@ impl Hasher {
     fn verify_now(&self, hash: Option<&Hash>, password: &Password, dearest: Option<u32>) -> Verdict {
         let mut verdicts = password.forms().map(|form| self.verify_form(hash, form.expose_secret(), dearest));
         match verdicts.next() {
-            // The hash may be of the password as typed, from before passwords were normalised. If
+            // The hash may be of the password as typed, from before passwords were normalized. If
             // it matches, it should be replaced.
             Some(Verdict::Wrong) | None => match verdicts.next() {
                 Some(Verdict::Right | Verdict::RightButWeak) => Verdict::RightButWeak,

@@ -1,7 +1,7 @@
 //! Passwords as people type them, before they are hashed. The submodules hash passwords and
 //! recovery codes.
 //!
-//! A password is normalised to NFC (SP 800-63B-4, §3.1.1.2), so the same characters match whichever
+//! A password is normalized to NFC (SP 800-63B-4, §3.1.1.2), so the same characters match whichever
 //! keyboard produced them.
 
 pub mod cost;
@@ -32,7 +32,7 @@ impl Password {
         &self.0.normalized
     }
 
-    /// The forms that a stored hash may match: before passwords were normalised, the typed form was
+    /// The forms that a stored hash may match: before passwords were normalized, the typed form was
     /// hashed.
     pub fn forms(&self) -> impl Iterator<Item = &SecretString> {
         [&self.0.normalized].into_iter().chain(&self.0.typed)

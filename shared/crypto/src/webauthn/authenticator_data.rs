@@ -86,7 +86,7 @@ impl AuthenticatorData {
         self.flags & USER_VERIFIED != 0
     }
 
-    /// Whether the credential can leave the authenticator, for example to be synchronised.
+    /// Whether the credential can leave the authenticator, for example to be synchronized.
     pub fn is_backup_eligible(&self) -> bool {
         self.flags & BACKUP_ELIGIBLE != 0
     }

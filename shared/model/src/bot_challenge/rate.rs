@@ -1,4 +1,4 @@
-//! Usual rates: whether requests come faster than usual, so that a bot challenge may be required.
+//! Usual rates: if requests come faster than usual, a bot challenge may be required.
 //!
 //! Requests are counted in sliding windows, as for rate limits: for the client's IP address, for
 //! its network and for the project. A flood is therefore detected even if it extends over the edge

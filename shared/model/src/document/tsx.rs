@@ -1,8 +1,7 @@
-//! Recognises source files of emails in TSX, which published SDKs can send, and Gatelet cannot
-//! render.
+//! Recognises sources of emails in TSX, which published SDKs can send but Gatelet cannot render.
 
 /// Whether a line is or begins an import or export statement (ECMAScript, Modules; also the types
-/// that TypeScript exports). A sentence that begins with one of the words usually is not.
+/// that TypeScript exports). A sentence that begins with `import` or `export` usually is not one.
 pub(super) fn is_statement(line: &str) -> bool {
     let line = line.trim_end();
     match (line.strip_prefix("import "), line.strip_prefix("export ")) {

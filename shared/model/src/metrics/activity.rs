@@ -46,7 +46,7 @@ pub enum Kind {
 pub enum Gap {
     /// The user signed up, or the team was created, on this day.
     New,
-    /// The number of days, from 1 to [`WINDOW`], which also stands for a greater or unknown number.
+    /// The number of days, at least 1; [`WINDOW`] also stands for a greater or unknown number.
     Days(u8),
 }
 

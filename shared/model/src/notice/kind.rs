@@ -35,7 +35,7 @@ pub enum Kind {
     PasswordSet,
     /// The password was changed, but not with an emailed code.
     PasswordChanged,
-    /// A password was set with an emailed code, whether or not the account had one.
+    /// A password was set with an emailed code, whether or not the account had a password.
     PasswordReset,
     /// The password was removed.
     PasswordRemoved,

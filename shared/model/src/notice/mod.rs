@@ -206,8 +206,8 @@ impl User {
         Ok(())
     }
 
-    /// Removes the addresses, provider accounts, passkeys and API keys added since the change that
-    /// `link` refers to, and locks intruders out, but restores nothing. Used if removing and
+    /// Removes the addresses, provider accounts, passkeys and API keys added in or after the change
+    /// that `link` refers to, and locks intruders out, but restores nothing. Used if removing and
     /// restoring together would exceed the maximum size of a transaction.
     pub fn undo_additions(&mut self, link: &NotMe) -> Result<(), Ended> {
         if self.notices.is_undone(link.since) {
@@ -241,7 +241,7 @@ impl User {
             ..channel
         });
         self.channels = restored.collect();
-        // A code of an authenticator app that was already used cannot be used again.
+        // An authenticator app's code cannot be used a second time.
         let used: Vec<Authenticator> = self.apps().cloned().collect();
         self.totp.clone_from(&before.totp);
         for app in self.totp.iter_mut().flat_map(Totp::apps_mut) {

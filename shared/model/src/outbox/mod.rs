@@ -204,7 +204,7 @@ pub enum Builtin {
     AccountClaimed,
     /// Reports that the account's password no longer works, after too many wrong attempts.
     PasswordClosed,
-    /// Reports a change to how a user signs in.
+    /// Reports a change to how a user signs in, or to the user's API keys.
     AccountChanged,
 }
 

@@ -44,7 +44,7 @@ pub enum Stage {
         /// When sending began, which also identifies the attempt.
         started_at: Millis,
     },
-    /// Sending failed permanently, or its outcome is unknown.
+    /// Sending failed permanently or in all permitted attempts, or its outcome is unknown.
     ServerError {
         /// When the last attempt began.
         started_at: Millis,

@@ -25,11 +25,11 @@ pub enum Status {
     Scheduled,
     /// The entry waits to be sent.
     Queued,
-    /// Sending failed permanently, or its outcome is unknown.
+    /// Sending failed permanently or in all permitted attempts, or its outcome is unknown.
     ServerError,
     /// A worker is sending the email.
     Sending,
-    /// The email is not sent, for a [`SkippedReason`](crate::outbox::stage::SkippedReason).
+    /// The email is not sent; a [`SkippedReason`](crate::outbox::stage::SkippedReason) says why.
     Skipped,
     /// The email was sent, but then permanently refused.
     Bounced,

@@ -271,8 +271,8 @@ impl Moments {
         }
     }
 
-    /// The times from the start of sending on: only those that belong to the status derived from
-    /// the reports.
+    /// Adds the start of sending and those later times that belong to the status derived from the
+    /// reports.
     fn sent(self, started_at: Millis, at: Millis, reports: &Reports, is_reported_on: bool) -> Self {
         let begun = Self { started_sending_at_millis: Some(started_at), ..self };
         let delivered = Self {

@@ -159,7 +159,7 @@ fn walk(steps: &[Step]) -> Result<usize, TestCaseError> {
     Ok(sent)
 }
 
-/// Some reports, and the same reports twice each in a random order.
+/// Some reports, and a list that contains each of them twice, in a random order.
 fn shuffled() -> impl Strategy<Value = (Vec<Report>, Vec<Report>)> {
     let report = (prop::sample::select(&ReportKind::ALL[..]), 4..50_i64).prop_map(|(kind, millis)| Report {
         attempt: at(3).as_millisecond(),

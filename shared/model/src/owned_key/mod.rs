@@ -35,7 +35,7 @@ pub const MAX_DESCRIPTION: usize = 256;
 pub const MAX_SCOPES: usize = 32;
 /// The longest scope, in characters.
 pub const MAX_SCOPE: usize = 64;
-/// The precision of the time of a key's last use: a use is recorded at most this often.
+/// The precision of the time of a key's last use: at most one use is recorded in this period.
 pub const USE_PRECISION: SignedDuration = SignedDuration::from_hours(1);
 
 /// A key of a user or team, as stored in the item of its owner.

@@ -84,8 +84,8 @@ impl<R: DeserializeOwned> Response<R> {
     }
 }
 
-/// The user that the response of an authentication claims to belong to, which is not proved yet;
-/// `None` if the response contains no valid user id.
+/// The user to whom the response of an authentication claims, without proof, to belong; `None` if
+/// the response contains no valid user id.
 pub fn claimed_user(response: &Value) -> Option<UserId> {
     let handle = Bytes::deserialize(response.get("response")?.get("userHandle")?).ok()?;
     UserId::parse(std::str::from_utf8(&handle.0).ok()?).ok()

@@ -38,9 +38,9 @@ pub struct EmailInput {
 }
 
 impl EmailInput {
-    /// The settings that the input describes. If it has no new password, that of `old`, the
-    /// existing settings, is kept for the same host, port and username. Fails with the first
-    /// problem found.
+    /// The settings that the input describes, with the theme of `old`, the existing settings.
+    /// Without a new password, the password of `old` is kept for the same host, port and username.
+    /// Fails with the first problem found.
     pub fn check(self, old: &EmailConfig, project: &str, deployment: &Deployment<'_>) -> Result<EmailConfig, InvalidSetting> {
         let theme_id = old.theme_id;
         match self.r#type.as_str() {

@@ -98,7 +98,7 @@ impl KeyMark {
 }
 
 impl KeySet {
-    /// The item of a key in the set, as requests look it up.
+    /// The item of a key in the set, which requests look up by the digest of the key.
     pub fn api_key(&self, kind: KeyKind) -> ApiKey {
         let permissions = self.permissions.clone();
         ApiKey { kind, set_id: self.id.uuid(), expires_at: self.expires_at, revoked_at: self.revoked_at, permissions }

@@ -99,7 +99,7 @@ impl NewProject {
     }
 }
 
-/// The longest description, in characters; limited because every request reads the project.
+/// The longest description, in characters; limited because requests read the whole project.
 const MAX_DESCRIPTION: usize = 4096;
 
 impl ProjectPatch {

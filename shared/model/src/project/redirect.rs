@@ -104,7 +104,7 @@ impl Rules<'_> {
         (self.allow_localhost && is_localhost(url)) || self.domains.iter().any(|domain| matches(&domain.domain, url))
     }
 
-    /// Whether the project trusts this host, with any scheme and port.
+    /// Whether the project trusts this host with at least one scheme and port.
     pub fn trust_host(&self, name: &str) -> bool {
         let name = name.to_ascii_lowercase();
         let is_local = || Url::parse(&format!("http://{name}")).is_ok_and(|url| url.host_str() == Some(&name) && is_localhost(&url));
@@ -191,7 +191,7 @@ fn matches(pattern: &str, url: &Url) -> bool {
         && url.host_str().is_some_and(|name| host_matches(&host.to_ascii_lowercase(), name))
 }
 
-/// The scheme, host and port of a domain pattern.
+/// The scheme, host and port of a domain pattern; `None` if the pattern has no scheme.
 fn authority(pattern: &str) -> Option<(&str, &str, Option<u16>)> {
     let (scheme, authority) = pattern.split_once("://")?;
     let authority = authority.split(['/', '?', '#']).next().unwrap_or_default();

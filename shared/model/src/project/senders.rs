@@ -1,5 +1,5 @@
 //! The permitted sender addresses. A project without its own mail server sends through the
-//! deployment's server, whose reputation all projects share.
+//! deployment's server, whose reputation all such projects share.
 
 use crate::email::{Email, InvalidEmail};
 

@@ -108,7 +108,7 @@ pub fn is_challenge(text: &str) -> bool {
 #[error("the provider's authorization endpoint is not a URL")]
 pub struct InvalidEndpoint;
 
-/// The parts of the URL of a request to a provider's authorization endpoint.
+/// The parts of the URL that sends a user to a provider's authorization endpoint.
 pub struct ProviderRequest<'a> {
     /// The provider's configuration.
     pub provider: &'a OAuthProvider,

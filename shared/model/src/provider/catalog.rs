@@ -14,8 +14,8 @@ pub struct Provider {
     pub authorization_endpoint: &'static str,
     /// Where authorization codes are exchanged for tokens.
     pub token_endpoint: &'static str,
-    /// The scopes of every flow: to read the account and, if the provider reports one, its email
-    /// address, and to get a refresh token where that takes a scope.
+    /// The scopes of every flow: for reading the account and, if the provider reports one, its
+    /// email address, and for getting a refresh token if that requires a scope.
     pub scope: &'static str,
     /// Parameters for the authorization endpoint beyond those of RFC 6749, such as those that ask
     /// for a refresh token.

@@ -32,8 +32,8 @@ pub struct Fields {
     pub id: &'static str,
     /// The candidates for the name; the first that is not blank is used.
     pub names: &'static [&'static str],
-    /// The address, and how to tell whether it is verified; `None` if the provider's answer has no
-    /// address.
+    /// The address, and how to tell whether it is verified; `None` if the address is not read from
+    /// the account ([`Addresses`]).
     pub email: Option<(&'static str, Verified)>,
     /// The URL of the picture; `None` if the provider's answer has none.
     pub picture: Option<&'static str>,

@@ -34,11 +34,11 @@ pub struct CliSignIn {
     pub expires_at: Timestamp,
     /// Where the tool runs, for the user who confirms.
     pub place: Place,
-    /// The session of the tool's anonymous user; absent if the tool has none, and once a user has
+    /// The session of the tool's anonymous user; absent if the tool has none, and once somebody has
     /// decided or a browser has taken over the anonymous user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub anonymous: Option<SessionOf>,
-    /// The decision of a user; absent while the sign-in waits.
+    /// The decision; absent until somebody decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
     /// Whether the tool has fetched its session.
@@ -109,8 +109,9 @@ impl CliSignIn {
 }
 
 impl Session {
-    /// The session of a tool whose sign-in was confirmed in this session: `started`, but with the
-    /// authentication of this session, an impersonation if this one is, and ending no later.
+    /// The session of a tool whose sign-in was confirmed in this session: `started`, with the
+    /// authentication of this session. It is an impersonation if this session is one, and ends no
+    /// later than this session.
     pub fn for_tool(&self, started: Self) -> Self {
         Self {
             expires_at: started.expires_at.min(self.expires_at),

@@ -105,8 +105,8 @@ impl Session {
         !self.amr.is_empty() && !self.amr.contains(&Amr::Mfa)
     }
 
-    /// The authentication methods of the session after the user proved `amr` as well. These replace
-    /// the earlier methods, except [`Amr::Mfa`], which a session keeps.
+    /// The authentication methods of the session after the user authenticated again. The methods in
+    /// `amr` replace the earlier ones, except [`Amr::Mfa`], which a session keeps.
     #[must_use]
     pub fn proved_again(&self, amr: &[Amr]) -> Vec<Amr> {
         let kept = self.amr.iter().filter(|old| **old == Amr::Mfa && !amr.contains(old));

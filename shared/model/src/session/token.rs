@@ -158,7 +158,7 @@ pub enum Error {
     Expired(Box<Claims>),
 }
 
-/// Remembers tokens that were verified, so that a token is not verified with each of its requests.
+/// Remembers verified tokens, so that a token is not verified again in every request.
 pub trait Remember: Send + Sync {
     /// The claims of a token, if it is remembered. The caller checks whether it has expired.
     fn claims(&self, token: &str) -> Option<Claims>;

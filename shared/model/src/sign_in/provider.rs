@@ -56,7 +56,7 @@ pub enum Decision {
 pub enum Refusal {
     /// The account belongs to another user.
     OfAnother,
-    /// The user who has the account does not permit signing in with it.
+    /// The account belongs to a user, but may not be used to sign in.
     NotForSignIn,
     /// Another user signs in with the address of the account.
     EmailTaken {

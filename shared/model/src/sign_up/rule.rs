@@ -28,8 +28,8 @@ use crate::email::Email;
 use crate::sign_up::risk::SignUpRisk;
 use crate::text::line;
 
-/// The maximum number of rules in a project: every request reads them, and every sign-up evaluates
-/// them.
+/// The maximum number of rules in a project: requests read all of them, and a sign-up may evaluate
+/// all of them.
 pub const MAX_RULES: usize = 50;
 /// The longest condition, in bytes.
 const MAX_CONDITION: usize = 2048;
@@ -112,8 +112,8 @@ pub enum AuthMethod<'a> {
     Otp,
     /// The user signs up with an account at the provider with this id.
     OAuth(&'a str),
-    /// The user signs up with a passkey, which no operation permits; only tests of the rules can
-    /// imagine it.
+    /// The user signs up with a passkey. No operation permits that, but an administrator can test
+    /// the rules with it.
     Passkey,
 }
 

@@ -148,7 +148,7 @@ fn deeply_nested_conditions_are_evaluated_or_rejected() {
     }
 }
 
-/// Random conditions that use the whole language, as text.
+/// Random conditions, as text, with all kinds of operators and most kinds of literals.
 fn conditions() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         "[0-9]{1,4}|0x[0-9a-f]{1,4}|[0-9]{1,3}u|[0-9]\\.[0-9]{1,2}|[0-9]e[0-9]",
@@ -196,9 +196,10 @@ fn conditions() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    /// A condition that the parser generated from the language's grammar accepts has the same
-    /// result with the hand-written parser. A condition that the generated parser rejects has no
-    /// value with the hand-written parser either, except alternating unary operators (`-!!0`).
+    /// One parser is generated from the language's grammar, the other is written by hand. If the
+    /// generated parser accepts a condition, both give it the same result. If the generated parser
+    /// rejects a condition, the hand-written parser gives it no value either, unless the condition
+    /// has alternating unary operators (`-!!0`).
     #[test]
     fn both_parsers_agree(condition in conditions()) {
         let mut context = Context::default();

@@ -34,7 +34,7 @@ pub enum Decision<'a> {
 pub struct Verdict<'a> {
     /// The rules that were considered, in order of evaluation, up to the rule that decided.
     pub evaluations: Vec<(&'a SignUpRule, Status)>,
-    /// The decision, with the rule that made it.
+    /// The decision, with the rule that made it unless the default action applies.
     pub decision: Decision<'a>,
     /// The first rule that restricts the user. It has no effect if the sign-up is rejected.
     pub restricted_by: Option<&'a SignUpRule>,

@@ -44,7 +44,8 @@ pub enum NotAcceptable {
 }
 
 impl Invitation {
-    /// Returns the invitation if its code is valid; `attempts` includes the current attempt.
+    /// Returns the invitation if its code is valid; `attempts` is the caller's number of attempts
+    /// at the code, including the current one.
     pub fn check(invitation: Option<Self>, attempts: u32, now: Timestamp) -> Result<Self, Rejected> {
         let invitation = invitation.ok_or(Rejected::NotFound)?;
         Rejected::of(invitation.expires_at, invitation.used, attempts, now).map_or(Ok(invitation), Err)

@@ -1,5 +1,5 @@
-//! Types for texts with rules of their own, how texts are stored, and the schemas of responses in
-//! two forms.
+//! Rules for names, how bytes, JSON and long texts are stored, and the schemas of responses in two
+//! forms.
 
 pub mod bytes;
 pub mod either;

@@ -14,8 +14,8 @@
 //! | a link is removed or changed | the numbers and digests of later links, or the head |
 //! | an older head is restored, with fewer links | nothing in DynamoDB; but every link is logged, and `gateway audit verify --expect` compares the chain with a logged link |
 //!
-//! A link expires with the last of its entries, and never before an earlier link does. The
-//! remaining links are therefore always the end of the chain, without gaps.
+//! A link expires with the last of its entries, and never before an earlier link does. The links
+//! that have not expired are therefore always the end of the chain, without gaps.
 
 use crypto::digest::Digest;
 use jiff::civil::Date;

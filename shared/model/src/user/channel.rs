@@ -101,8 +101,8 @@ impl ContactChannel {
 }
 
 impl User {
-    /// Adds a channel; `author` decides whether the user can sign in with an unverified address at
-    /// once.
+    /// Adds a channel. Whether the user can sign in with an unverified address at once depends on
+    /// `author`.
     pub fn add_channel(&mut self, id: ChannelId, new: NewChannel, author: Author) -> Result<(), Refused> {
         let before = self.clone();
         if self.channel_of(&new.value).is_some() {
@@ -120,8 +120,8 @@ impl User {
         Ok(())
     }
 
-    /// Changes a channel; `author` decides whether the user can sign in with an unverified address
-    /// at once.
+    /// Changes a channel. Whether the user can sign in with an unverified address at once depends
+    /// on `author`.
     pub fn change_channel(&mut self, id: ChannelId, patch: ChannelPatch, author: Author) -> Result<(), Refused> {
         let before = self.clone();
         let position = self.channels.iter().position(|channel| channel.id == id).ok_or(Refused::NotFound)?;

@@ -110,7 +110,7 @@ impl Device {
     }
 
     /// Whether the device replaces the second factor of `user` at `now`. If the project has
-    /// shortened the time, the shorter time applies to devices remembered before as well.
+    /// shortened the time, the shorter time also applies to devices that were remembered earlier.
     pub fn is_remembered(&self, user: &User, settings: &SecondFactorSettings, now: Timestamp) -> bool {
         let is_in_time = settings.memory().is_some_and(|memory| now < self.expires_at && now < after(self.created_at, memory));
         let epochs = (self.session_epoch, self.credential_epoch) == (user.session_epoch, user.credential_epoch);

@@ -84,7 +84,8 @@ pub struct User {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub password: Option<Hash>,
     /// When a signed-in user last set a password for an account without one; absent if that never
-    /// happened. All other ways to set a password end the user's other sessions.
+    /// happened. All other ways to set a password, except the sign-up of an anonymous user, end the
+    /// user's other sessions.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub first_password_at: Option<Timestamp>,
     /// The number of consecutive wrong passwords at sign-in; see [`Self::is_closed_to_passwords`].
@@ -97,8 +98,8 @@ pub struct User {
     /// Whether the user may sign in with an emailed code or link.
     #[serde(default)]
     pub otp_enabled: bool,
-    /// Whether the user disabled emailed codes and links. If so, redeeming a code does not enable
-    /// them again.
+    /// Whether the user or a server disabled emailed codes and links. If so, redeeming a code does
+    /// not enable them again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub otp_refused: bool,
     /// The second factor, if the user has one. Sign-ins require it unless a remembered device or a
@@ -176,7 +177,7 @@ pub struct Channel {
     pub id: ChannelId,
     /// The address.
     pub value: Email,
-    /// Whether the user wants to sign in with the address; see [`Self::signs_in`].
+    /// Whether the address is meant for signing in; see [`Self::signs_in`].
     pub used_for_auth: bool,
     /// Whether the address is verified: somebody has proved that they receive its emails, a
     /// provider has verified it, or a server has declared it verified.
@@ -277,7 +278,7 @@ impl User {
         self.end_sessions(kept);
     }
 
-    /// Enables emailed codes after the user signed in with one, unless the user has disabled them.
+    /// Enables emailed codes after the user signed in with one, unless they were disabled.
     pub fn use_email_codes(&mut self) {
         self.otp_enabled |= !self.otp_refused;
     }
@@ -312,7 +313,7 @@ impl User {
         self.otp_refused = !enabled;
     }
 
-    /// Whether the user has unsubscribed from this category.
+    /// Whether the user has unsubscribed from this category; `false` if it cannot be refused.
     pub fn refuses(&self, category: Category) -> bool {
         category.can_be_refused() && self.refused_categories.contains(&category)
     }

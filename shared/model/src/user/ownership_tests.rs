@@ -21,7 +21,7 @@ fn channel(value: &str, is_verified: bool, standing: Standing) -> Channel {
 }
 
 /// An account with the unverified address `ada@example.com`, to which an attacker has added other
-/// addresses and a provider account, and for which the attacker has enabled emailed codes.
+/// addresses and a provider account, and with both flags for emailed codes set.
 fn prepared() -> User {
     let mut user = User::new(&Entropy::system(), Timestamp::UNIX_EPOCH);
     user.add_primary_email(&Entropy::system(), email("ada@example.com"), false);

@@ -33,7 +33,8 @@ pub struct UserPatch {
 /// Why a change is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// The change concerns the primary address, but the user has none.
+    /// The change marks the primary address as verified or enables it for signing in, but the user
+    /// has no primary address.
     #[error("the user has no primary address: set primary_email")]
     NoPrimaryEmail,
     /// The new primary address would exceed the maximum number of channels.

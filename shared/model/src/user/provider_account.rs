@@ -152,8 +152,8 @@ impl User {
         Ok(())
     }
 
-    /// Refuses a change after which the user can sign in with several accounts of a provider, and
-    /// with more of them than `before`, which is the user before the change.
+    /// Refuses a change that increases the number of accounts of one provider with which the user
+    /// can sign in, if the new number is above 1. `before` is the user before the change.
     pub fn keeps_one_sign_in(&self, before: &Self) -> Result<(), Refused> {
         let count = |user: &Self, provider: &str| {
             user.provider_accounts.iter().filter(|account| account.allow_sign_in && account.provider_id == provider).count()

@@ -1,4 +1,4 @@
-//! A user's recovery codes, each of which replaces a code of the authenticator app once.
+//! A user's recovery codes, each of which replaces a code of an authenticator app once.
 
 use crypto::password::recovery::{HashedCode, HashedCodes};
 use crypto::seal::{Error, Sealed, Sealer};

@@ -33,8 +33,8 @@ pub enum RestrictedReason {
 
 /// Why a user is restricted.
 //
-// Published SDKs discard access tokens with a type that they do not know, so a missing second
-// factor uses one of the types that they know.
+// Published SDKs discard access tokens with a type of restriction that they do not know, so a
+// missing second factor uses a type that they know.
 #[derive(Serialize, Deserialize, ToSchema)]
 struct Wire {
     r#type: Type,

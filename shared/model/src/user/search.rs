@@ -53,8 +53,8 @@ impl User {
         self.name_words().chain(primary).map(|word| cut(&word).to_owned()).collect()
     }
 
-    /// Of the user's words that begin with a folded text, the first in the order of keys, cut as in
-    /// keys; `None` if no word does.
+    /// The first of the user's words, in the order of keys, that begins with a folded text; the
+    /// word is cut as in keys. `None` if no word begins with the text.
     pub fn first_word(&self, beginning: &str) -> Option<String> {
         let found = |channel: &&Channel| channel.is_primary || channel.signs_in();
         let addresses = self.channels.iter().filter(found).map(|channel| folded(channel.value.as_str()));

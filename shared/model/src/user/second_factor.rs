@@ -65,8 +65,9 @@ impl MfaAttempt {
         self.amr.iter().any(|amr| *amr != Amr::Pop)
     }
 
-    /// Returns the attempt if it exists, has not expired, is unused, and was not tried with too
-    /// many codes. `attempts` is the number of codes tried for it, including the current code.
+    /// Returns the attempt if it exists, has not expired, is unused, and was not tried too often.
+    /// `attempts` is the number of codes and passkey responses sent for it so far, including the
+    /// current one.
     pub fn check(attempt: Option<Self>, attempts: u32, now: Timestamp) -> Result<Self, Rejected> {
         let attempt = attempt.ok_or(Rejected::NotFound)?;
         Rejected::of(attempt.expires_at, attempt.used, attempts, now).map_or(Ok(attempt), Err)

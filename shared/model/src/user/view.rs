@@ -172,7 +172,8 @@ impl UserView {
         }
     }
 
-    /// The same form with this restriction: that of the signed-in user's session.
+    /// The same form with the restriction of the signed-in user's session; `None` for no
+    /// restriction.
     #[must_use]
     pub fn restricted(mut self, reason: Option<RestrictedReason>) -> Self {
         let client = match &mut self {

@@ -9,8 +9,8 @@ pub const MAX_HEADERS: usize = 10;
 const MAX_NAME: usize = 64;
 const MAX_VALUE: usize = 1024;
 
-/// Names that no project may set: the service sets them itself, or they control how a message is
-/// transferred (RFC 9110 §7.6, §10.1.1) or encoded.
+/// Names that no project may set: the service sets them itself, or they control or record how a
+/// message is transferred (RFC 9110 §7.6, §10.1.1; RFC 7239) or encoded.
 const RESERVED: [&str; 17] = [
     "accept-encoding",
     "connection",

@@ -65,7 +65,7 @@ pub struct EndpointPatch {
     pub custom_headers: Option<BTreeMap<String, String>>,
 }
 
-/// Why a change was not made.
+/// Why an endpoint was not created or changed.
 #[derive(Debug)]
 pub enum Rejected {
     /// The request is invalid.
@@ -80,10 +80,10 @@ impl From<Error> for Rejected {
     }
 }
 
-/// Seals the secrets of a project's endpoints.
+/// Seals the signing secrets and the header values of a project's endpoints.
 #[derive(Clone, Copy)]
 pub struct Sealing<'a> {
-    /// Encrypts the secrets.
+    /// Encrypts the secrets and values.
     pub sealer: &'a Sealer,
     /// The source of randomness.
     pub entropy: &'a Entropy,
@@ -101,8 +101,8 @@ impl Sealing<'_> {
         Ok((SigningSecret { sealed, last_four }, plain))
     }
 
-    /// The headers with sealed values. A header whose value is [`HIDDEN`] keeps its value in
-    /// `known`.
+    /// The headers with sealed values. A header whose value is [`HIDDEN`] keeps the value that it
+    /// has in `known`, and is refused if `known` lacks it.
     fn headers(
         self,
         id: WebhookEndpointId,

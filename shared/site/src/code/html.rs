@@ -2,14 +2,15 @@
 
 use crate::escape;
 
-/// A part of code that has a colour.
+/// The kind of a part of code that has a colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Comment,
     Keyword,
     /// A string, a number or a colour such as `#0a5c5a`.
     Value,
-    /// A type, a key, an attribute or a variable; in a difference, the heading of a part.
+    /// A type, a key, an attribute, or a name with a mark, as in `$HOME` and `@media`; in a
+    /// difference, the heading of a part.
     Name,
     /// A line that a difference adds.
     Added,

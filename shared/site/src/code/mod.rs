@@ -1,8 +1,8 @@
 //! Code blocks with their syntax highlighted: markup whose colours come from the stylesheet, so
 //! pages need no script.
 //!
-//! No crate does this, because pages are rendered for each request, by functions whose size and
-//! start count: `infra/README.md` ("How functions are built") has the figures of `syntect`. A
+//! No crate does this, because pages are rendered for each request, by functions that must be small
+//! and start quickly: `infra/README.md` ("How functions are built") has the figures of `syntect`. A
 //! scanner that knows comments, strings, numbers, keywords and names is enough to make code
 //! readable; where it errs, a colour is wrong, but never the text.
 

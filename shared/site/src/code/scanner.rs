@@ -38,7 +38,7 @@ fn is_word(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
 }
 
-/// The length of the longest beginning of a text of which `is_part` accepts every character.
+/// The length of the longest prefix of a text in which `is_part` accepts every character.
 fn run(text: &str, is_part: impl Fn(char) -> bool) -> usize {
     text.find(|character| !is_part(character)).unwrap_or(text.len())
 }

@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::item::Item;
 use crate::write::Write;
 
-/// The size in bytes, before compression, from which on a chunk ends with the next post at which a
+/// A chunk of at least this size in bytes, before compression, ends with the next post at which a
 /// page may end.
 const LEAST_BYTES: usize = 128 * 1024;
 /// The largest chunk that is unpacked, in bytes. A chunk of a single post may exceed

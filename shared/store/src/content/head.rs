@@ -29,8 +29,8 @@ pub(super) struct Publication {
     pub(super) digest: String,
     /// When it was published.
     pub(super) at: Timestamp,
-    /// The number of the publication that was shown before this one, to which a rollback returns;
-    /// `None` if there was none, or if an earlier version wrote that one.
+    /// The number of the publication that was shown before this one, to which a rollback returns by
+    /// default; `None` if there was none, or if an earlier version wrote that one.
     pub(super) previous: Option<u64>,
     /// The sort keys of the pages of posts, newest first.
     pub(super) pages: Vec<String>,

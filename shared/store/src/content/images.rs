@@ -33,7 +33,7 @@ pub(super) const STORED: &str = "IMAGE#";
 const LIST: usize = 4_000;
 /// The maximum number of bytes of an image in one item.
 const PART: usize = 350_000;
-/// How long an image stays stored if no publication refers to it.
+/// How long an image is kept after it was stored, even if no kept publication refers to it.
 const GRACE: SignedDuration = SignedDuration::from_hours(1);
 /// The `Cache-Control` of images: caches may keep them for a year without revalidation.
 pub const CACHE: &str = "public, max-age=31536000, immutable";

@@ -59,9 +59,9 @@ struct Draft {
 
 impl Store {
     /// Replaces everything that the site shows: writes the new items, and then switches readers to
-    /// them in one transaction. Writes nothing if exactly this content is published already. Then
-    /// deletes the items that no kept publication needs. Fails with [`Error::TooMuch`], changing
-    /// nothing for readers, if a part does not fit into an item.
+    /// them in one transaction. Writes nothing if exactly this content is published already. In
+    /// either case, then deletes the items that no kept publication needs. Fails with
+    /// [`Error::TooMuch`], changing nothing for readers, if a part does not fit into an item.
     pub async fn publish(&self, content: &Content, now: Timestamp) -> Result<Published, Error> {
         let digest = stem("CONTENT", content)?;
         let published: Result<(Published, Head), Error> = optimistic!(ROUNDS, |_| {
@@ -160,7 +160,7 @@ struct Items {
 }
 
 impl Items {
-    /// The sort key of an item. The item is written only if the publication before does not have
+    /// The sort key of an item. The item is written only if the previous publication does not have
     /// it; `known` has the sort keys of that publication's items.
     fn key(&mut self, stem: &str, known: &[String], put: impl FnOnce(&str) -> Result<Write, Error>) -> Result<String, Error> {
         if let Some(sk) = known.iter().find(|sk| sk.starts_with(stem)) {

@@ -67,8 +67,8 @@ impl Store {
         Ok((shown, ranges.last().map_or(0, |last| last.end).saturating_sub(later)))
     }
 
-    /// The same for a publication by a version that did not count the posts of its pages, all of
-    /// which are read.
+    /// The same for a publication by a version that did not count the posts of pages: reads all
+    /// pages.
     async fn posts_without_counts(&self, head: &Head, now: Timestamp, window: Window) -> Result<(Vec<BlogPost>, usize), Error> {
         let pages = self.pages(head, &head.publication.pages).await?;
         let public: Vec<BlogPost> = pages.into_iter().flat_map(|page| page.posts).filter(|post| post.is_public(now)).collect();

@@ -15,7 +15,7 @@
 //! when it is linked, and therefore exactly once, even if a worker fails or two workers run. There
 //! is no contention, because links are written one after another. Only [`recount`] writes totals in
 //! another way. Counting takes two units for each item, shared by all entries of the link; requests
-//! themselves write none of these counters. Days expire after [`KEPT_DAYS`] days, hours after
+//! themselves write only activities. Days expire after [`KEPT_DAYS`] days, hours after
 //! [`KEPT_HOURS`] hours.
 
 pub mod activity;

@@ -9,7 +9,7 @@
 //! more write units for each counter in a transaction. It also doubles the cost of writing a single
 //! entry, because the write becomes a transaction. Transactions on one item contend, so the counts
 //! of a project are spread over [`COUNT_SHARDS`] items. Reading a month takes one query per shard,
-//! in parallel, at half a unit for each 4 KB. A shard has at most 720 items: they cost half a unit
+//! in parallel, at half a unit for each 4 KB. A shard has at most 721 items: they cost half a unit
 //! if the project sends little, and about 50 units if it sends every minute.
 
 use std::collections::BTreeMap;
@@ -50,7 +50,8 @@ fn letter(fate: Fate) -> char {
 /// The outcomes to add to the counter of an hour.
 struct Counter<'a> {
     key: (&'a ProjectId, u8, i64),
-    /// The letter of an outcome, the minute of the hour, and how many emails had the outcome in it.
+    /// The letter of an outcome, the minute of the hour, and how many emails had that outcome in
+    /// that minute.
     counts: Vec<(char, i64, u32)>,
 }
 

@@ -11,8 +11,8 @@
 //! unit for each KB in the table, as much again in `gsi1`, and up to two units in `gsi2`, which has
 //! only keys. When an email ends, one transaction moves its bodies to a separate item, at two units
 //! for each KB of the bodies; from then on, the entry is smaller in the table and in `gsi1`. During
-//! the following day, reading an entry costs one more unit for each 4 KB of its bodies. Deleting
-//! the bodies is free.
+//! the following day, reading an entry with its bodies costs one more unit for each 4 KB of the
+//! bodies. Deleting the bodies is free.
 
 pub mod boost;
 pub mod broadcast;

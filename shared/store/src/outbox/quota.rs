@@ -2,7 +2,7 @@
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
-//! | bucket | `Q#<P>` | `BUCKET` | 1 unit to read and 1 to write for up to a hundred emails; once a minute, also the cost of reading a month of counters ([`crate::outbox::delivery`]) |
+//! | bucket | `Q#<P>` | `BUCKET` | 1 unit to read and 1 to write for up to a hundred emails; once a minute, also the cost of reading a month of counters ([`crate::outbox::delivery`]) and the boost |
 //!
 //! Taking tokens is one update, on the condition that the bucket still has the version that was
 //! read, so concurrent workers never take the same token.
@@ -66,8 +66,8 @@ impl Store {
         or_later(given, ())
     }
 
-    /// The project's bucket, at the rate that follows from the emails of the last month, and its
-    /// version, which is 0 if the table has no bucket.
+    /// The project's bucket, at the rate that follows from the emails of the last month and an
+    /// active boost, and its version, which is 0 if the table has no bucket.
     async fn bucket(&self, project: &ProjectId, base: u32, now: Timestamp) -> Result<(Bucket, u64), Error> {
         let item = self.get(&bucket_key(project)).await?;
         let version = item.as_ref().and_then(|item| number(item, "version")).unwrap_or_default();

@@ -46,10 +46,10 @@ use crate::webhook::keys::partition;
 use crate::write::Write;
 use crate::{record, session};
 
-/// How long a project may still be written to after its end: longer than a process may remember it
-/// and a request then lasts.
+/// How long a project may still be written to after its end: more than the time for which a process
+/// may remember the project plus the duration of a request.
 pub const LATE_WRITES: SignedDuration = SignedDuration::from_secs(60);
-/// How many users, teams or transactions are processed in parallel.
+/// How many users, teams, days of the trail or transactions are processed in parallel.
 const SIDE_BY_SIDE: usize = 8;
 /// How many items of a list are read at once.
 const PAGE: i32 = 200;
@@ -75,7 +75,7 @@ struct Purger<'a> {
 }
 
 impl Store {
-    /// Ends a project: from then on it does not exist for anyone, and a worker deletes its data.
+    /// Ends a project: deletes its item, and notes that a worker has to delete its data.
     /// [`Error::Conflict`] if it has already ended.
     pub async fn end_project(&self, project: &Project, now: Timestamp) -> Result<(), Error> {
         let ending = Ending { project: project.id.clone(), what: Ended::Project { since: project.created_at }, begun_at: now };
@@ -87,8 +87,8 @@ impl Store {
         self.transact([gone].into_iter().chain(others).chain(link)).await
     }
 
-    /// Deletes the data of an ended project, which was created at `since`, as much as possible
-    /// until `end`.
+    /// Deletes as much data of an ended project, which was created at `since`, as is possible until
+    /// `end`.
     pub async fn purge_project(&self, project: &ProjectId, since: Timestamp, now: Timestamp, end: Instant) -> Result<Purge, Error> {
         let purger = Purger { store: self, project, end, found: AtomicUsize::new(0) };
         // Boxed, because the compiler does not support futures nested this deeply.

@@ -3,11 +3,12 @@
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
 //! | set | `P#<P>` | `KEYS#<set>` | 1 unit to read or list; 2 for each item to write, in a transaction with its keys |
-//! | key | `P#<P>` | `KEY#<digest>` | 1 unit to read, with every request that has a key |
+//! | key | `P#<P>` | `KEY#<digest>` | 1 unit to read, with every request that has a key, unless a remembered proof saves the read (`GATELET_PROJECT_CACHE_SECONDS`) |
 //!
 //! A set and its keys are created and revoked together, and requests read keys with strong
-//! consistency, so a key stops working as soon as its set is revoked. An expired key is deleted by
-//! TTL some time later; its set is kept for display.
+//! consistency, so a key stops working as soon as its set is revoked, or up to ten seconds later in
+//! processes that remember it (`GATELET_PROJECT_CACHE_SECONDS`). An expired key is deleted by TTL
+//! some time later; its set is kept for display.
 
 use crypto::digest::Digest;
 use jiff::Timestamp;

@@ -2,7 +2,7 @@
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
-//! | project | `P#<P>` | `PROJECT` | 1 unit to read, with every request |
+//! | project | `P#<P>` | `PROJECT` | 1 unit to read, with every request, unless a remembered proof saves the read (`GATELET_PROJECT_CACHE_SECONDS`) |
 //! | levels of the configuration | `P#<P>` | `CONFIG` | 1 unit for each 4 KB to read, 2 for each KB to write; only used by operations on the settings |
 //! | key | `P#<P>` | `KEY#<digest>` | see [`crate::project::key_set`] |
 //! | list of projects | `PROJECTS` | `<P>` | only read by the gateway |

@@ -5,9 +5,9 @@
 //! | a provider's tokens | `U#<P>#<user>` | `PROVIDER#<provider>#<account>` | 1 unit for each KB to write, 2 in a transaction; 1 for each 4 KB to read |
 //!
 //! A provider may rotate the refresh token, and revoke all tokens if the same refresh token is used
-//! twice (RFC 9700 §4.14), so only one request at a time refreshes the tokens. It writes the new
-//! tokens only if the access token is still the one that it read: tokens of a newer flow are kept,
-//! and deleted ones do not come back.
+//! twice (RFC 9700 §4.14), so only one request at a time refreshes the tokens. That request writes
+//! the new tokens only if the access token is still the one that it read: tokens of a newer flow
+//! are kept, and deleted ones do not come back.
 
 use crypto::seal::Sealed;
 use jiff::Timestamp;

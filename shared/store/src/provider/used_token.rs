@@ -4,8 +4,9 @@
 //! |---|---|---|---|
 //! | used ID token | `C#<P>#id-token#<digest of its signed part>` | `USED` | 2 units to write in the transaction of the sign-in |
 //!
-//! The item lasts as long as the token. The digest leaves out the signature, because with some
-//! algorithms, such as ECDSA, anyone can derive another valid signature of the same text.
+//! The item lasts at least as long as the token is accepted. The digest leaves out the signature,
+//! because with some algorithms, such as ECDSA, anyone can derive another valid signature of the
+//! same text.
 
 use crypto::digest::Digest;
 use jiff::Timestamp;
@@ -16,7 +17,7 @@ use crate::item::Key;
 use crate::label::Label;
 use crate::write::Write;
 
-/// Uses an ID token, in JWS compact serialisation (RFC 7515 §7.1), that is valid until
+/// Uses an ID token, in JWS compact serialisation (RFC 7515 §7.1), that is not accepted after
 /// `expires_at`. Fails the transaction with [`Label::Code`] if the token was used before.
 pub fn use_token(project: &ProjectId, token: &str, expires_at: Timestamp) -> Result<Write, Error> {
     let signed = token.rsplit_once('.').map_or(token, |(signed, _)| signed);

@@ -32,7 +32,7 @@ use crate::write::Write;
 const AT_ONCE: usize = (MAX_WRITES - 3) / MOST_REMOVE_WRITES;
 /// How many transactions run in parallel.
 const SIDE_BY_SIDE: usize = 8;
-/// How long a request deletes members, of the ten seconds that a Lambda has.
+/// How long one call deletes members; the Lambda of the operation has ten seconds.
 const BUDGET: Duration = Duration::from_secs(6);
 
 /// The outcome of a deletion.

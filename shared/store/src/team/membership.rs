@@ -124,8 +124,8 @@ pub fn joining(project: &ProjectId, user: &User, user_write: Write, row: &Member
     Ok(vec![team::join(project, row.team_id), user_write, member, membership])
 }
 
-/// Deletes both items of a member, with the selection and the picture; fails if, since it was read,
-/// the member has left, has selected or deselected the team, or has changed the picture.
+/// Deletes both items of a member, with the selection and the picture; fails if, since `row` was
+/// read, the member has left, has selected or deselected the team, or has changed the picture.
 pub fn remove(project: &ProjectId, row: &MemberRow) -> Vec<Write> {
     let (team, user) = (row.team_id, row.user_id);
     let still = if row.is_selected { "attribute_exists(selected)" } else { "attribute_exists(pk) AND attribute_not_exists(selected)" };
@@ -137,8 +137,8 @@ pub fn remove(project: &ProjectId, row: &MemberRow) -> Vec<Write> {
     [member, membership].into_iter().chain(selection).chain(image).collect()
 }
 
-/// Adds a condition to a write of a member's item: `and`, which is empty or ends with `AND`, and
-/// that the member has this picture, or none if `picture` is `None`.
+/// Makes a write of a member's item conditional on the member having this picture, or none if
+/// `picture` is `None`. `and` is empty, or another condition followed by `AND`.
 fn with_picture(write: Write, and: &str, picture: Option<&Digest>) -> Write {
     match picture {
         Some(picture) => write.on(format!("{and}d.uploaded_image = :picture")).value(":picture", string(picture.to_string())),

@@ -1,7 +1,8 @@
 //! Checks an entire trail. Only used by the command line, never by a Lambda function.
 //!
-//! Reads every link and every entry of a project once, at one unit for each 4 KB. The covered
-//! entries of about two days are in memory at a time.
+//! Reads every link and every entry of a project, at one unit for each 4 KB; only a day whose links
+//! were added late is read more than once. The covered entries of about two days are in memory at a
+//! time.
 
 use std::collections::BTreeMap;
 

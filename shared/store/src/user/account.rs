@@ -43,8 +43,8 @@ const ENDING: &str = "ending";
 pub enum Outcome {
     /// The change was written.
     Done,
-    /// The user has changed since it was read; nothing was written, except possibly by
-    /// [`Store::delete_account`].
+    /// The user has changed since it was read; nothing was written. [`Store::delete_account`] also
+    /// returns this after it has deleted memberships, but not the user.
     Changed,
     /// Another user signs in with this email address; nothing was written.
     EmailTaken(Email),
@@ -75,8 +75,9 @@ fn claimed(user: &User) -> impl Iterator<Item = &Channel> {
     user.channels.iter().filter(|channel| channel.signs_in())
 }
 
-/// The writes of claims for a change to a user, except releases of passkeys, each with the email
-/// address, provider account or passkey that is claimed or released.
+/// The writes of claims for a change to a user, except releases of passkeys, and the deletions of
+/// the tokens of removed provider accounts. Each is returned with the email address, provider
+/// account or passkey that it concerns.
 fn claim_writes(project: &ProjectId, before: &User, after: &User) -> Result<Vec<(Claimed, Write)>, Error> {
     let mut writes = account_writes(project, before, after)?;
     let passkeys = passkey::claims(project, before, after)?;
@@ -117,7 +118,7 @@ fn account_writes(project: &ProjectId, before: &User, after: &User) -> Result<Ve
     Ok(writes)
 }
 
-/// What is claimed or released, and the writes of these claims, labelled by position.
+/// What the writes concern, and the writes, labelled by position.
 fn labelled(claims: Vec<(Claimed, Write)>) -> (Vec<Claimed>, Vec<Write>) {
     let numbered = claims.into_iter().enumerate();
     numbered.map(|(number, (claimed, write))| (claimed, write.labelled(Label::Claim(number)))).unzip()
@@ -274,8 +275,8 @@ impl Store {
     /// later ([`crate::deletions`]). Joining a team changes the user, so no membership is missed.
     ///
     /// The same transaction releases as many passkeys, and deletes as many sessions and devices, as
-    /// fit; usually all of them do. Sessions and devices record where the user was. Any that remain
-    /// no longer work, and expire by TTL.
+    /// fit; usually all of them do. Sessions and devices are deleted because they record where the
+    /// user was; any that remain no longer work, and expire by TTL.
     pub async fn delete_account(&self, project: &ProjectId, account: &Account, now: Timestamp) -> Result<Outcome, Error> {
         let Account { row, is_ending, teams, others } = account;
         let id = row.user.id;
@@ -322,10 +323,10 @@ impl Store {
 #[derive(Debug)]
 pub struct Account {
     row: UserRow,
-    /// Whether the deletion of the user was begun.
+    /// Whether the deletion of the user has begun already.
     is_ending: bool,
     /// The teams of the user; if there are very many, only some.
     teams: Vec<TeamId>,
-    /// The keys of sessions and remembered devices.
+    /// The keys of sessions and remembered devices; if there are very many, only some.
     others: Vec<Key>,
 }

@@ -14,10 +14,10 @@ use crate::user::{UserRow, list_partition};
 const AT_ONCE: usize = 25;
 
 impl Store {
-    /// Gives all users of a project who have none a place in the list by last activity, and writes
-    /// the words of all users and the places of their claimed addresses. Costs half a unit for each
-    /// 4 KB of all users, three units for each user without a place, two units for each user and
-    /// for each word, and two for each claim without a place.
+    /// Adds the users of a project who have no place in the list by last activity to that list, and
+    /// writes the words of all users and the places of their claimed addresses. Costs half a unit
+    /// for each 4 KB of all users, three units for each user without a place, two units for each
+    /// user and for each word, and two for each claim without a place.
     pub async fn list_older_users(&self, project: &ProjectId) -> Result<(), Error> {
         for shard in 0..USER_SHARDS {
             let mut from: Option<Item> = None;

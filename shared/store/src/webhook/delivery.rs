@@ -26,7 +26,8 @@ const MAX_BYTES: usize = 1 << 20;
 const READ: i32 = 100;
 /// The maximum number of queries for a page.
 const ROUNDS: usize = 5;
-/// How many failed deliveries one call returns, besides others that were created with the last.
+/// How many failed deliveries one call returns, besides further ones with the creation time of the
+/// last.
 const MOST_REPLAYED: usize = 1000;
 
 /// A delivery to record.

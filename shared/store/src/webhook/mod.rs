@@ -12,7 +12,7 @@
 //! Positions are those of the changes in the table's stream, so one query reads the pending
 //! deliveries in the order of the changes; replays come last. Recording an event costs, for each
 //! endpoint, 2 units for each KB of the delivery and 2 for its place, besides the update of the
-//! endpoint's state; the last attempt costs the same again. Deliveries expire by TTL.
+//! endpoint's state; each attempt costs the same again. Deliveries expire by TTL.
 //!
 //! The list of all endpoints (`gsi1`) only serves to tell whether there are any.
 

@@ -144,7 +144,7 @@ impl Session {
         }
     }
 
-    /// Ends the session at the deployment. A session that has ended already counts as ended.
+    /// Ends the session at the deployment. Succeeds as well if the session has ended already.
     pub(super) async fn end(mut self) -> anyhow::Result<()> {
         match self.own(Method::DELETE, "/auth/sessions/current", None).await {
             Err(_) if !self.renew().await? => Ok(()),

@@ -37,8 +37,8 @@ fn file(folder: &Folder) -> String {
     folder.path("config/gatelet/logins.json")
 }
 
-/// Runs `gateway login` until it exits, while the user completes the sign-in in this mode. Returns
-/// its standard output, and its exit status with its standard error.
+/// Runs `gateway login` until it exits, while the user decides on the sign-in: `mode` is `complete`
+/// or `deny`. Returns the command's standard output, and its exit status with its standard error.
 async fn login(gateway: &Gateway, folder: &Folder, mode: &str, refresh_token: &str) -> (String, Output) {
     let arguments = ["login", &gateway.url, "--page", PAGE];
     let mut child = command(folder, &arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

@@ -1,4 +1,5 @@
-//! What a request claims, and its proof by the project and key in the table.
+//! What a request claims, and its proof: a key or an admin access token. Client access may need
+//! neither.
 
 use errors::{Error, KnownError};
 use flows::App;

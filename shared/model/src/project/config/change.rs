@@ -73,7 +73,7 @@ fn written(change: &LevelChange) -> Flat {
     }
 }
 
-/// Removes entries that are incomplete, because another level no longer has the rest of them.
+/// Removes entries that are incomplete because another level no longer sets their required fields.
 /// Incomplete entries that the change itself sets are kept, so that they are rejected later.
 fn drop_fragments(all: &mut Flat, written: &Flat) {
     for (record, fields) in [(RULES, &["condition", "action"][..]), (DOMAINS, &["baseUrl"][..]), (PERMISSIONS, &["scope"][..])] {

@@ -1,6 +1,5 @@
 //! Email templates and themes as keys of a configuration. They can be changed in the configuration
-//! or with their own operations. Built-in documents are present unless they are overridden;
-//! removing the override restores the default.
+//! or with their own operations. A built-in document applies unless a level overrides it.
 
 use std::collections::BTreeMap;
 
@@ -137,7 +136,7 @@ pub(crate) struct OfLevel {
     pub(crate) own: MailDocuments,
     /// The documents of the level below.
     pub(crate) below: MailDocuments,
-    /// The ids of the themes of the level above, which only the branch has.
+    /// The ids of the themes of the level above; empty unless the level is the branch.
     pub(crate) other_themes: Vec<Uuid>,
 }
 
@@ -204,7 +203,7 @@ struct Changes {
     documents: Vec<Uuid>,
 }
 
-/// The documents of a kind that a level has, with the path of their settings.
+/// The documents of a kind that a level has, with the path under which they are configured.
 struct Kept<'a> {
     kind: DocumentKind,
     parent: &'static str,

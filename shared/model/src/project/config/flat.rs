@@ -113,7 +113,7 @@ pub(crate) fn entries(nested: Value) -> Map<String, Value> {
     values
 }
 
-/// Sets a value at a path below an object, and creates the objects between them.
+/// Sets a value at a path below an object, and creates missing objects along the path.
 fn insert(object: &mut Map<String, Value>, path: &str, value: Value) {
     match path.split_once('.') {
         None => drop(object.insert(path.to_owned(), value)),

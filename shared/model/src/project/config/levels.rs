@@ -1,7 +1,7 @@
 //! The levels of a configuration as they are stored.
 //!
 //! Each level is an object whose top-level keys may be dotted paths. A level is laid over another
-//! by its keys: a key replaces the same key of the level below and every longer key that begins
+//! by its keys: a key replaces, in the lower level, the same key and every longer path that begins
 //! with it; objects are not merged with each other. The environment lies over the branch, the
 //! branch over the project, and the project over the defaults. In the result, longer keys are set
 //! after shorter ones. So a value that the environment sets stays in effect whatever is pushed to

@@ -3,9 +3,9 @@
 //! A configuration has three levels, which are stored separately ([`levels`]), each with the keys
 //! that it may hold ([`Level`]). Most requests read only the settings in the project, not the
 //! levels. A change to a level lays the levels over each other and parses the result as a whole
-//! ([`change()`]). A missing key has its default, and one invalid value rejects the entire change.
-//! If another operation changes settings, their new values are also written to the environment or,
-//! for keys of the project level, to that level.
+//! ([`change()`]). A missing key has its default. If any value is invalid, the entire change is
+//! rejected. If another operation changes settings, their new values are also written to the
+//! environment or, for keys of the project level, to that level.
 //!
 //! Names stored before hidden characters were refused are serialised without those characters, so
 //! that such names do not block other changes.

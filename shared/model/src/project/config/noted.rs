@@ -1,4 +1,4 @@
-//! The configuration keys of the settings that other operations change.
+//! The configuration keys of the settings that a [`ConfigPatch`] sets.
 
 use wire::change::Change;
 

@@ -82,8 +82,8 @@ impl Provider {
         self.is_shared == Some(true) || self.client_id.as_ref().is_some_and(|id| !id.is_empty())
     }
 
-    /// Whether users can sign in with the provider. A provider without a type is not offered: it
-    /// consists only of values of the environment, for a provider that the branch does not define.
+    /// Whether users can sign in with the provider. A provider without a type is not offered, such
+    /// as one for which the environment has values but which the branch does not define.
     pub(crate) fn is_offered(&self) -> bool {
         self.kind.is_some() && self.allow_sign_in != Some(false)
     }

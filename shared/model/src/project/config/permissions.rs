@@ -103,8 +103,8 @@ fn problem(id: &PermissionId, refused: &Refused) -> Problems {
     }
 }
 
-/// Removes references to permissions that the configuration does not define in the right scope,
-/// because another level no longer defines them. Such references that the change itself sets are
+/// Removes references to permissions that the configuration does not define in the right scope:
+/// another level may have stopped defining them. Such references that the change itself sets are
 /// kept, so that they are rejected later.
 pub(crate) fn drop_references(all: &mut Flat, written: &Flat) {
     let team = Scope::Team.name();

@@ -14,7 +14,7 @@ use crate::provider::catalog;
 use crate::sign_up::rule::SignUpRule;
 use crate::text::line;
 
-/// A configuration, by path.
+/// The values of a configuration, by path.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config(pub(crate) Flat);
 

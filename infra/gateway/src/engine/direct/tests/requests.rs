@@ -82,7 +82,7 @@ fn table() -> impl Strategy<Value = &'static str> {
     prop_oneof![19 => Just(TABLE), 1 => select(vec!["missing", "", "no name"])]
 }
 
-/// An expression of a projection, and the names in it.
+/// A projection expression, and the names in it.
 fn projection() -> impl Strategy<Value = (Option<String>, Option<HashMap<String, String>>)> {
     let valid = select(vec![(None, None), (Some("a, c.a, sk"), None), (Some("#n"), Some("n")), (Some("b[0].a, pk"), None)]);
     let odd = select(vec![(Some(""), None), (None, Some("n")), (Some("a, a"), None), (Some("#m"), Some("n")), (Some("a,"), None)]);
