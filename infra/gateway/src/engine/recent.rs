@@ -128,7 +128,7 @@ impl Recent {
 
 impl State {
     fn change(&mut self, groups: Option<&[usize]>, count: impl Fn(&mut Group)) {
-        let mut change = |group: &mut Group| {
+        let change = |group: &mut Group| {
             count(group);
             group.changes += 1;
         };
