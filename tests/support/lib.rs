@@ -280,7 +280,7 @@ impl TestApp {
         workers::trail::link(&self.app, self.project_id()).await.unwrap()
     }
 
-    /// Records the events of all changes so far as the webhook worker does; returns the number of
+    /// Records the events of all changes so far, as the webhook worker does; returns the number of
     /// new deliveries.
     pub async fn record_webhooks(&self) -> usize {
         let mut recorded = 0;
