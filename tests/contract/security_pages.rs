@@ -1,4 +1,4 @@
-//! The security pages agree with the code on numbers, limits, ways to sign in, and fields of the log.
+//! The security pages agree with the code on numbers, limits, ways to sign in, and logged fields.
 
 use api::http::log::Asked;
 use infra::checked_in::root;
