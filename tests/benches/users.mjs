@@ -145,7 +145,7 @@ for (let round = 0; round < 3; round++) {
     found += answer.items.length;
     pages += 1;
   } while (cursor);
-  if (found !== 1) throw new Error(`found ${found}`);
+  if (found !== 1) throw new Error(`the search found ${found} users instead of 1`);
   scanned.push(performance.now() - began);
   if (round === 0) console.error(`${pages} pages of a search inside words`);
 }

@@ -59,7 +59,7 @@ export class Visitor {
       assert.equal(posted.status, 303, await posted.text());
       url = new URL(posted.headers.get("location"), url);
     }
-    throw new Error(`the provider redirects in a loop: ${url}`);
+    throw new Error(`the user is still at the provider after 12 steps: ${url}`);
   }
 }
 

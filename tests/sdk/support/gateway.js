@@ -83,7 +83,7 @@ export function asClient({ url, projectId, publishableClientKey }, method, path,
 
 /** Creates a project in the deployment. The settings of the deployment cannot be changed. */
 function newProject(binary, settings) {
-  if (Object.keys(settings).length) throw new Error("a test with its own settings needs its own gateway");
+  if (Object.keys(settings).length) throw new Error("a test with its own settings needs its own gateway: unset DEPLOYMENT");
   const { DEPLOYMENT: url, DEPLOYMENT_TABLE: table, DEPLOYMENT_MAILS: mails } = process.env;
   const run = (...command) => execFileSync(binary, [...command, "--table", table], { encoding: "utf8" });
   const keys = Object.fromEntries(run("project", "create", "Development").trim().split("\n").map((line) => line.split("=")));
