@@ -115,7 +115,7 @@ async fn a_password_change_ends_sessions_used_or_started_concurrently() {
     }
 }
 
-/// Concurrent guesses at the typed part of a code, by both operations; none of them is right.
+/// Guesses the typed part of a code, concurrently and with both operations; no guess is right.
 async fn guess(app: &TestApp, code: &str, guesses: usize) {
     let (typed, nonce) = code.split_at(6);
     let wrong = (0..).map(|number| format!("{number:06}")).filter(|guess| guess != typed).take(guesses);

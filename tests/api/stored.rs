@@ -1,4 +1,4 @@
-//! Writes data to the table directly, without the requests that would create it.
+//! Writes to the table directly, without requests.
 
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;

@@ -1,8 +1,9 @@
 //! What argon2id costs: the time of one check at several costs, and what follows for a function.
 //! To run it: `cargo bench -p tests --bench hashing`.
 //!
-//! The time on a whole core is measured on this machine. A Lambda has as much of a core as its
-//! memory is of 1,769 MB, and a hash uses one core, so more memory than that does not help.
+//! The time on a whole core is measured on this machine. A Lambda with 1,769 MB has a whole core,
+//! and one with less memory has a proportional part of a core. A hash uses one core, so more memory
+//! than that does not help.
 #![expect(clippy::expect_used, reason = "a benchmark fails if something is missing")]
 
 use std::time::Instant;
@@ -12,8 +13,8 @@ use crypto::password::cost::Cost;
 use crypto::password::hash::{Hasher, Verdict};
 use wire::entropy::Entropy;
 
-/// OWASP's minimum in its five forms, and dearer costs, each with its name in the settings, which
-/// may be empty.
+/// OWASP's minimum in its five forms, and higher costs. Each has its name in the settings, or an
+/// empty text if the settings have no name for it.
 const COSTS: [(&str, &str); 9] = [
     ("m=47104,t=1,p=1", "`high-memory`"),
     ("m=19456,t=2,p=1", "`standard`"),
@@ -59,7 +60,7 @@ async fn main() {
     for (text, name) in COSTS {
         let on_core = measure(Cost::parse(text).expect("an allowed cost")).await;
         let times: Vec<String> = MEMORIES.iter().map(|memory| format!("{:.0}", on_core * WHOLE_CORE / memory)).collect();
-        // Dollars for a million: the same at each memory, as time and price cancel out.
+        // Dollars for a million checks: the same with any memory, as time and price cancel out.
         let dollars = WHOLE_CORE / 1024.0 * on_core / 1000.0 * PRICE * 1e6;
         let at_once = (RATE / 60.0 * on_core / 1000.0).ceil();
         println!("| `{text}` | {name} | {} | {dollars:.2} | {at_once} |", times.join(" | "));

@@ -58,7 +58,7 @@ def measure(keys):
         answer = connection.getresponse()
         text = answer.read()
         if answer.status not in allowed:
-            raise SystemExit(f"{answer.status} {text}")
+            raise SystemExit(f"POST {path}: {answer.status} {text}")
 
     def create(email, **fields):
         post("/users", {"primary_email": email, "primary_email_auth_enabled": True, **fields}, "server")

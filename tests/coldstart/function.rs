@@ -96,7 +96,7 @@ fn environment(endpoint: &Endpoint, app: &TestApp, runtime_api: &str) -> Vec<(&'
         ("AWS_ENDPOINT_URL_DYNAMODB", endpoint.url.clone()),
         ("GATELET_TABLE", TABLE.to_owned()),
         ("GATELET_API_URL", settings.api_url.clone()),
-        // Endpoints for agents refuse other hosts than those of this machine if the site is on it.
+        // If the site were on this machine, the endpoints for agents would refuse all other hosts.
         ("GATELET_SITE_URL", SITE_URL.to_owned()),
         ("GATELET_STAGE", "measured".to_owned()),
     ];

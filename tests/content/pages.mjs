@@ -1,6 +1,7 @@
-// Every page of a site in a browser: axe-core finds nothing, nothing is wider than a phone, no page
-// runs scripts, violates its content security policy or contacts another host. Images are shown at
-// the sizes that pages state, and every page outside of `/docs` has an image for previews of links.
+// Every page of a site in a browser: axe-core finds nothing, nothing is wider than a phone, and no
+// page runs scripts, violates its content security policy or contacts another host. Images are
+// shown at the sizes that pages state, and every page outside of `/docs` has an image for previews
+// of links.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";

@@ -1,4 +1,5 @@
-//! How comments and documents are written: lines end at column 100, and each thing has one name.
+//! How comments, documents and names are written: lines of prose end at column 100, names of
+//! functions and tests are short, and each thing has one name.
 
 use aho_corasick::AhoCorasick;
 

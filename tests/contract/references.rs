@@ -146,7 +146,8 @@ impl Known {
     }
 }
 
-/// Whether a path matches a template, where a parameter in braces matches any segment.
+/// Whether a path matches a template. A placeholder in either of them, such as `{id}`, `$id`, `:id`
+/// or `ID`, matches any segment.
 fn fits(template: &str, path: &str) -> bool {
     let (wanted, found): (Vec<_>, Vec<_>) = (template.split('/').collect(), path.split('/').collect());
     let any = |part: &str| part.starts_with(['{', '$', ':']) || part.chars().any(|c| c.is_ascii_uppercase());

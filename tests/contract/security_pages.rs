@@ -1,4 +1,4 @@
-//! The security pages agree with the code: a number must be the same in the code and on the page.
+//! The security pages agree with the code on numbers, limits, ways to sign in, and logged fields.
 
 use api::http::log::Asked;
 use infra::checked_in::root;

@@ -56,7 +56,7 @@ fn every_operation_has_a_function_behind_its_route_key() {
         let keys = route_keys(&resources, &id);
         let gets = |method: &str| [method, ANY].iter().any(|method| keys.contains(&route_key(method, route)));
         assert!(gets(route.verb.name()), "{name} has the route keys {keys:?}");
-        // Handlers of GET also answer HEAD, but API Gateway forwards HEAD only if it has its own
+        // Handlers of GET also answer HEAD, but API Gateway forwards HEAD only if HEAD has its own
         // route.
         assert!(route.verb.name() != "GET" || gets("HEAD"), "{name} has no route for HEAD");
     }

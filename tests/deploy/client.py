@@ -85,7 +85,7 @@ class Client:
         return {"email": email, "code": code, **up, "other": other}
 
     def has_kept(self, kept):
-        """Asserts that every earlier account, session and code still exists."""
+        """Asserts that the earlier accounts, and the session and code of the first, still exist."""
         me = self.ok("GET", "/api/v1/users/me", access_token=kept["access_token"])
         assert (me["id"], me["primary_email"]) == (kept["user_id"], kept["email"]), me
         fresh = self.ok("POST", "/api/v1/auth/sessions/current/refresh", {}, refresh_token=kept["refresh_token"])["access_token"]

@@ -68,7 +68,7 @@ def parameters(**changed):
 
 
 def asked(stack, path):
-    """The status, the headers and the body of the response to a browser."""
+    """The status, the headers and the body of the response to a GET request."""
     try:
         with urllib.request.urlopen(stack.url + path, timeout=30) as answer:
             return answer.status, answer.headers, answer.read().decode()

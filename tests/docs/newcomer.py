@@ -130,7 +130,7 @@ class Newcomer:
 
     @contextlib.contextmanager
     def started(self, command):
-        """Starts the gateway like the README; yields its output."""
+        """Starts the gateway as the README does; yields its output."""
         expect_nobody(8787)
         process = subprocess.Popen(command.split(), cwd=ROOT, env=self.environment, stdout=subprocess.PIPE, text=True, start_new_session=True)
         try:

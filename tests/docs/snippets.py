@@ -90,8 +90,8 @@ def on_a_server(newcomer, block):
 
 
 def by_email(newcomer, app, send, page, typed):
-    """One script: it requests an email, and continues as the page behind the link, or with the
-    typed code."""
+    """Runs two scripts. Each requests an email; the first continues as the page behind the link,
+    and the second with the typed code."""
     client = app.text.split("await app.signUp")[0]
     # A script has no page; this sets what a page would know.
     wait = """

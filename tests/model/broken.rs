@@ -53,8 +53,8 @@ fn is_spare(condition: &Condition) -> bool {
 /// needs the condition.
 type Missed = Option<(&'static str, &'static str)>;
 
-/// Removes the conditions that `is_asked` selects one by one, and returns what each removal breaks
-/// in any of the scenarios.
+/// Removes, one by one, the conditions that `is_asked` selects, and returns the first scenario and
+/// rule that each removal breaks.
 fn missed(is_asked: impl Fn(&Condition) -> bool) -> BTreeMap<Condition, Missed> {
     let mut missed: BTreeMap<Condition, Missed> = BTreeMap::new();
     for scene in ALL.iter() {

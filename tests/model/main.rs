@@ -1,6 +1,6 @@
-//! A model of everything that may be used only once (codes from emails, invitations, second
-//! factors, authorization codes, first proofs of an address), of sessions with their refresh
-//! tokens, and of claims of addresses. It is checked for every order in which the calls of three
+//! A model of codes and links from emails, invitations, second factors, authorization codes and
+//! first proofs of an address, which may be used only once; of sessions with their refresh tokens;
+//! and of claims of addresses. It is checked for every order in which the calls of three
 //! clients may reach the table.
 //!
 //! Its transitions are those of the code. A client's request runs through the service's own router,

@@ -1,4 +1,5 @@
-// Attacks with states, codes and callbacks of other flows (RFC 9700, RFC 7636).
+// Attacks on sign-in flows, such as with states, codes and callbacks of other flows (RFC 9700, RFC
+// 7636).
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -15,7 +15,8 @@ pub(crate) struct Day {
     pub(crate) requests: Vec<f64>,
     /// The most requests a second, of all kinds and projects.
     pub(crate) peak: f64,
-    /// The highest share of a partition's limit that a point had to serve, and its name, by place.
+    /// The highest share of a partition's limit that a point had to serve, and the name of the
+    /// point, by place.
     pub(crate) hottest_points: Vec<(f64, String)>,
     pub(crate) outcomes: [Outcome; 3],
     pub(crate) partitions: Vec<usize>,

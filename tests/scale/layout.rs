@@ -50,7 +50,8 @@ pub(crate) fn with_cache(cache: Cache, kind: usize, family: &Family, units: Unit
     if is_cached(family) { Units { read: units.read * cache.factor(milliseconds), ..units } } else { units }
 }
 
-/// The number of the stream of a kind's requests in a project; those in all projects come last.
+/// The number of the stream of a kind's requests in a project. The streams of the sums over all
+/// projects come last.
 pub(crate) fn stream(project: usize, kind: usize) -> usize {
     project * population::VISIT.len() + kind
 }

@@ -26,8 +26,8 @@ use crate::layout::Cache;
 use crate::partitions::{NEW_TABLE, WARM_TABLE};
 use crate::report::Scenario;
 
-/// Requests a minute of one project at which its own item and its key are no wall, if functions
-/// keep both for two seconds.
+/// Requests a minute of one project at which its own item and its API key stay below the limits of
+/// a partition, if functions keep both for two seconds.
 const GOAL: f64 = 1_000_000.0;
 
 #[tokio::test(start_paused = true)]

@@ -85,7 +85,7 @@ fn demand(terms: &[Term], counts: &[f64]) -> [f64; 2] {
     })
 }
 
-/// The share of a partition's limit, of the more loaded kind of access.
+/// The share of a partition's limit that these units take, for the more loaded kind of access.
 fn share([read, write]: [f64; 2], seconds: f64) -> f64 {
     (read / READS).max(write / WRITES) / seconds
 }
@@ -103,7 +103,8 @@ impl Partition {
         Self { points, terms, saved: [0.0; 2], hot: 0.0 }
     }
 
-    /// Takes units from what is available; returns the share of the demand that finds none.
+    /// Takes units from what is available. Returns the share of the demand that is not served: that
+    /// of reads or that of writes, whichever is larger.
     fn serve(&mut self, demand: [f64; 2], seconds: f64) -> f64 {
         let mut refused: f64 = 0.0;
         for ((saved, asked), limit) in self.saved.iter_mut().zip(demand).zip([READS, WRITES]) {

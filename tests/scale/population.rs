@@ -9,8 +9,8 @@ pub(crate) const PROJECTS: usize = 100;
 const OF_PROJECTS: f64 = 1.0;
 /// The exponent of Zipf's law for the visits of users: the busiest makes one of 2,000 visits.
 const OF_USERS: f64 = 0.5;
-/// How far the requests of a project rise above their mean at its busiest hour, and fall below at
-/// its quietest.
+/// How far the requests of a project rise above their mean at its busiest hour, and fall below it
+/// at its quietest, as a share of the mean.
 const SWING: f64 = 0.9;
 /// The number of seconds in a day.
 pub(crate) const DAY: u32 = 86_400;
@@ -79,7 +79,7 @@ pub(crate) fn curve(project: usize, second: u32) -> f64 {
     1.0 + SWING * (hour / 24.0 * std::f64::consts::TAU).sin()
 }
 
-/// A well-mixed number for a place in the range of hashes.
+/// The hash of a number; hashes are spread evenly over their range.
 pub(crate) fn hash(number: u64) -> u64 {
     // The finaliser of SplitMix64.
     let mut mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -54,9 +54,9 @@ pub(crate) type Bytes = [f64; 3];
 pub(crate) struct Profile {
     pub(crate) kind: &'static str,
     pub(crate) units: BTreeMap<Family, Units>,
-    /// What stays.
+    /// What never expires.
     pub(crate) lasting: Bytes,
-    /// What is left at the end of the day, of a request at its beginning.
+    /// What a request at the beginning of a day leaves at the end of the day.
     pub(crate) day: Bytes,
     /// What has accumulated after a year with one such request a day.
     pub(crate) year: Bytes,

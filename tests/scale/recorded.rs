@@ -18,8 +18,8 @@ use crate::population::hash;
 
 /// The number of users whose requests are recorded.
 const USERS: u32 = 24;
-/// How many of them belong to a second project, which tells its keys from those that all projects
-/// share.
+/// How many of them belong to a second project, so that the keys of a project can be told from
+/// those that all projects share.
 const OTHERS: u32 = 2;
 /// What DynamoDB adds to the size of each item, in the table and in each index, when it charges for
 /// storage (AWS developer guide, "DynamoDB item sizes and formats").
@@ -74,12 +74,12 @@ struct Watched {
     requests: Vec<Request>,
 }
 
-/// An attribute with text, of an item.
+/// The text of an item's attribute; `None` if the attribute is missing or is not a text.
 fn attribute(item: &Item, name: &str) -> Option<String> {
     serde_json::to_value(item.get(name)?).unwrap()["S"].as_str().map(str::to_owned)
 }
 
-/// The entry of an item in an index with its key, if it has one.
+/// The entry of an item in an index, with the entry's key; `None` if the item is not in the index.
 fn entry(item: Option<&Item>, place: usize) -> Option<(Key, Item)> {
     let index = &INDEXES[place - 1];
     let [pk, sk] = ["pk", "sk"].map(|key| format!("{}{key}", index.name));
@@ -144,7 +144,8 @@ impl Watched {
         self.note(EMAIL, None, keys, u32::try_from(sent).unwrap());
     }
 
-    /// Takes apart the calls since the last time, as those of `count` requests of a kind.
+    /// Takes apart the calls since the last note, and records them as those of `count` requests of
+    /// a kind.
     fn note(&mut self, kind: &'static str, user: Option<u32>, keys: &Keys, count: u32) {
         let (mut accesses, mut stored) = (Vec::new(), Vec::new());
         for call in self.app.recorder.take_traced() {
@@ -161,7 +162,7 @@ impl Watched {
         self.requests.push(Request { kind, user, project: keys.project_id.to_string(), count, accesses, stored });
     }
 
-    /// The writes of a call, whose units in the table take this factor.
+    /// The writes of a call; their units in the table are multiplied by this factor.
     fn writes(&mut self, call: &Traced, factor: f64, stored: &mut Vec<Stored>) -> Vec<Access> {
         let mut accesses = Vec::new();
         for (key, after) in &call.items {

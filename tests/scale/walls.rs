@@ -1,4 +1,4 @@
-//! At which load of one project a part of it reaches the limit of a partition.
+//! The loads of one project at which the keys that users share reach the limit of a partition.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use crate::partitions::{NEW_TABLE, Outcome, READS, WRITES};
 use crate::population::VISIT;
 use crate::profile::{Family, Owner, Profiles, Units};
 
-/// For how long a load is simulated, and at the end of this time how long nothing may be throttled,
-/// in seconds. By then, partitions have been split and bursts are used up.
+/// How long a load is simulated, in seconds. Nothing may be throttled in the last [`LAST`] seconds,
+/// because by then, partitions have been split and bursts are used up.
 const WHOLE: u32 = 2 * 3600;
 const LAST: u32 = 600;
 const STEP: u32 = 60;
@@ -42,7 +42,7 @@ pub(crate) struct Wall {
     pub(crate) alone: Option<f64>,
 }
 
-/// Requests a minute at which these units of each reach a limit.
+/// The requests a minute that reach a limit if each of them takes these units.
 fn limit(units: Units) -> f64 {
     (READS / units.read).min(WRITES / units.write) * 60.0
 }
@@ -89,7 +89,8 @@ fn holds(profiles: &Profiles, mix: &Mix, cache: Cache, per_minute: f64) -> Resul
     throttled.max_by(|one, other| one.hottest.0.total_cmp(&other.hottest.0)).map_or(Ok(()), |outcome| Err(outcome.hottest.1.clone()))
 }
 
-/// The first wall of a simulated load: requests a minute within two percent, and what is hottest.
+/// The highest load that the simulation sustains, in requests a minute, within two percent; and
+/// what is hottest just above it.
 pub(crate) fn simulated(profiles: &Profiles, mix: &Mix, cache: Cache) -> (f64, String) {
     let (mut below, mut above, mut found) = (1e4_f64, 1e8_f64, String::new());
     while above / below > 1.02 {

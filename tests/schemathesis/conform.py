@@ -1,5 +1,5 @@
 """Starts a gateway, signs a user up, and lets schemathesis compare the service with its OpenAPI
-document: as a server, as that user's client, and as an admin.
+document: as a server, as that user's client, as an agent, and as an admin.
 
 Examples and seed are fixed, so that every run sends the same requests. With `--long` there are
 fifty times as many examples, and the seed changes daily.
@@ -28,7 +28,7 @@ RPC, RPC_CHECKS = "/a2a", [check for check in CHECKS if check != "negative_data_
 # Operations that delete the users on whom other requests rely are tested last, separately.
 ENDING = r"^DELETE /api/v1/users/(me|\{user_id\})$"
 CALLBACK = "http://localhost:3000/callback"
-# For each parameter that refers to existing items, the name under which `inhabit` returns them.
+# For each parameter that has known values, the name under which `inhabit` returns these values.
 KNOWN_AT = {
     "path.user_id": "users", "query.user_id": "users", "body.user_id": "users", "body.user_ids[*]": "users", "path.id": "ids",
     "path.contact_channel_id": "ids", "body.email": "emails", "body.password": "passwords", "body.old_password": "passwords",

@@ -1,4 +1,4 @@
-//! A software authenticator for passkeys, whose every byte a test controls.
+//! A software authenticator for passkeys. A test controls every byte of its responses.
 
 use std::sync::Arc;
 

@@ -21,7 +21,7 @@ pub struct Recorder {
     trace: Mutex<Option<Trace>>,
 }
 
-/// The time that a call takes while it is measured, far above the precision of timers.
+/// The time that a call takes while calls are measured, far above the precision of timers.
 pub const ROUND_TRIP: Duration = Duration::from_millis(100);
 
 /// The capacity consumed by the calls since [`Recorder::measure`].

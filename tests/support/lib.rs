@@ -55,7 +55,7 @@ use crate::stand_in::StandIn;
 /// The base URL of the service in a test.
 pub const API_URL: &str = "http://localhost:8787";
 
-/// The time when every test begins.
+/// The time at which the clock of a test starts.
 pub const START: &str = "2026-01-01T12:00:00Z";
 
 /// The items of a table by partition and sort key.
@@ -280,7 +280,7 @@ impl TestApp {
         workers::trail::link(&self.app, self.project_id()).await.unwrap()
     }
 
-    /// Records the events of all changes so far as the webhook worker does; returns the number of
+    /// Records the events of all changes so far, as the webhook worker does; returns the number of
     /// new deliveries.
     pub async fn record_webhooks(&self) -> usize {
         let mut recorded = 0;

@@ -95,7 +95,7 @@ impl StandIn {
         &self.inner.key
     }
 
-    /// Plays a provider that is down.
+    /// Plays a provider that is down if `fails` is set, and one that answers otherwise.
     pub fn fail(&self, fails: bool) {
         self.inner.is_down.store(fails, Ordering::SeqCst);
     }

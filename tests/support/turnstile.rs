@@ -59,7 +59,7 @@ impl Turnstile {
     }
 
     /// Plays a visitor who solves the widget on a page at `localhost`. `fields` replace fields of
-    /// the response when the token is verified.
+    /// the response to the verification of the token.
     pub fn solve(&self, app: &TestApp, action: &str, fields: Value) -> String {
         let mut answer = json!({
             "success": true, "challenge_ts": app.now().to_string(), "hostname": "localhost", "action": action, "error-codes": [], "cdata": "",

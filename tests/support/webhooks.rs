@@ -42,7 +42,7 @@ impl Disk {
         Self { server: caller("server"), admin: caller("admin"), _stop: stop }
     }
 
-    /// Posts something as a server.
+    /// Sends a POST request as a server; returns the body of the response.
     pub async fn server(&self, path: &str, body: Value) -> Value {
         let answer = self.server.post(path, body).await;
         assert!(answer.status() < 300, "{}", answer.text());

@@ -87,7 +87,8 @@ async fn a_refresh_succeeds_when_counting_fails_and_the_next_one_counts() {
         let caller = app.client().with("x-stack-refresh-token", &ada.refresh_token);
         caller.post("/api/v1/auth/sessions/current/refresh", json!({})).await.status()
     };
-    // The first two writes are those of the session and of the user; those that count follow.
+    // The first two writes are those of the session and of the user; the counters are written
+    // afterwards.
     app.recorder.break_writes(2, 100, Fault::NotMade);
     assert_eq!(refresh().await, 200);
     app.recorder.clear();

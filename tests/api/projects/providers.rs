@@ -82,7 +82,7 @@ async fn a_secret_is_kept_for_the_same_destination_only() {
     assert_eq!(stored_secret(&app).await, "another");
     let url = location(&app, "github").await;
     assert_eq!((url.host_str(), url.query_pairs().find(|(name, _)| name == "client_id").unwrap().1.as_ref()), (Some("github.com"), "two"));
-    // If the issuer changes, the new issuer would receive the stored secret at its token endpoint.
+    // If the secret were kept, the new issuer would receive it at its token endpoint.
     let own = |issuer: &str, secret: &str| json!([{ "id": "own", "client_id": "x", "client_secret": secret, "issuer": issuer }]);
     assert_eq!(set(&app, own("https://id.example.com", "its-secret")).await.status(), 200);
     for secret in ["", "********"] {
@@ -154,7 +154,7 @@ async fn bundle_ids_of_apple_are_listed_and_named_in_the_configuration() {
     assert_eq!(level("branch", &named).await.status(), 400, "ids of apps differ between environments");
     let answer = level("environment", &named).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
-    // If the list of bundle ids is left out, it stays as it is. A bundle id that is already known
+    // If the list of bundle ids is left out, it stays as it is. A bundle id that was already listed
     // keeps its name.
     assert_eq!(set(&app, json!([{ "id": "apple", "client_id": "one" }])).await.status(), 200);
     assert_eq!(shown().await, (json!(["com.example.ios"]), json!({ "ios": { "bundleId": "com.example.ios" } })));

@@ -191,7 +191,7 @@ async fn an_address_signs_in_one_user_but_many_can_have_it() {
     assert_eq!(values(&channels(&app, &bob.user_id).await), ["bob@example.com"]);
     assert_eq!(app.sign_in("ada@example.com").await.user_id, ada.user_id);
 
-    // If its user no longer signs in with the address, others may claim it.
+    // Once Ada no longer signs in with the address, others may claim it.
     app.server().patch(&path_of(&channel), json!({ "used_for_auth": false })).await;
     add(&app.server(), body).await;
     assert_eq!(app.sign_in("ada@example.com").await.user_id, bob.user_id);

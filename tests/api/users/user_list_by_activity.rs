@@ -24,7 +24,7 @@ async fn names(app: &TestApp, query: &str) -> Vec<String> {
     page(app, query).await.0
 }
 
-/// Users who sign up an hour after each other.
+/// Users who sign up one hour apart.
 async fn people<const N: usize>(app: &TestApp, names: [&str; N]) -> [SignedIn; N] {
     let mut users = Vec::new();
     for name in names {

@@ -1,4 +1,4 @@
-//! Recording and listing deliveries.
+//! Recording, sending and listing deliveries.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -14,7 +14,7 @@ use support::receiver::Receiver;
 
 pub(crate) const ENDPOINTS: &str = "/api/v1/internal/webhook-endpoints";
 
-/// Creates an endpoint, and returns the answer.
+/// Creates an endpoint, and returns the body of the response.
 async fn endpoint(app: &TestApp, body: Value) -> Value {
     let answer = app.admin().post(ENDPOINTS, body).await;
     assert_eq!(answer.status(), 201, "{}", answer.text());

@@ -51,7 +51,8 @@ async fn the_work_on_a_failing_endpoint_rests_after_each_search() {
     endpoint_at(&app, &receiver, &["user.created"]).await;
     create_user(&app, "Ada").await;
     app.record_webhooks().await;
-    // Each attempt fails without a connection, so nothing but calls and rests takes time.
+    // Each attempt fails without a connection, so only calls to the table and the pauses after
+    // searches take time.
     let strict = app.redeployed(|settings| settings.allow_private_issuers = false);
     strict.recorder.measure();
     tokio::time::pause();

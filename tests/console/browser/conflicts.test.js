@@ -9,7 +9,7 @@ import { consoleOf } from "../support/console.js";
 const it = consoleOf();
 const PROJECT = "/internal/projects/current";
 
-/** The forms: for each, its page, a field, what somebody else saves, and how it is read again. */
+/** The forms: for each, its page, a field, what somebody else saves in it, and how to read it. */
 function forms({ user, team, webhook, template, theme, draft, email }) {
   const project = (config) => () => it.call("PATCH", PROJECT, { config });
   const config = async () => (await it.call("GET", PROJECT)).config;

@@ -1,5 +1,5 @@
-// Hostile texts in every field of every form: a form either saves them, or keeps them and says why
-// they are refused, and the page shows them as text.
+// Hostile texts in every text field of every form: a form either saves them, or keeps them and says
+// why they are refused, and the page shows them as text.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -43,7 +43,7 @@ const FIELDS = 'input:not([type]), input[type="text"], input[type="email"], inpu
 /** The values of the fields of a form; runs in the page. */
 const typedIn = (form, fields) => [...form.querySelectorAll(fields)].map(({ value }) => value);
 
-/** Sends a form with a text in all fields, and asserts that a refused form keeps the text. */
+/** Sends a form with a text in all text fields; asserts that a refused form keeps the text. */
 async function attempt(page, index, text, where) {
   const form = page.locator("#console form:has(button.main)").nth(index);
   for (const field of await form.locator(FIELDS).all()) if (await field.isVisible()) await field.fill(text);

@@ -136,7 +136,7 @@ for (const [width, colorScheme] of [
       assert.ok(await page.locator(".rows tr", { hasText: operation }).count(), operation);
     await looked("the audit log");
 
-    // Deletion, by the project's name.
+    // Deletion, confirmed with the project's name.
     await go(page, "Settings");
     await page.locator("main").getByRole("link", { name: "Delete", exact: true }).click();
     await page.getByRole("button", { name: "Delete project" }).click();

@@ -44,7 +44,8 @@ test("without the token, the console only offers to sign in", async (t) => {
 
 test("users are searched and ordered, page by page, and the URL keeps both", async (t) => {
   await it.started;
-  // One after another, because a slow machine would refuse to hash 60 passwords at once.
+  // One after another, because on a slow machine the gateway would refuse to hash 60 passwords at
+  // once.
   for (let index = 0; index < 60; index++) await it.newUser({ display_name: index === 7 ? "Rare Bird" : undefined });
   const visited = await it.open(t, `${it.home}/users`);
   const { page } = visited;

@@ -73,7 +73,7 @@ export function consoleOf(settings) {
       },
       body: JSON.stringify({ email, password: PASSWORD }),
     });
-    if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
+    if (!answer.ok) throw new Error(`sign-up of ${email}: ${answer.status} ${await answer.text()}`);
     return answer.json();
   };
   return it;

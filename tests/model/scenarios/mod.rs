@@ -191,7 +191,7 @@ fn refresh(app: &TestApp, user: &SignedIn) -> Task {
     send(&app.client().with("x-stack-refresh-token", &user.refresh_token), "POST", REFRESH, None)
 }
 
-/// Ends all sessions of a user, and invalidates every code.
+/// Ends all sessions of a user, and invalidates the codes that were issued to them before.
 fn end_all(app: &TestApp, user: &SignedIn) -> Task {
     send(&app.signed_in(user), "DELETE", END_ALL, None)
 }

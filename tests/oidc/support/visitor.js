@@ -35,8 +35,8 @@ export class Visitor {
 
   /**
    * Goes through the provider from its authorization URL until it redirects the user elsewhere.
-   * Returns that URL, and the names of the pages that asked the user something. `login` is the
-   * user who logs in; `denies` names the page on which they decline.
+   * Returns the target of that redirect, and the names of the pages that asked the user something.
+   * `login` is the user who logs in; `denies` names the page on which they decline.
    */
   async through(location, { login, denies } = {}) {
     const { origin } = new URL(location);
@@ -59,7 +59,7 @@ export class Visitor {
       assert.equal(posted.status, 303, await posted.text());
       url = new URL(posted.headers.get("location"), url);
     }
-    throw new Error(`the provider redirects in a loop: ${url}`);
+    throw new Error(`the user is still at the provider after 12 steps: ${url}`);
   }
 }
 

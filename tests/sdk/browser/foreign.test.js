@@ -1,5 +1,5 @@
-// Pages of other sites, and foreign names that resolve to this machine: they get nothing from a
-// gateway's pages, its inbox or its table.
+// Pages of other sites, and foreign names that resolve to this machine: they get nothing private
+// from a gateway's pages, its inbox or its table.
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -14,8 +14,8 @@ let gateway, browser, site;
 
 before(async () => {
   gateway = await startGateway({}, ["--dynamodb-port", "0"]);
-  // Every name but localhost resolves to this machine, as an attacker's DNS server would answer
-  // once a page is loaded.
+  // Every name resolves to this machine, as an attacker's DNS server would answer once a page is
+  // loaded.
   browser = await launch(["--host-resolver-rules=MAP * 127.0.0.1, EXCLUDE localhost"]);
   site = createServer((_, answer) => answer.setHeader("content-type", "text/html").end("<!doctype html><title>evil</title>"));
   await new Promise((done) => site.listen(0, "127.0.0.1", done));

@@ -32,7 +32,7 @@ async function taken() {
   return { owner, intruder };
 }
 
-/** Gives the project's app pages, so that the reset link leads to one of them. */
+/** Configures pages of the project's app, so that the reset link leads to one of them. */
 async function withPages() {
   const answer = await fetch(`${w.gateway.url}/api/v1/internal/projects/current`, {
     method: "PATCH",

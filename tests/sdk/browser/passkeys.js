@@ -16,7 +16,7 @@ export async function requireVerification(t) {
   t.after(() => configure(w.gateway, { passkey_user_verification: "preferred" }));
 }
 
-/** A page with a device, which verifies its user unless the options `first` differ. */
+/** A page with a device, which verifies its user unless the options `first` say otherwise. */
 export async function device(context, first = {}) {
   const page = await context.newPage();
   const devtools = await context.newCDPSession(page);

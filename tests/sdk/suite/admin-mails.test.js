@@ -1,4 +1,5 @@
-// Templates, themes, drafts and previews by the admin app, and users' email preferences.
+// Emails by the admin app, such as templates, themes, drafts, previews and invitations; and users'
+// email preferences.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -14,8 +14,8 @@ const ask = (policy) => configure(w.gateway, {
 });
 
 /**
- * The outcome of a call that needs a challenge: the older SDK does not know the error, the newer
- * one cannot solve it.
+ * Asserts the outcome of a call that needs a challenge: the older SDK does not know the error, and
+ * the newer one cannot solve the challenge.
  */
 async function isAsked(call) {
   if (version === "2.8.77") return assert.rejects(call, /BOT_CHALLENGE_REQUIRED/);

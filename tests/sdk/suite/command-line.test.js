@@ -9,7 +9,7 @@ import { ok, refused, world } from "../support/world.js";
 const w = world();
 const APP = "http://localhost:3000";
 
-/** Sends the request of a page for the login code in a link. */
+/** Sends the request with which a page completes the sign-in that a link belongs to. */
 async function complete(link, body) {
   const login_code = new URL(link).searchParams.get("login_code");
   const response = await asClient(w.gateway, "POST", "/auth/cli/complete", { login_code, ...body });

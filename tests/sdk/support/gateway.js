@@ -19,7 +19,7 @@ const LABELS = {
 
 /**
  * Starts a gateway; `settings` are environment variables, and `options` command-line options. Its
- * data is in memory unless they name a folder (`--data`).
+ * data is in memory unless the options name a folder (`--data`).
  */
 export async function startGateway(settings = {}, options = []) {
   const binary = process.env.GATEWAY;
@@ -40,7 +40,7 @@ export async function startGateway(settings = {}, options = []) {
   return { ...printed, pageKey, mails: `${printed.url}/inbox/api/messages`, stop: () => stop(child, exited, () => log) };
 }
 
-/** Opens sign-up at the project `internal`, as its operator. */
+/** Enables sign-up in the project `internal`, as its administrator. */
 export function openInternal({ url, internalAdminKey }) {
   return configure({ url, projectId: "internal", superSecretAdminKey: internalAdminKey }, { sign_up_enabled: true });
 }
@@ -50,7 +50,7 @@ export async function configure(gateway, config) {
   await asAdmin(gateway, "PATCH", "/internal/projects/current", { config });
 }
 
-/** Calls an operation as the project's administrator, and returns the answer. */
+/** Calls an operation as the project's administrator, and returns the body of the response. */
 export async function asAdmin({ url, projectId, superSecretAdminKey }, method, path, body) {
   const answer = await fetch(`${url}/api/v1${path}`, {
     method,
@@ -83,7 +83,7 @@ export function asClient({ url, projectId, publishableClientKey }, method, path,
 
 /** Creates a project in the deployment. The settings of the deployment cannot be changed. */
 function newProject(binary, settings) {
-  if (Object.keys(settings).length) throw new Error("a test with its own settings needs its own gateway");
+  if (Object.keys(settings).length) throw new Error("a test with its own settings needs its own gateway: unset DEPLOYMENT");
   const { DEPLOYMENT: url, DEPLOYMENT_TABLE: table, DEPLOYMENT_MAILS: mails } = process.env;
   const run = (...command) => execFileSync(binary, [...command, "--table", table], { encoding: "utf8" });
   const keys = Object.fromEntries(run("project", "create", "Development").trim().split("\n").map((line) => line.split("=")));

@@ -76,7 +76,7 @@ export function world(settings) {
     return { app, email, user: await app.getUser({ or: "throw" }) };
   };
 
-  /** A client app with only a refresh token; it has no user if that session has ended. */
+  /** A client app with only a refresh token; it has no user if its session has ended. */
   it.returning = (refreshToken) => it.client({ tokenStore: { accessToken: "", refreshToken } });
 
   /** The result of a sign-in with a password: "ok" or the error code. */

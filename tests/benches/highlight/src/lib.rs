@@ -24,8 +24,8 @@ fn cpu() -> i64 {
     time.tv_sec * 1_000_000 + time.tv_nsec / 1000
 }
 
-/// Prints the CPU time of the first page of a process and the median of the next, in microseconds,
-/// and the length of the HTML.
+/// Prints the CPU time of the first page of a process and the median of the later pages, in
+/// microseconds, and the length of the HTML.
 pub fn measure(highlighted: impl Fn(&str, &str) -> String) {
     let page = || -> String { PAGE.iter().map(|(language, code)| highlighted(language, code)).collect() };
     let took = || {

@@ -108,7 +108,7 @@ test("features that are switched off have no tab and no section", async (t) => {
   const shown = async () => {
     await it.settings("Settings");
     await it.sees("Sign out");
-    // The tab of payments only appears once the products are known.
+    // The tab of payments would only appear once the products are loaded.
     await it.page.waitForLoadState("networkidle");
     return Promise.all([...tabs, "Payments", "Danger zone"].map((name) => it.button(name).filter({ visible: true }).count()));
   };
