@@ -17,6 +17,7 @@ use errors::{CODE_ERRORS, Error, ErrorCode, KnownError};
 use flows::App;
 use flows::accounts::{admit, redeemed};
 use flows::email::code::account_claimed;
+use flows::teams::start_anew;
 use model::code::{Code, Purpose, Rejected, StoredCode};
 use model::limit::Limit;
 use model::session::Amr;
@@ -186,6 +187,7 @@ fn proved(access: &Access<Client>, stored: &StoredCode, row: &UserRow, writes: &
     user.forget_wrong_passwords();
     user.note_verified(&row.user, access.app.clock.now());
     if proof == Proof::First {
+        writes.extend(start_anew(&access.app, &access.project, &mut user)?);
         writes.extend(account_claimed(&access.app, &access.project.id, &user, access.app.clock.now())?);
     }
     Ok(user)

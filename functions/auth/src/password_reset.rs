@@ -20,6 +20,7 @@ use flows::email::code::account_claimed;
 use flows::email::notice;
 use flows::limits::Failures;
 use flows::literal::{SUCCESS, Success};
+use flows::teams::start_anew;
 use model::code::{Code, Purpose, Rejected};
 use model::limit::Limit;
 use model::password;
@@ -70,7 +71,8 @@ pub async fn handle(
         user.set_password(hash.clone(), None);
         // A first proof shuts out whoever had the account before, so they are not notified.
         let told = if proof == Proof::First {
-            account_claimed(&app, project, user, app.clock.now())?.into_iter().collect()
+            let anew = start_anew(&app, &access.access.project, user)?;
+            anew.into_iter().chain(account_claimed(&app, project, user, app.clock.now())?).collect()
         } else {
             notice::of_reset(&app, &access.access.project, Some(&access.access.place), &before, user)?
         };

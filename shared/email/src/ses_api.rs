@@ -121,7 +121,7 @@ pub struct Body {
 pub struct Text {
     /// The text.
     pub data: String,
-    /// The charset of the message on the wire.
+    /// The charset in which SES encodes the text in the email.
     pub charset: &'static str,
 }
 

@@ -261,7 +261,8 @@ pub struct Failures<'a> {
     project: &'a ProjectId,
     subject: Subject,
     counter: Option<Counter>,
-    /// The counter with the count of the previous window, once that has been read.
+    /// The counter with the count of the previous window; that count is zero if it was not read
+    /// before the first use.
     window: OnceLock<Window>,
 }
 

@@ -111,6 +111,19 @@ pub fn join_refused(conflict: &Conflict, team: TeamId) -> KnownError {
 /// personal team, which becomes the user's selected team. Returns the writes of the team.
 pub fn welcome(app: &App, project: &Project, user: &mut User) -> Result<Vec<Write>, store::Error> {
     user.permissions = project.config.rbac.default_grants(Occasion::SignUp);
+    personal(app, project, user)
+}
+
+/// Deselects the team of a user whose account has a new owner: its other members, and those who
+/// have its API keys or invitations, may be the previous owner's. If the project's settings provide
+/// a personal team, the user gets a new one. The memberships stay. Returns the writes of the teams.
+pub fn start_anew(app: &App, project: &Project, user: &mut User) -> Result<Vec<Write>, store::Error> {
+    let left = user.selected_team_id.take().map(|team| membership::deselect(&project.id, team, user.id));
+    Ok(left.into_iter().chain(personal(app, project, user)?).collect())
+}
+
+/// Selects a new personal team, if the project's settings provide one.
+fn personal(app: &App, project: &Project, user: &mut User) -> Result<Vec<Write>, store::Error> {
     if !project.config.create_team_on_sign_up {
         return Ok(Vec::new());
     }

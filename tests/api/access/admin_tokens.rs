@@ -58,7 +58,7 @@ async fn a_user_outside_the_owning_team_gets_no_access() {
     let (ada, bob) = (Owner::sign_up(&app, &internal, "ada@example.com").await, Owner::sign_up(&app, &internal, "bob@example.com").await);
     let project = ada.project("Notes").await;
     assert_refused(&app, &project, &bob.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
-    // The project `internal` has no owner, and neither has a project that no owner created.
+    // `internal` and projects that no owner created have no owner.
     assert_refused(&app, app.project_id().as_str(), &ada.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
     assert_refused(&app, "internal", &ada.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
 

@@ -91,6 +91,28 @@ async fn proving_an_address_removes_everything_prepared_by_others() {
 }
 
 #[tokio::test]
+async fn the_owner_does_not_start_in_a_team_with_the_intruder_s_people() {
+    for (has_teams, proof) in [true, false].into_iter().flat_map(|has_teams| PROOFS.map(|proof| (has_teams, proof))) {
+        let (app, provider) = oauth_callback::start().await;
+        app.configure(json!({ "config": { "create_team_on_sign_up": has_teams, "client_team_creation_enabled": true } })).await;
+        let eve = app.sign_up("ada@example.com").await;
+        let team = app.signed_in(&eve).post("/api/v1/teams", json!({ "display_name": "T", "creator_user_id": "me" })).await.json();
+        let selected = app.signed_in(&eve).patch("/api/v1/users/me", json!({ "selected_team_id": team["id"] })).await;
+        assert_eq!(selected.status(), 200, "{}", selected.text());
+        prove(&app, &provider, proof).await;
+        let account = user(&app, &eve.user_id).await;
+        let selected = &account["selected_team_id"];
+        assert_ne!(*selected, team["id"], "{proof}");
+        assert_eq!(selected.is_string(), has_teams, "{proof}");
+        if let Some(own) = selected.as_str() {
+            let members = app.server().get(&format!("/api/v1/team-member-profiles?team_id={own}")).await.json();
+            let members: Vec<&Value> = members["items"].as_array().unwrap().iter().map(|member| &member["user_id"]).collect();
+            assert_eq!(members, [&json!(eve.user_id)], "{proof}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn no_prepared_credential_works_after_the_proof() {
     for proof in PROOFS {
         let Prepared { app, provider, eve, attempt, sign_in, reset: reset_by, authorization } = prepare().await;

@@ -6,7 +6,7 @@ use serde_json::json;
 use support::{SignedIn, TestApp};
 
 use super::{CALLBACK, PASSWORD, added, addresses, password_sign_in, reset, reset_code, verification_code, verify};
-use crate::auth::account_notices::{notices, verified};
+use crate::auth::account_notices::{self, notices, verified};
 use crate::auth::assert_error;
 
 /// Somebody signs up with `ada@example.com`. Returns the account, and the path of the link in the
@@ -67,6 +67,24 @@ async fn the_account_is_notified_when_an_address_is_released() {
     assert_eq!(told.len(), before + 1);
     let text = &told.last().unwrap().0.text;
     assert!(text.contains("shared@example.com can no longer be used to sign in") && !text.contains("Address "), "{text}");
+}
+
+#[tokio::test]
+async fn the_account_cannot_take_a_released_address_back_with_its_own_link() {
+    let app = TestApp::start().await;
+    let eve = verified(&app, "eve@example.com").await;
+    let channel = added(&app, &eve, "ada@example.com").await;
+    let code = verification_code(&app, &eve, &channel, "ada@example.com").await;
+    let release = link(&app, "ada@example.com").await;
+    assert_eq!(verify(&app, &code).await.status(), 200);
+    app.advance(SignedDuration::from_secs(1));
+    assert!(app.anonymous().request("POST", &release).send().await.text().contains("free again"));
+    let told = notices(&app, "eve@example.com").await;
+    let undo = account_notices::link(told.last().unwrap());
+    assert_eq!(account_notices::press(&app, &undo).await.status(), 200);
+    assert_eq!(addresses(&app, &eve.user_id).await, [("eve@example.com".to_owned(), true)]);
+    let ada = app.sign_up("ada@example.com").await;
+    assert_ne!(ada.user_id, eve.user_id);
 }
 
 #[tokio::test]

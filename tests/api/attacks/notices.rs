@@ -142,7 +142,7 @@ async fn an_address_verified_by_another_user_meanwhile_stays_theirs() {
     assert_eq!(app.sign_in(ADA).await.user_id, other.user_id);
     // The intruder is signed out even so.
     assert_error(&app.signed_in(&ada).get("/api/v1/users/me").await, 401, "ACCESS_TOKEN_EXPIRED");
-    assert_eq!(addresses(&app, &ada.user_id).await, [(ADA.to_owned(), true)]);
+    assert_eq!(addresses(&app, &ada.user_id).await, [(ADA.to_owned(), false)]);
 }
 
 #[tokio::test]

@@ -1,7 +1,10 @@
 //! Anonymous users, and how they become ordinary users.
 
-use serde_json::json;
+use serde_json::{Value, json};
+use support::authenticator::{Page, SoftPasskey};
 use support::{SignedIn, TestApp};
+
+use super::assert_error;
 
 const PATH: &str = "/api/v1/auth/anonymous/sign-up";
 
@@ -34,6 +37,45 @@ async fn a_sign_up_upgrades_an_anonymous_user_in_place() {
     let me = app.signed_in(&ada).get("/api/v1/users/me").await.json();
     assert_eq!((&me["is_anonymous"], &me["primary_email"]), (&json!(false), &json!("ada@example.com")));
     assert_has_ended(&app, &nobody).await;
+}
+
+#[tokio::test]
+async fn a_sign_up_leaves_no_credential_of_the_anonymous_user() {
+    let app = TestApp::start().await;
+    app.offer_passkeys().await;
+    for (number, method) in ["password", "code"].into_iter().enumerate() {
+        let nobody = anonymous(&app).await;
+        let client = || app.signed_in(&nobody).with("x-stack-allow-anonymous-user", "true");
+        let (eve, ada) = (format!("eve{number}@example.com"), format!("ada{number}@example.com"));
+        for address in [&eve, &ada] {
+            let channel = json!({ "user_id": "me", "value": address, "type": "email", "used_for_auth": true });
+            assert_eq!(client().post("/api/v1/contact-channels", channel).await.status(), 201);
+        }
+        let set = client().post("/api/v1/auth/password/set", json!({ "password": "a stranger's battery" })).await;
+        assert_eq!(set.status(), 200, "{}", set.text());
+        let started = client().post("/api/v1/auth/passkey/initiate-passkey-registration", json!({})).await.json();
+        let passkey = SoftPasskey::create(&started["options_json"], Page::default(), 1);
+        let body = json!({ "code": started["code"], "credential": passkey.registration(&started["options_json"]) });
+        assert_eq!(client().post("/api/v1/auth/passkey/register", body).await.status(), 200);
+
+        let answer = if method == "password" {
+            client().post("/api/v1/auth/password/sign-up", json!({ "email": ada, "password": "correct horse battery" })).await
+        } else {
+            let code = app.sign_in_code(&ada).await;
+            client().post("/api/v1/auth/otp/sign-in", json!({ "code": code })).await
+        };
+        assert_eq!(answer.status(), 200, "{method}: {}", answer.text());
+        assert_eq!(answer.json()["user_id"], json!(nobody.user_id), "{method}");
+        assert_error(&app.sign_in_with(&passkey).await, 400, "PASSKEY_AUTHENTICATION_FAILED");
+        let guess = json!({ "email": ada, "password": "a stranger's battery" });
+        assert_error(&app.client().post("/api/v1/auth/password/sign-in", guess).await, 400, "EMAIL_PASSWORD_MISMATCH");
+        let channels = app.server().get(&format!("/api/v1/contact-channels?user_id={}", nobody.user_id)).await.json();
+        let values: Vec<&Value> = channels["items"].as_array().unwrap().iter().map(|channel| &channel["value"]).collect();
+        assert_eq!(values, [&json!(ada)], "{method}");
+        // The claims are released.
+        assert_ne!(app.sign_up(&eve).await.user_id, nobody.user_id, "{method}");
+        assert!(!app.table().keys().any(|(pk, _)| pk.starts_with("K#")), "{method}");
+    }
 }
 
 /// Somebody who shared a session of the anonymous user is not signed in to the account.

@@ -191,8 +191,15 @@ async fn an_anonymous_user_who_has_signed_up_cannot_be_taken_over() {
     let sign_up = json!({ "email": "ada@example.com", "password": "correct horse battery" });
     assert_eq!(caller.post("/api/v1/auth/password/sign-up", sign_up).await.status(), 200);
     assert_eq!(check(&app, &login).await["cli_session_state"], "none");
-    let refused = in_mode(&app, &login, "claim-anon-session").await;
-    assert_error(&refused, 400, "CLI_SESSION_NOT_ANONYMOUS");
+    // The sign-up has ended the tool's session.
+    assert_error(&in_mode(&app, &login, "claim-anon-session").await, 400, "NO_ANONYMOUS_SESSION");
+
+    let nobody = anonymous(&app).await;
+    let (_, login) = start(&app, json!({ "anon_refresh_token": nobody["refresh_token"] })).await;
+    let path = format!("/api/v1/users/{}", nobody["user_id"].as_str().unwrap());
+    assert_eq!(app.server().patch(&path, json!({ "is_anonymous": false })).await.status(), 200);
+    assert_eq!(check(&app, &login).await["cli_session_state"], "none");
+    assert_error(&in_mode(&app, &login, "claim-anon-session").await, 400, "CLI_SESSION_NOT_ANONYMOUS");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -75,8 +75,9 @@ async fn an_old_session_revokes_keys_but_neither_creates_nor_widens_them() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_that_is_revoked_during_checks_stays_revoked() {
     let app = started().await;
-    let ada = app.sign_up(ADA).await;
+    app.sign_up(ADA).await;
     for _ in 0..5 {
+        let ada = app.sign_in(ADA).await;
         let key = user_key(&app, &ada).await;
         // Each round has a use to record, which competes with the revocation for the user's item.
         app.advance(SignedDuration::from_hours(1));

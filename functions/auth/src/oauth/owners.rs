@@ -6,6 +6,7 @@ use flows::App;
 use flows::context::Scope;
 use flows::email::code::account_claimed;
 use flows::email::notice;
+use flows::teams::start_anew;
 use model::email::Email;
 use model::project::Project;
 use model::provider::authorization::Purpose;
@@ -106,8 +107,9 @@ pub(crate) fn taken_over(
         return Err(Error::conflict());
     }
     user.provider_accounts.push(account.clone());
-    let claimed = account_claimed(app, &project.id, &user, app.clock.now())?;
-    Ok((user, claimed.into_iter().collect()))
+    let mut writes = start_anew(app, project, &mut user)?;
+    writes.extend(account_claimed(app, &project.id, &user, app.clock.now())?);
+    Ok((user, writes))
 }
 
 /// The error for a provider account that cannot be used.

@@ -7,6 +7,7 @@ use model::metrics::tally::Tally;
 use model::trail::account::events;
 use model::user::User;
 use store::Write;
+use store::user::account::sign_up_claims;
 use store::user::by_word::words;
 use store::user::{self, EmailClaim};
 
@@ -27,14 +28,15 @@ pub(crate) fn new_user<L>(access: &Access<L>, now: Timestamp) -> (User, Option<u
 /// user also gets the project's defaults.
 pub(crate) fn account_writes<L>(access: &Access<L>, user: &mut User, version: Option<u64>) -> Result<Vec<Write>, store::Error> {
     let project = &access.project.id;
-    let claim = user.primary().map(|channel| user::claim_email(project, &channel.value, &EmailClaim::of(user, channel))).transpose()?;
     let Some(version) = version else {
+        let claim = user.primary().map(|channel| user::claim_email(project, &channel.value, &EmailClaim::of(user, channel))).transpose()?;
         let gifts = welcome(&access.app, &access.project, user)?;
         let words = words(project, None, user)?;
         return Ok(claim.into_iter().chain([user::create(project, user)?]).chain(words).chain(gifts).collect());
     };
     let before = access.user.as_ref().map(|before| &before.row.user);
+    let claims = before.map(|before| sign_up_claims(project, before, user)).transpose()?;
     let told = before.map(|before| events(before, user)).unwrap_or_default();
     let upgrade = user::replace(project, user, version)?.tells(told).tallies(&Tally::change(before, Some(user)));
-    Ok(claim.into_iter().chain([upgrade]).chain(words(project, before, user)?).collect())
+    Ok(claims.into_iter().flatten().chain([upgrade]).chain(words(project, before, user)?).collect())
 }

@@ -19,7 +19,8 @@ use store::user::Guess;
 pub(crate) async fn count(access: &Access<Client>, failures: &Failures<'_>, user: Option<&User>) -> Result<(), Error> {
     let project = &access.project;
     // The limit per email address is counted first and may reject the request. A rejected attempt
-    // is not counted below, so a flood of attempts does not close an account.
+    // is not counted below, so a flood of attempts cannot close an account to passwords within
+    // minutes.
     failures.count().await?;
     let record = access.app.store.record_failure(user.map(|user| user.id), Event::SignInFailed);
     let Some(user) = user else { return Ok(tokio::try_join!(failures.count_nobody(), record).map(drop)?) };

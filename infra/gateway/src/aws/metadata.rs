@@ -51,7 +51,8 @@ pub(super) async fn of_container() -> anyhow::Result<Result<Credentials, String>
     let request = client()?.get(url);
     let request = token.iter().fold(request, |request, token| request.header("authorization", token.trim()));
     let answer = text_of(request).await.context("cannot get the credentials of this container's role")?;
-    Found::parse(answer.as_bytes()).map(Ok)
+    let found = Found::parse(answer.as_bytes());
+    found.map(Ok).with_context(|| format!("cannot use the credentials of this container's role from {text}"))
 }
 
 /// Whether credentials may be requested from this URL. HTTPS is accepted for every host, plain

@@ -25,7 +25,8 @@ pub(super) enum Command {
         /// the content is served
         #[arg(long, env = "GATELET_SITE_URL", value_name = "URL")]
         site_url: Option<String>,
-        /// The S3 bucket for the images of an AWS table: the output `ImagesBucket` of the stack
+        /// The S3 bucket for the images of content that is published to an AWS table: the output
+        /// `ImagesBucket` of the stack
         #[arg(long, env = "GATELET_IMAGES", value_name = "BUCKET")]
         images: Option<String>,
     },

@@ -24,7 +24,10 @@
 //! 4. **Claimed by another account.** The link does not restore sign-in with an address, provider
 //!    account or passkey that another account has claimed since the change, with one exception: the
 //!    address to which the link was sent, if the other account never verified that address. So
-//!    nobody can remove an address and block its return by signing up with it.
+//!    nobody can remove an address and block its return by signing up with it. A claimed address
+//!    comes back unverified, because its emails may be read by the other account's user.
+//! 5. **Released by its recipient.** An address whose recipient removed it from the account does
+//!    not come back, except by a link that was sent to that address.
 //!
 //! The password and the recovery codes are always removed, because whoever made the change may
 //! know them. The owner can then set a new password through an emailed reset.
@@ -166,6 +169,7 @@ impl User {
         let new = self.channels.iter().filter(|channel| channel.is_verified && !is_verified(before, &channel.value));
         let new: Vec<Joined> = new.map(|channel| Joined { email: channel.value.clone(), at }).collect();
         self.notices.joined.retain(|joined| !new.iter().any(|new| new.email == joined.email));
+        self.notices.released.retain(|released| !new.iter().any(|new| new.email == *released));
         self.notices.joined.extend(new);
         let mut joined = std::mem::take(&mut self.notices.joined);
         joined.retain(|joined| is_verified(self, &joined.email));
@@ -233,12 +237,14 @@ impl User {
     }
 
     fn restore(&mut self, before: &Snapshot, recipient: &Email, taken: &Taken) {
-        let is_taken = |email: &Email| taken.emails.contains(email);
+        let is_taken = |channel: &Channel| taken.emails.contains(&channel.value);
         let is_verified = self.channel_of(recipient).is_some_and(|channel| channel.is_verified);
-        let restored = before.channels.iter().cloned().map(|channel| Channel {
-            used_for_auth: channel.used_for_auth && !is_taken(&channel.value),
-            is_verified: channel.is_verified || (is_verified && channel.value == *recipient),
-            ..channel
+        let released = &self.notices.released;
+        let may_return = |channel: &&Channel| channel.value == *recipient || !released.contains(&channel.value);
+        let restored = before.channels.iter().filter(may_return).map(|channel| Channel {
+            used_for_auth: channel.used_for_auth && !is_taken(channel),
+            is_verified: (channel.is_verified && !is_taken(channel)) || (is_verified && channel.value == *recipient),
+            ..channel.clone()
         });
         self.channels = restored.collect();
         // An authenticator app's code cannot be used a second time.
@@ -254,7 +260,9 @@ impl User {
         self.otp_enabled = before.otp_enabled;
         self.otp_refused = before.otp_refused;
         self.api_keys.retain(&before.api_keys);
-        self.notices.joined.clone_from(&before.joined);
+        let is_verified = |email: &Email| self.channel_of(email).is_some_and(|channel| channel.is_verified);
+        let joined = before.joined.iter().filter(|joined| is_verified(&joined.email)).cloned().collect();
+        self.notices.joined = joined;
     }
 
     /// The passkeys from before a change. A passkey that the user still has keeps its current

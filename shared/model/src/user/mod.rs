@@ -149,6 +149,9 @@ pub struct User {
     /// [`ownership`].
     #[serde(default)]
     pub credential_epoch: u64,
+    /// The epoch of credentials at the sign-up; above 0 for a user who was anonymous before.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub began_epoch: u64,
     /// The epoch of sessions: sessions of an earlier epoch have ended, except the kept one; see
     /// [`Session::is_live`](crate::session::Session::is_live).
     #[serde(default)]
@@ -166,8 +169,8 @@ pub struct User {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(count: &u32) -> bool {
-    *count == 0
+fn is_zero<T: Default + PartialEq>(count: &T) -> bool {
+    *count == T::default()
 }
 
 /// An email address of a user.
@@ -238,6 +241,7 @@ impl User {
             selected_team_id: None,
             permissions: BTreeSet::new(),
             credential_epoch: 0,
+            began_epoch: 0,
             session_epoch: 0,
             kept_session: None,
             second_factor_teams: BTreeSet::new(),
@@ -263,12 +267,13 @@ impl User {
         self.signed_up_at = now;
     }
 
-    /// Turns an anonymous user who signs up at `now` into an ordinary one, and ends all sessions of
-    /// the anonymous user: somebody who shared one of them must not be signed in to the account.
+    /// Turns an anonymous user who signs up at `now` into an ordinary one, without the credentials
+    /// and sessions of the anonymous user: somebody who shared one of the sessions must have no way
+    /// into the account. The caller then adds the credential of the sign-up.
     pub fn sign_up(&mut self, now: Timestamp) {
         self.upgrade(now);
-        self.session_epoch += 1;
-        self.kept_session = None;
+        self.remove_credentials();
+        self.began_epoch = self.credential_epoch;
     }
 
     /// Sets a password and ends all sessions except `kept`.

@@ -17,6 +17,9 @@ const WINDOW: SignedDuration = SignedDuration::from_hours(1);
 /// ranges are merged, which also invalidates the links of the changes between the two.
 const MAX_UNDONE: usize = 20;
 
+/// The maximum number of released addresses that are remembered.
+const MAX_RELEASED: usize = 50;
+
 /// The state of an account's change notices.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notices {
@@ -34,6 +37,10 @@ pub struct Notices {
     /// or got a new owner, or by an earlier version.
     #[serde(default)]
     pub(crate) joined: Vec<Joined>,
+    /// The addresses that their recipients removed from the account and that have not been verified
+    /// in it since: at most [`MAX_RELEASED`], the latest last. No link restores them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) released: Vec<Email>,
 }
 
 /// Notices of one kind of change within an hour.
@@ -101,12 +108,22 @@ impl Notices {
         }
     }
 
+    /// Notes that the recipient of an address's emails removed the address from the account.
+    pub(crate) fn release(&mut self, email: Email) {
+        self.released.retain(|released| *released != email);
+        self.released.push(email);
+        if self.released.len() > MAX_RELEASED {
+            self.released.remove(0);
+        }
+    }
+
     /// Invalidates all links, because the account has a new owner. The next number is used up too,
     /// because links in notices about sign-ins have that number.
     pub(crate) fn end(&mut self) {
         self.latest = self.next();
         self.undone = vec![(0, self.latest)];
         self.joined.clear();
+        self.released.clear();
     }
 
     /// When the address was verified; `None` if that is not recorded (see `joined`), or the address

@@ -134,13 +134,11 @@ impl User {
     /// Removes the channel of an address, because the recipient of its emails says that the account
     /// belongs to somebody else; `false` if the channel does not exist.
     pub fn release(&mut self, id: ChannelId) -> bool {
-        let count = self.channels.len();
-        self.channels.retain(|channel| channel.id != id);
-        let released = self.channels.len() < count;
-        if released {
-            self.raise_epoch();
-        }
-        released
+        let Some(position) = self.channels.iter().position(|channel| channel.id == id) else { return false };
+        let channel = self.channels.remove(position);
+        self.notices.release(channel.value);
+        self.raise_epoch();
+        true
     }
 
     /// Ends all sessions except `kept`, and invalidates every code.
@@ -173,10 +171,10 @@ impl User {
         }
     }
 
-    /// Whether an unverified channel is the address that the account was created with. If the
-    /// address had been replaced, the epoch would have been raised.
+    /// Whether an unverified channel is the address that the user signed up with. If the address had
+    /// been replaced, the epoch would have been raised.
     pub fn began_with(&self, channel: &Channel) -> bool {
-        self.credential_epoch == 0 && channel.signs_in() && channel.standing == Standing::Provisional
+        self.credential_epoch == self.began_epoch && channel.signs_in() && channel.standing == Standing::Provisional
     }
 
     /// The unverified addresses that the user can sign in with. Whoever first proves such an

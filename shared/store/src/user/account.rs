@@ -79,9 +79,7 @@ fn claimed(user: &User) -> impl Iterator<Item = &Channel> {
 /// the tokens of removed provider accounts. Each is returned with the email address, provider
 /// account or passkey that it concerns.
 fn claim_writes(project: &ProjectId, before: &User, after: &User) -> Result<Vec<(Claimed, Write)>, Error> {
-    let mut writes = account_writes(project, before, after)?;
-    let passkeys = passkey::claims(project, before, after)?;
-    writes.extend(passkeys.into_iter().map(|(passkey, write)| (Claimed::Passkey(Box::new(passkey)), write)));
+    let mut writes = Vec::new();
     for channel in claimed(after) {
         let claim = EmailClaim::of(after, channel);
         let old = claimed(before).find(|old| old.value == channel.value).map(|old| EmailClaim::of(before, old));
@@ -95,6 +93,18 @@ fn claim_writes(project: &ProjectId, before: &User, after: &User) -> Result<Vec<
     for channel in claimed(before).filter(|old| !claimed(after).any(|channel| channel.value == old.value)) {
         writes.push((Claimed::Email(channel.value.clone()), release(project, before, &channel.value)));
     }
+    writes.extend(account_writes(project, before, after)?);
+    let passkeys = passkey::claims(project, before, after)?;
+    writes.extend(passkeys.into_iter().map(|(passkey, write)| (Claimed::Passkey(Box::new(passkey)), write)));
+    Ok(writes)
+}
+
+/// The writes of claims for an anonymous user, `before`, who signs up as `after`. The first is that
+/// of the address with which the user signs up, if there is one, and has the label of the first
+/// claim.
+pub fn sign_up_claims(project: &ProjectId, before: &User, after: &User) -> Result<Vec<Write>, Error> {
+    let (_, mut writes) = labelled(claim_writes(project, before, after)?);
+    writes.extend(passkey::releases(project, before, &after.passkeys));
     Ok(writes)
 }
 
