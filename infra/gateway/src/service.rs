@@ -144,7 +144,24 @@ const EXPIRY: Duration = Duration::from_secs(3600);
 /// How long after the start expired items are deleted for the first time.
 const FIRST_EXPIRY: Duration = Duration::from_secs(60);
 
+/// How long the memory for password hashes is kept without a hash, at least.
+const HASHES: Duration = Duration::from_secs(10);
+
 impl Service {
+    /// Starts the task that frees the memory for password hashes after a load. The task stops when
+    /// `stop` changes.
+    pub fn spawn_release(&self, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
+        let app = self.app.clone();
+        tokio::spawn(async move {
+            loop {
+                tokio::select! {
+                    () = tokio::time::sleep(HASHES) => app.hasher.release(),
+                    _ = stop.changed() => return,
+                }
+            }
+        })
+    }
+
     /// Starts the task that deletes expired items, which DynamoDB does by itself. The task stops
     /// when `stop` changes.
     pub fn spawn_expiry(&self, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {

@@ -32,6 +32,7 @@ impl Serving {
         let trail = service.spawn_trail(stopped.clone());
         let webhooks = service.spawn_webhooks(sends_alone, stopped.clone());
         service.spawn_expiry(stopped.clone());
+        service.spawn_release(stopped.clone());
         if let Some(tables) = tables {
             tokio::spawn(tables.run(stopped.clone()));
         }

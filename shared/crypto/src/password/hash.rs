@@ -13,6 +13,7 @@
 
 use std::cell::RefCell;
 use std::hint::black_box;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use argon2::password_hash::Error;
@@ -70,11 +71,22 @@ pub enum Verdict {
 }
 
 thread_local! {
-    /// The memory that argon2 fills, kept by each hashing thread. If it were freed after each hash,
-    /// the allocator could not merge the pieces again, and the process would grow to ten times the
-    /// size.
+    /// The memory that argon2 fills, kept by each hashing thread: new memory for each hash would
+    /// take time, as the operating system clears it. See [`Hasher::release`].
     static MEMORY: RefCell<Vec<Block>> = const { RefCell::new(Vec::new()) };
 }
+
+/// The minimum size of [`MEMORY`] in blocks, of 1 KiB each. glibc maps allocations above 32 MiB
+/// separately, and returns them to the operating system when they are freed; smaller ones it can
+/// keep. What is not filled takes no memory.
+const LEAST_RESERVED: usize = (32 << 10) + 1;
+
+/// No thread has memory.
+const FREE: u8 = 0;
+/// The threads may have memory, and there was no work since the last [`Hasher::release`].
+const IDLE: u8 = 1;
+/// There was work since the last [`Hasher::release`].
+const USED: u8 = 2;
 
 /// Hashes and checks passwords off the async threads, at most one per core at a time (each takes
 /// the memory of the parameters, 19 MiB by default). The threads are dedicated: those of a pool
@@ -83,6 +95,8 @@ thread_local! {
 pub struct Hasher {
     params: Params,
     threads: Arc<OnceLock<ThreadPool>>,
+    /// How the memory of the threads was last used: [`FREE`], [`IDLE`] or [`USED`].
+    usage: Arc<AtomicU8>,
     /// The hash that a wrong password is checked against if the account has no argon2id hash.
     decoy: Arc<str>,
 }
@@ -107,7 +121,20 @@ impl Hasher {
         // The digest is all zeros: checking takes the work of a real hash, and no password can
         // match.
         let decoy = format!("$argon2id$v=19$m={memory},t={passes},p=1$Z2F0ZWxldC1ub2JvZHk${}", "A".repeat(43));
-        Self { params, threads: Arc::default(), decoy: decoy.into() }
+        Self { params, threads: Arc::default(), usage: Arc::new(AtomicU8::new(FREE)), decoy: decoy.into() }
+    }
+
+    /// Frees the memory of the hashing threads if there was no work since the last call. A process
+    /// that lives long calls this from time to time, so that it does not keep the memory of a load
+    /// that is gone.
+    pub fn release(&self) {
+        let becomes = |from: u8, to: u8| self.usage.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        if !becomes(USED, IDLE)
+            && becomes(IDLE, FREE)
+            && let Some(threads) = self.threads.get()
+        {
+            threads.spawn_broadcast(|_| drop(MEMORY.take()));
+        }
     }
 
     /// The parameters of new hashes.
@@ -203,6 +230,7 @@ impl Hasher {
                 .build()
                 .expect("threads start")
         });
+        self.usage.store(USED, Ordering::Relaxed);
         let (done, result) = oneshot::channel();
         // The result cannot be sent if the caller has disconnected in the meantime.
         threads.spawn(move || drop(done.send(work())));
@@ -248,7 +276,8 @@ pub(super) fn output(argon2: &Argon2<'_>, password: &str, salt: &[u8]) -> Result
         if memory.len() < blocks {
             // Drop the old memory first: growing it in place would copy its content for nothing.
             *memory = Vec::new();
-            *memory = vec![Block::default(); blocks];
+            memory.reserve_exact(blocks.max(LEAST_RESERVED));
+            memory.resize(blocks, Block::default());
         }
         argon2.hash_password_into_with_memory(password.as_bytes(), salt, bytes, memory)
     })?;
@@ -256,87 +285,4 @@ pub(super) fn output(argon2: &Argon2<'_>, password: &str, salt: &[u8]) -> Result
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn secret(text: &str) -> SecretString {
-        text.to_owned().into()
-    }
-
-    fn password(text: &str) -> Password {
-        text.to_owned().into()
-    }
-
-    #[tokio::test]
-    async fn a_hash_verifies_only_its_password() {
-        let hasher = Hasher::new(64, 1);
-        let hash = hasher.hash(&Entropy::system(), &secret("correct horse")).await;
-        assert!(hash.0.starts_with("$argon2id$v=19$m=64,t=1,p=1$"));
-        assert_eq!(hasher.verify(Some(&hash), &password("correct horse"), None).await, Verdict::Right);
-        assert_eq!(hasher.verify(Some(&hash), &password("correct hors"), None).await, Verdict::Wrong);
-        assert_eq!(hasher.verify(None, &password("correct horse"), None).await, Verdict::Wrong);
-    }
-
-    #[test]
-    fn hashes_match_the_reference_implementation() {
-        // Memory use goes up, down and up again on the same thread.
-        let (small, large) = (
-            "$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4",
-            "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc",
-        );
-        for text in [small, large, small, large] {
-            assert_eq!((is_right(text, "password"), is_right(text, "Password")), (Ok(true), Ok(false)), "{text}");
-        }
-        let params = Params::new(256, 2, 1, Some(32)).expect("parameters");
-        assert_eq!(hash_now(params, b"somesalt", "password").map(|hash| hash.0).as_deref(), Ok(small));
-        for senseless in ["", "plain", "$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ", "$argon2id$v=19$m=1,t=2,p=1$c29tc2FsdA$nf65EOgLrQMR"] {
-            assert_ne!(is_right(senseless, "password"), Ok(true), "{senseless}");
-        }
-    }
-
-    #[tokio::test]
-    async fn weaker_hashes_and_bcrypt_hashes_need_rehashing() {
-        let hash = Hasher::new(64, 1).hash(&Entropy::system(), &secret("correct horse")).await;
-        let strong = Hasher::new(128, 1);
-        assert_eq!(strong.verify(Some(&hash), &password("correct horse"), None).await, Verdict::RightButWeak);
-
-        let bcrypt = bcrypt::hash("correct horse", 4).ok().and_then(|text| Hash::import_bcrypt(&text));
-        assert_eq!(strong.verify(bcrypt.as_ref(), &password("correct horse"), None).await, Verdict::RightButWeak);
-        assert_eq!(strong.verify(bcrypt.as_ref(), &password("wrong horse"), None).await, Verdict::Wrong);
-    }
-
-    #[tokio::test]
-    async fn a_hash_of_the_unnormalised_password_still_verifies_and_needs_rehashing() {
-        let hasher = Hasher::new(64, 1);
-        let (composed, decomposed) = ("caf\u{e9} au lait", "cafe\u{301} au lait");
-        let hash = hasher.hash(&Entropy::system(), &secret(decomposed)).await;
-        assert_eq!(hasher.verify(Some(&hash), &password(decomposed), None).await, Verdict::RightButWeak);
-        assert_eq!(hasher.verify(Some(&hash), &password(composed), None).await, Verdict::Wrong);
-        let hash = hasher.hash(&Entropy::system(), password(decomposed).secret()).await;
-        for form in [composed, decomposed] {
-            assert_eq!(hasher.verify(Some(&hash), &password(form), None).await, Verdict::Right);
-        }
-    }
-
-    #[tokio::test]
-    async fn a_wrong_password_is_rejected_with_any_kind_of_hash() {
-        let hasher = Hasher::new(64, 1);
-        let argon2 = hasher.hash(&Entropy::system(), &secret("correct horse")).await;
-        let bcrypt = bcrypt::hash("correct horse", 4).ok().and_then(|text| Hash::import_bcrypt(&text));
-        assert_eq!((argon2.bcrypt_cost(), bcrypt.as_ref().and_then(Hash::bcrypt_cost)), (None, Some(4)));
-        for hash in [None, Some(&argon2), bcrypt.as_ref()] {
-            for dearest in [None, Some(4), Some(5)] {
-                assert_eq!(hasher.verify(hash, &password("wrong horse"), dearest).await, Verdict::Wrong);
-            }
-        }
-    }
-
-    #[test]
-    fn only_bcrypt_hashes_up_to_the_maximum_cost_are_imported() {
-        assert!(Hash::import_bcrypt("$2b$10$abcdefghijklmnopqrstuuJLnlzKyzTpJ3xYBvrs2n6VzMUKWDCgK").is_some());
-        assert!(Hash::import_bcrypt("$2b$03$abcdefghijklmnopqrstuuJLnlzKyzTpJ3xYBvrs2n6VzMUKWDCgK").is_none());
-        assert!(Hash::import_bcrypt("$2b$13$abcdefghijklmnopqrstuuJLnlzKyzTpJ3xYBvrs2n6VzMUKWDCgK").is_none());
-        assert!(Hash::import_bcrypt("$argon2id$v=19$m=64,t=1,p=1$AAAA$AAAA").is_none());
-        assert!(Hash::import_bcrypt("plain").is_none());
-    }
-}
+mod tests;
