@@ -99,7 +99,7 @@ pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: 
         }
         let rows = app.store.outbox_rows(chunk).await?;
         let parties = &Parties::of(app, &rows).await?;
-        // The project's mail server was set or removed in the meantime: the turn is not the right one.
+        // If the project's mail server was set or removed in the meantime, it is the wrong turn.
         if has_server(parties.project(project)) != is_own {
             break;
         }

@@ -94,10 +94,9 @@ impl Service {
     }
 
     /// Starts the outbox worker, which delivers emails to the inbox, or to the project's own mail
-    /// server if the project has one. Once `stop` changes, the worker stops after the current step and the emails
-    /// that are being sent.
-    /// With `sends_alone` (no other process sends emails), the worker first settles the emails that
-    /// a killed worker left unfinished.
+    /// server if the project has one. Once `stop` changes, the worker stops after the current step
+    /// and the emails that are being sent. With `sends_alone` (no other process sends emails), the
+    /// worker first settles the emails that a killed worker left unfinished.
     pub fn spawn_worker(&self, smtp: Smtp, sends_alone: bool, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
         let (app, engine, inbox) = (self.app.clone(), self.engine.clone(), self.inbox.clone());
         let mailer = ByProject { own: smtp, deployments: self.inbox.clone() };
