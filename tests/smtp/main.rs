@@ -4,6 +4,7 @@
 
 mod misbehaviour;
 mod real;
+mod slowness;
 
 use std::time::Duration;
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
 
 /// How the server behaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub enum Behaviour {
     Cuts(&'static str),
     /// Never answers this command.
     Silent(&'static str),
+    /// Answers this command once [`MailServer::go_on`] is called.
+    Waits(&'static str),
     /// Answers this command with an endless line.
     Babbles(&'static str),
     /// Requires no authentication.
@@ -30,6 +33,8 @@ pub struct MailServer {
     pub port: u16,
     messages: Arc<Mutex<Vec<String>>>,
     commands: Arc<Mutex<Vec<String>>>,
+    /// Closed by [`MailServer::go_on`].
+    gate: Arc<Semaphore>,
 }
 
 impl MailServer {
@@ -37,17 +42,28 @@ impl MailServer {
     /// connections.
     pub async fn start(behaviours: Vec<Behaviour>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let server = Self { port: listener.local_addr().unwrap().port(), messages: Arc::default(), commands: Arc::default() };
-        let (messages, commands) = (Arc::clone(&server.messages), Arc::clone(&server.commands));
+        let server = Self {
+            port: listener.local_addr().unwrap().port(),
+            messages: Arc::default(),
+            commands: Arc::default(),
+            gate: Arc::new(Semaphore::new(0)),
+        };
+        let (messages, commands, gate) = (Arc::clone(&server.messages), Arc::clone(&server.commands), Arc::clone(&server.gate));
         tokio::spawn(async move {
             let mut turn = 0;
             while let Ok((stream, _)) = listener.accept().await {
                 let behaviour = behaviours[turn.min(behaviours.len() - 1)];
                 turn += 1;
-                tokio::spawn(serve(stream, behaviour, Arc::clone(&messages), Arc::clone(&commands)));
+                let (messages, commands, gate) = (Arc::clone(&messages), Arc::clone(&commands), Arc::clone(&gate));
+                tokio::spawn(async move { serve(stream, behaviour, &messages, &commands, &gate).await });
             }
         });
         server
+    }
+
+    /// Lets the server answer what it [waits](Behaviour::Waits) with.
+    pub fn go_on(&self) {
+        self.gate.close();
     }
 
     /// The messages that were received completely.
@@ -66,9 +82,9 @@ impl MailServer {
     }
 }
 
-async fn serve(stream: TcpStream, behaviour: Behaviour, messages: Arc<Mutex<Vec<String>>>, commands: Arc<Mutex<Vec<String>>>) {
+async fn serve(stream: TcpStream, behaviour: Behaviour, messages: &Mutex<Vec<String>>, commands: &Mutex<Vec<String>>, gate: &Semaphore) {
     let mut stream = BufReader::new(stream);
-    if answer(&mut stream, behaviour, "220", "220 stub").await.is_none() {
+    if answer(&mut stream, behaviour, gate, "220", "220 stub").await.is_none() {
         return;
     }
     let mut line = String::new();
@@ -89,13 +105,13 @@ async fn serve(stream: TcpStream, behaviour: Behaviour, messages: Arc<Mutex<Vec<
             "QUIT" => "221 bye",
             _ => "250 ok",
         };
-        if answer(&mut stream, behaviour, &verb, well).await.is_none() {
+        if answer(&mut stream, behaviour, gate, &verb, well).await.is_none() {
             return;
         }
         if verb == "DATA" && !matches!(behaviour, Behaviour::Answers("DATA", _)) {
             let message = message(&mut stream).await;
             messages.lock().unwrap().push(message);
-            if answer(&mut stream, behaviour, ".", "250 taken").await.is_none() {
+            if answer(&mut stream, behaviour, gate, ".", "250 taken").await.is_none() {
                 return;
             }
         }
@@ -104,13 +120,17 @@ async fn serve(stream: TcpStream, behaviour: Behaviour, messages: Arc<Mutex<Vec<
 
 /// Sends the regular answer, or misbehaves if `behaviour` applies to this command; `None` closes
 /// the connection.
-async fn answer(stream: &mut BufReader<TcpStream>, behaviour: Behaviour, to: &str, well: &str) -> Option<()> {
+async fn answer(stream: &mut BufReader<TcpStream>, behaviour: Behaviour, gate: &Semaphore, to: &str, well: &str) -> Option<()> {
     let text = match behaviour {
         Behaviour::Answers(verb, text) if verb == to => text,
         Behaviour::Cuts(verb) if verb == to => return None,
         Behaviour::Silent(verb) if verb == to => {
             tokio::time::sleep(Duration::from_secs(60)).await;
             return None;
+        }
+        Behaviour::Waits(verb) if verb == to => {
+            let _ = gate.acquire().await;
+            well
         }
         Behaviour::Babbles(verb) if verb == to => {
             while stream.write_all(&[b'x'; 4096]).await.is_ok() {}

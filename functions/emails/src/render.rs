@@ -1,5 +1,5 @@
 //! `POST /api/v1/emails/render-email`: renders a template without sending an email. Nothing is
-//! written.
+//! written, but rendering is work: the operation has the rate limit of writes.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Route};
@@ -13,6 +13,7 @@ use flows::App;
 use model::document::theme::Theme;
 use model::document::{DocumentKind, HtmlSource, MailDocument, builtin, html_of};
 use model::email::category::Category;
+use model::limit::Limit;
 use model::outbox::Builtin;
 use model::outbox::patch::Variables;
 use model::project::Project;
@@ -27,6 +28,7 @@ use crate::documents::found::documents;
 pub const ROUTE: Route = Route::post("emails-render", "/api/v1/emails/render-email")
     .summary("Renders a template without sending an email")
     .writes_nothing()
+    .limit(Limit::Write)
     .table(&[BatchGetItem])
     .errors(&[ErrorCode::EmailRenderingError]);
 
@@ -103,7 +105,7 @@ pub async fn handle(State(app): State<App>, access: Access<Admin>, Input { body,
         },
         context: context(&app, &access.project, template.category, variables),
     };
-    match sandbox::render(job).await {
+    match sandbox::preview(job).await {
         Ok((subject, html, text)) => Ok(Json(Preview { html, text, subject, notification_category: template.category })),
         Err(error) => Err(KnownError::EmailRenderingError { error }.into()),
     }

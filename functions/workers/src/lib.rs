@@ -18,5 +18,6 @@ mod parties;
 pub mod recount;
 pub mod recovery;
 pub mod reports;
+mod sending;
 pub mod trail;
 pub mod webhooks;

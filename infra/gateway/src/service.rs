@@ -24,6 +24,7 @@ use tower::ServiceExt as _;
 use wire::clock::Clock;
 use wire::entropy::Entropy;
 use wire::id::ProjectId;
+use workers::outbox::Outbox;
 use workers::webhooks::Courier;
 
 use crate::compression::compressed;
@@ -93,9 +94,9 @@ impl Service {
     }
 
     /// Starts the outbox worker, which delivers emails to the inbox, or to the project's own mail
-    /// server if the project has one. Once `stop` changes, the worker stops after the current step.
-    /// With `sends_alone` (no other process sends emails), the worker first settles the emails that
-    /// a killed worker left unfinished.
+    /// server if the project has one. Once `stop` changes, the worker stops after the current step
+    /// and the emails that are being sent. With `sends_alone` (no other process sends emails), the
+    /// worker first settles the emails that a killed worker left unfinished.
     pub fn spawn_worker(&self, smtp: Smtp, sends_alone: bool, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
         let (app, engine, inbox) = (self.app.clone(), self.engine.clone(), self.inbox.clone());
         let mailer = ByProject { own: smtp, deployments: self.inbox.clone() };
@@ -103,18 +104,23 @@ impl Service {
             if sends_alone {
                 recover(&app, &inbox).await;
             }
+            let mut outbox = Outbox::new(&app, &mailer, Timestamp::MAX);
             while !*stop.borrow() {
-                match workers::outbox::step(&app, &mailer, Timestamp::MAX).await {
+                match outbox.step().await {
                     Ok(0) => {}
                     Ok(_) => continue,
                     Err(error) => tracing::error!(%error, "the outbox worker cannot read or write the table"),
                 }
-                tokio::select! {
-                    () = engine.outbox_changed() => tokio::time::sleep(APART).await,
-                    () = tokio::time::sleep(PATROL) => {}
-                    _ = stop.changed() => {}
-                }
+                let pause = async {
+                    tokio::select! {
+                        () = engine.outbox_changed() => tokio::time::sleep(APART).await,
+                        () = tokio::time::sleep(PATROL) => {}
+                        _ = stop.changed() => {}
+                    }
+                };
+                outbox.beside(pause).await;
             }
+            outbox.finish().await;
         })
     }
 }

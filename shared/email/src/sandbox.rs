@@ -7,13 +7,17 @@
 //! long. A renderer renders one email after another. An email that crashes it costs a restart of a
 //! few milliseconds and gets the status `render-error`; the other emails of the same request are
 //! still rendered.
+//!
+//! Previews are limited to half of the renderers, so that they cannot delay the emails of the
+//! outbox for long, and a project's previews are rendered one after another, so that many previews
+//! of one project delay those of another by one.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
@@ -21,7 +25,7 @@ use model::outbox::work::Rendering;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
 use crate::render::{Context, Job, Sources, render_each};
 
@@ -34,6 +38,8 @@ const MEMORY: u64 = 128 << 20;
 const TRIES: u32 = 2;
 /// How many renderers run at once: as many as fit in the memory of a small function.
 const AT_ONCE: usize = 2;
+/// How many of them may render previews at once.
+const PREVIEWS: usize = 1;
 const FAILED: &str = "the renderer failed";
 /// The variable that is set in the environment of a renderer.
 const VARIABLE: &str = "GATELET_RENDERER";
@@ -42,10 +48,10 @@ const VARIABLE: &str = "GATELET_RENDERER";
 static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
 /// Idle renderers.
 static IDLE: Mutex<Vec<Renderer>> = Mutex::new(Vec::new());
-static TURNS: Semaphore = Semaphore::const_new(AT_ONCE);
+static TURNS: Turns = Turns::new();
 
-/// Makes [`render`] and [`render_all`] use renderer processes from now on. Call it first in `main`:
-/// in a renderer process, it renders until its input ends and then exits.
+/// Makes [`preview`] and [`render_all`] use renderer processes from now on. Call it first in
+/// `main`: in a renderer process, it renders until its input ends and then exits.
 pub fn install() {
     if std::env::var_os(VARIABLE).is_some() {
         std::process::exit(i32::from(serve().is_err()));
@@ -58,9 +64,11 @@ pub fn install() {
     }
 }
 
-/// Renders an email; in this process unless [`install`] was called.
-pub async fn render(job: Job) -> Rendering {
-    of_one_source(job.sources, vec![job.context]).await.pop().unwrap_or_else(|| Err(FAILED.to_owned()))
+/// Renders an email that will not be sent; in this process unless [`install`] was called.
+pub async fn preview(Job { sources, context }: Job) -> Rendering {
+    let project = context.project.id.clone();
+    let turn = TURNS.of_preview(&project);
+    of_one_source(turn, sources, vec![context]).await.pop().unwrap_or_else(|| Err(FAILED.to_owned()))
 }
 
 /// Renders several emails. Those with the same sources are rendered together, so that common
@@ -73,16 +81,17 @@ pub async fn render_all(jobs: Vec<Job>) -> Vec<Rendering> {
         positions.push(position);
         contexts.push(job.context);
     }
-    let groups = groups
-        .into_iter()
-        .map(|(sources, (positions, contexts))| async { positions.into_iter().zip(of_one_source(sources, contexts).await) });
+    let groups = groups.into_iter().map(|(sources, (positions, contexts))| async {
+        positions.into_iter().zip(of_one_source(TURNS.of_email(), sources, contexts).await)
+    });
     for (position, rendering) in join_all(groups).await.into_iter().flatten() {
         renderings[position] = rendering;
     }
     renderings
 }
 
-async fn of_one_source(sources: Sources, contexts: Vec<Context>) -> Vec<Rendering> {
+/// Renders emails with the same sources, once it is their `turn` for a renderer.
+async fn of_one_source<T>(turn: impl Future<Output = T>, sources: Sources, contexts: Vec<Context>) -> Vec<Rendering> {
     let Some(program) = PROGRAM.get() else {
         let mut renderings = Vec::new();
         let _: Result<(), Infallible> = render_each(&sources, &contexts, |rendering| {
@@ -91,10 +100,49 @@ async fn of_one_source(sources: Sources, contexts: Vec<Context>) -> Vec<Renderin
         });
         return renderings;
     };
-    let _turn = TURNS.acquire().await;
+    let _turn = turn.await;
     let count = contexts.len();
     let renderings = tokio::task::spawn_blocking(move || in_renderer(program, &sources, &contexts)).await;
     renderings.unwrap_or_else(|_| vec![Err(FAILED.to_owned()); count])
+}
+
+/// Who may use a renderer next.
+struct Turns {
+    all: Semaphore,
+    previews: Semaphore,
+    /// The projects whose previews are being rendered or wait, each with its only permit.
+    projects: Mutex<Vec<(String, Arc<Semaphore>)>>,
+}
+
+/// The permits that a renderer of a preview requires.
+type PreviewTurn<'a> = (Option<OwnedSemaphorePermit>, Option<SemaphorePermit<'a>>, Option<SemaphorePermit<'a>>);
+
+impl Turns {
+    const fn new() -> Self {
+        let (all, previews) = (Semaphore::const_new(AT_ONCE), Semaphore::const_new(PREVIEWS));
+        Self { all, previews, projects: Mutex::new(Vec::new()) }
+    }
+
+    async fn of_email(&self) -> Option<SemaphorePermit<'_>> {
+        self.all.acquire().await.ok()
+    }
+
+    async fn of_preview(&self, project: &str) -> PreviewTurn<'_> {
+        let project = self.of_project(project).acquire_owned().await.ok();
+        let preview = self.previews.acquire().await.ok();
+        (project, preview, self.all.acquire().await.ok())
+    }
+
+    fn of_project(&self, project: &str) -> Arc<Semaphore> {
+        let mut projects = self.projects.lock().unwrap_or_else(PoisonError::into_inner);
+        projects.retain(|(_, turn)| Arc::strong_count(turn) > 1);
+        if let Some((_, turn)) = projects.iter().find(|(id, _)| id == project) {
+            return Arc::clone(turn);
+        }
+        let turn = Arc::new(Semaphore::new(1));
+        projects.push((project.to_owned(), Arc::clone(&turn)));
+        turn
+    }
 }
 
 /// A request to a renderer: one email for each context.
@@ -237,4 +285,38 @@ fn serve() -> std::io::Result<()> {
         render_each(&order.sources, &order.contexts, |rendering| write_frame(&mut output, &serde_json::to_vec(&rendering)?))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+
+    use futures_util::FutureExt as _;
+    use futures_util::poll;
+
+    use super::Turns;
+
+    #[test]
+    fn previews_leave_a_renderer_to_the_outbox() {
+        let turns = Turns::new();
+        let _preview = turns.of_preview("a").now_or_never().unwrap();
+        assert!(turns.of_preview("b").now_or_never().is_none());
+        let _email = turns.of_email().now_or_never().unwrap();
+        assert!(turns.of_email().now_or_never().is_none(), "two renderers are the most");
+    }
+
+    #[tokio::test]
+    async fn previews_of_one_project_delay_those_of_another_by_one() {
+        let turns = Turns::new();
+        let first = turns.of_preview("a").await;
+        let mut waiting = pin!(turns.of_preview("a"));
+        let mut other = pin!(turns.of_preview("b"));
+        assert!(poll!(waiting.as_mut()).is_pending() && poll!(other.as_mut()).is_pending());
+        drop(first);
+        assert!(poll!(waiting.as_mut()).is_pending());
+        drop(other.now_or_never().unwrap());
+        drop(waiting.now_or_never().unwrap());
+        assert_eq!(turns.of_project("c").available_permits(), 1);
+        assert_eq!(turns.projects.lock().unwrap().len(), 1, "projects without previews are forgotten");
+    }
 }

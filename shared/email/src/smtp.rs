@@ -9,8 +9,8 @@
 //! certificate before it sees a password or an email; only if private addresses are allowed, as on
 //! a developer's machine, may its address be private, and a server on the same machine may lack
 //! TLS. The time that it may take and the size of its replies are bounded. A server that cannot be
-//! reached, or is not ready for a message in time, gets no connections for 20 seconds, so that it
-//! does not delay the emails of other projects.
+//! reached, or does not answer in time, gets no connections for 20 seconds, so that it occupies the
+//! worker less.
 
 use std::collections::HashMap;
 use std::io::ErrorKind;
@@ -58,8 +58,8 @@ const PATIENCE: Duration = Duration::from_secs(11);
 const GOODBYE: Duration = Duration::from_secs(1);
 /// The maximum number of connections that this process has open to one server; many servers accept
 /// no more from one client.
-const CONNECTIONS: usize = 5;
-/// How long no connections are made to a server that was unreachable or not ready in time.
+pub const CONNECTIONS: usize = 5;
+/// How long no connections are made to a server that was unreachable or did not answer in time.
 const REST: Duration = Duration::from_secs(20);
 
 /// Sends through the server that an email names.
@@ -141,13 +141,18 @@ impl Smtp {
             return self.lost("REJECTED", "the email cannot be sent: an address or a header is invalid");
         };
         let lane = self.lane(server);
+        let postponed =
+            || self.again("TEMPORARY", "the mail server recently was unreachable or did not answer, so this attempt was postponed");
         if lane.rests() {
-            return self.again("TEMPORARY", "the mail server recently was unreachable or did not answer, so this attempt was postponed");
+            return postponed();
         }
         let deadline = Instant::now() + self.patience;
         let Ok(Ok(_slot)) = timeout_at(deadline, lane.slots.acquire()).await else {
             return self.again("TIMEOUT", "the mail server is busy with earlier emails");
         };
+        if lane.rests() {
+            return postponed();
+        }
         let mut connection = match timeout_at(deadline, self.ready(mail, server, &message.envelope)).await {
             Ok(Ok(connection)) => connection,
             Ok(Err(outcome)) => return outcome,
@@ -160,7 +165,10 @@ impl Smtp {
             Ok(Ok(_)) => Outcome::Sent { is_reported_on: false },
             Ok(Err(error)) if error.status().is_some() => self.refused(&error, Step::Envelope, server),
             Ok(Err(error)) => self.unknown().because(told(&error, server)),
-            Err(_) => self.unknown(),
+            Err(_) => {
+                lane.rest();
+                self.unknown()
+            }
         };
         let _ = timeout(GOODBYE, connection.quit()).await;
         outcome

@@ -1,5 +1,6 @@
 //! `POST /api/v1/emails/render-email`.
 
+use model::limit::{Limits, Rate, Rule};
 use serde_json::{Value, json};
 use support::{Answer, TestApp};
 
@@ -20,6 +21,18 @@ async fn a_preview_renders_the_source_without_sending() {
     assert_eq!((text.as_str(), answer.json()["html"].as_str()), ("<", Some("<i><p>&lt;</p></i>")));
     assert_eq!((&answer.json()["subject"], &answer.json()["notification_category"]), (&json!("S"), &json!("Transactional")));
     assert_eq!(app.server().get(OUTBOX).await.json()["items"], json!([]));
+}
+
+#[tokio::test]
+async fn previews_count_as_writes_of_the_administrator() {
+    let app = TestApp::start_with(Limits::off().with(Rule::WriteServer, Some(Rate::new(2, 600)))).await;
+    let preview = json!({ "template_html_source": "<p>x</p>" });
+    for _ in 0..2 {
+        assert_eq!(render(&app, preview.clone()).await.status(), 200);
+    }
+    let refused = render(&app, preview).await;
+    assert_eq!((refused.status(), &refused.json()["details"]["limit"]), (429, &json!("write")), "{}", refused.text());
+    assert!(refused.header("retry-after").is_some_and(|seconds| seconds.parse::<u32>().is_ok_and(|seconds| seconds > 0)));
 }
 
 #[tokio::test]

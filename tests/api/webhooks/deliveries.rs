@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use flows::App;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use support::receiver::{Receiver, Reply};
 use support::{Fault, TestApp};
 use wire::clock::Clock;
 use workers::webhooks::Courier;
 
-use super::{create_user, deliveries, endpoint_at, path};
+use super::{ENDPOINTS, create_user, deliveries, endpoint_at, path};
 
 #[tokio::test]
 async fn a_batch_that_is_read_twice_makes_one_delivery() {
@@ -73,6 +73,74 @@ async fn a_task_that_panics_ends_only_the_work_on_its_endpoint() {
     assert!(!courier.ended().await);
     assert_eq!(receiver.received().len(), 1);
     assert_eq!(courier.begin(&faulty, Timestamp::MAX).await.unwrap(), 1, "the first endpoint is due, and can be worked on again");
+}
+
+#[tokio::test]
+async fn an_endpoint_gives_its_place_up_while_another_one_waits() {
+    let (app, receiver) = (TestApp::start().await, Receiver::start().await);
+    endpoint_at(&app, &receiver, &["user.created"]).await;
+    endpoint_at(&app, &receiver, &["team.created"]).await;
+    for number in 0..70 {
+        create_user(&app, &number.to_string()).await;
+    }
+    app.record_webhooks().await;
+    app.advance(SignedDuration::from_millis(1));
+    assert_eq!(app.server().post("/api/v1/teams", json!({ "display_name": "Crew" })).await.status(), 201);
+    app.record_webhooks().await;
+    app.advance(SignedDuration::from_millis(1));
+    let mut courier = Courier::with_places(1);
+    courier.drain(&app.app, Timestamp::MAX).await.unwrap();
+    let types = receiver.types();
+    assert_eq!((types.len(), types.iter().position(|it| it == "team.created")), (71, Some(32)), "after one pass");
+}
+
+#[tokio::test]
+async fn a_slow_endpoint_begins_no_more_requests_while_another_one_waits() {
+    let app = TestApp::start().await;
+    let (slow, waiting) = (Receiver::answering(vec![Reply::Late(Duration::from_millis(1100))]).await, Receiver::start().await);
+    endpoint_at(&app, &slow, &["user.created"]).await;
+    endpoint_at(&app, &waiting, &["team.created"]).await;
+    for number in 0..20 {
+        create_user(&app, &number.to_string()).await;
+    }
+    app.record_webhooks().await;
+    app.advance(SignedDuration::from_millis(1));
+    assert_eq!(app.server().post("/api/v1/teams", json!({ "display_name": "Crew" })).await.status(), 201);
+    app.record_webhooks().await;
+    let mut courier = Courier::with_places(1);
+    assert_eq!(courier.begin(&app.app, Timestamp::MAX).await.unwrap(), 1);
+    assert!(courier.ended().await);
+    assert_eq!((slow.received().len(), waiting.received().len()), (8, 0), "the slow endpoint ends with its first requests");
+    app.advance(SignedDuration::from_millis(1));
+    courier.begin(&app.app, Timestamp::MAX).await.unwrap();
+    assert!(courier.ended().await);
+    assert_eq!((slow.received().len(), waiting.received().len()), (8, 1), "the other one is next");
+    slow.reply(Reply::Status(204));
+    courier.drain(&app.app, Timestamp::MAX).await.unwrap();
+    assert_eq!(slow.received().len(), 20);
+}
+
+#[tokio::test]
+async fn a_free_place_goes_to_the_project_with_the_fewest() {
+    let app = TestApp::start().await;
+    let (many, other) = (Receiver::start().await, Receiver::start().await);
+    for _ in 0..3 {
+        endpoint_at(&app, &many, &["user.created"]).await;
+    }
+    create_user(&app, "Ada").await;
+    app.record_webhooks().await;
+    app.advance(SignedDuration::from_millis(1));
+    let keys = app.another_project().await;
+    let body = json!({ "url": other.url, "event_types": ["user.created"] });
+    assert_eq!(app.admin_of(&keys).post(ENDPOINTS, body).await.status(), 201);
+    assert_eq!(app.server_of(&keys).post("/api/v1/users", json!({})).await.status(), 201);
+    app.record_webhooks().await;
+    let mut courier = Courier::with_places(2);
+    assert_eq!(courier.begin(&app.app, Timestamp::MAX).await.unwrap(), 2);
+    while courier.ended().await {}
+    assert_eq!((many.received().len(), other.received().len()), (1, 1));
+    courier.drain(&app.app, Timestamp::MAX).await.unwrap();
+    assert_eq!((many.received().len(), other.received().len()), (3, 1));
 }
 
 #[tokio::test]
@@ -144,7 +212,7 @@ async fn a_test_reaches_one_endpoint_and_tells_what_happened() {
     assert_eq!(test().await, json!({ "success": false, "error_message": "the endpoint answered with status 404" }));
     let listed = deliveries(&app, &created).await;
     assert_eq!(listed.iter().map(|it| it["status"].as_str().unwrap()).collect::<BTreeSet<_>>(), BTreeSet::from(["succeeded", "failed"]));
-    app.advance(jiff::SignedDuration::from_hours(30));
+    app.advance(SignedDuration::from_hours(30));
     app.deliver_webhooks().await;
     assert_eq!(receiver.received().len(), 2, "a test is not repeated");
     for id in ["6b0f6c3d-1c2e-4f5a-9b8c-7d6e5f403122", "x"] {

@@ -1,6 +1,7 @@
 //! The work on one endpoint: makes the due deliveries, in order for each changed item.
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use flows::App;
@@ -34,13 +35,17 @@ const PARTS: [i32; 10] = [128, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1
 const REST: u32 = 4;
 /// The longest rest.
 const MAX_REST: Duration = Duration::from_secs(2);
+/// How long a pass begins new requests while other endpoints wait for a place. Without this limit,
+/// a slow endpoint would keep its place for the time of several requests.
+const SHARE: Duration = Duration::from_secs(1);
 /// How often a change to an endpoint is attempted.
 const ROUNDS: u32 = 5;
 
 /// Makes the due deliveries to an endpoint, until none is due, the endpoint is switched off,
-/// another worker has claimed it, or `until` has passed. If the endpoint was deleted, deletes its
+/// another worker has claimed it, or `until` has passed. While `is_crowded`, ends after one pass;
+/// what is left stays due, behind the endpoints that wait. If the endpoint was deleted, deletes its
 /// deliveries instead.
-pub(super) async fn work(app: &App, lane: &Lane, until: Timestamp) -> Result<(), store::Error> {
+pub(super) async fn work(app: &App, lane: &Lane, until: Timestamp, is_crowded: &AtomicBool) -> Result<(), store::Error> {
     while app.clock.now() < until {
         let Some(claimed) = app.store.claim_webhook(lane, app.clock.now()).await? else { return Ok(()) };
         reached("claimed-endpoint", 1);
@@ -48,9 +53,9 @@ pub(super) async fn work(app: &App, lane: &Lane, until: Timestamp) -> Result<(),
             while !app.store.purge_webhook(lane).await? {}
             return Ok(());
         };
-        let Passed { may_have_more, rest } = pass(app, claimed, &row.endpoint).await?;
+        let Passed { may_have_more, rest } = pass(app, claimed, &row.endpoint, is_crowded).await?;
         sleep(rest).await;
-        if !may_have_more {
+        if !may_have_more || is_crowded.load(Ordering::Relaxed) {
             return Ok(());
         }
     }
@@ -67,7 +72,7 @@ struct Passed {
 }
 
 /// One pass over the queue of a claimed endpoint.
-async fn pass(app: &App, mut claimed: Claimed, endpoint: &Endpoint) -> Result<Passed, store::Error> {
+async fn pass(app: &App, mut claimed: Claimed, endpoint: &Endpoint, is_crowded: &AtomicBool) -> Result<Passed, store::Error> {
     let lane = claimed.lane.clone();
     if endpoint.disabled.is_some() {
         // Pending deliveries wait until the endpoint is enabled again.
@@ -79,7 +84,8 @@ async fn pass(app: &App, mut claimed: Claimed, endpoint: &Endpoint) -> Result<Pa
     let search = began.elapsed();
     let is_idle = places.is_empty();
     let pending = app.store.pending_webhooks(&lane, places).await?;
-    let off = deliver(app, &mut claimed, endpoint, pending).await?;
+    let goes_on = || !is_crowded.load(Ordering::Relaxed) || began.elapsed() < SHARE;
+    let off = deliver(app, &mut claimed, endpoint, pending.into_iter().take_while(|_| goes_on())).await?;
     if let Some(reason) = off {
         switch_off(app, &lane, reason).await?;
     }
@@ -127,16 +133,17 @@ async fn due(app: &App, lane: &Lane) -> Result<Due, store::Error> {
     Ok(Due { places, next })
 }
 
-/// Attempts these deliveries side by side, and writes their outcomes together as they arrive.
-/// Returns why the endpoint must be switched off, if it must.
+/// Attempts these deliveries side by side, taking each from the iterator when its request can
+/// begin, and writes their outcomes together as they arrive. Returns why the endpoint must be
+/// switched off, if it must.
 async fn deliver(
     app: &App,
     claimed: &mut Claimed,
     endpoint: &Endpoint,
-    pending: Vec<PendingDelivery>,
+    pending: impl Iterator<Item = PendingDelivery> + Send,
 ) -> Result<Option<DisabledReason>, store::Error> {
     let (lane, mut off) = (claimed.lane.clone(), None);
-    let attempts = pending.into_iter().map(|mut pending| {
+    let attempts = pending.map(|mut pending| {
         let project = &lane.0;
         async move {
             reached("delivering", 1);

@@ -218,7 +218,8 @@ impl Route {
         Self { limit: Some(limit), ..self }
     }
 
-    /// For an operation that is not a GET but writes nothing, and therefore has no rate limit.
+    /// For an operation that is not a GET but writes nothing, and therefore has no rate limit
+    /// unless [`Self::limit`] follows.
     pub const fn writes_nothing(self) -> Self {
         Self { limit: None, ..self.leaves_no_trail("it writes nothing") }
     }

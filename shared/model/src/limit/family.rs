@@ -26,7 +26,7 @@ pub enum Limit {
     ApiKey,
     /// Sending test emails, each through a mail server that the request names.
     TestEmail,
-    /// Every other operation that writes.
+    /// Every other operation that writes, and previews of emails.
     Write,
     /// In every operation, requests with a wrong key, or for a project, flow or link that does not
     /// exist; also all reports of exposed API keys.

@@ -1,0 +1,264 @@
+//! Sending the emails of one queue.
+
+use std::time::Duration;
+
+use crypto::seal;
+use email::send::{Mail, Mailer, Sender, Server};
+use email::smtp::CONNECTIONS;
+use flows::App;
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt as _, StreamExt as _};
+use jiff::Timestamp;
+use model::email::Email;
+use model::outbox::work::Outcome;
+use model::outbox::{Failure, OutboxEntry, Recipients, SkippedReason, Stage};
+use model::project::SendingProject;
+use model::user::User;
+use store::outbox::OutboxRow;
+use store::outbox::moves::{AT_ONCE, parts};
+use store::outbox::transition::OutboxMove;
+use store::outbox::work::Queue;
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+use wire::clock::Millis;
+use wire::id::ProjectId;
+
+use crate::content::{self, Letter, Opened};
+use crate::fail_point::reached;
+use crate::parties::Parties;
+
+/// Number of entries that are read at once with their projects and users. A batch read has at most
+/// a hundred keys.
+pub(crate) const CHUNK: usize = 50;
+const SETTLE_TRIES: u32 = 5;
+/// Number of tasks that run in parallel: one waits for the table while others render or send.
+const PARALLEL: usize = 3;
+/// Number of queues of projects with a mail server of their own that are served at the same time.
+/// The emails of these queues that are being sent are in memory.
+const OWN: usize = 16;
+/// How long a queue with a mail server of its own begins to send emails before it is the turn of
+/// others.
+const SHARE: Duration = Duration::from_secs(1);
+
+/// Whose turn it is to send. Emails through the deployment's sender do not wait for the mail
+/// servers of projects, which may be slow.
+pub(crate) struct Turns {
+    deployments: Semaphore,
+    own: Semaphore,
+}
+
+impl Turns {
+    pub(crate) fn new() -> Self {
+        Self { deployments: Semaphore::new(1), own: Semaphore::new(OWN) }
+    }
+
+    /// From now on, no emails are claimed.
+    pub(crate) fn end(&self) {
+        self.deployments.close();
+        self.own.close();
+    }
+}
+
+/// The number of entries that a task advanced or created; zero if the task failed. What a failed
+/// task did not do stays due for a later step.
+pub(crate) fn counted(result: Result<usize, store::Error>) -> usize {
+    result.inspect_err(|error| tracing::warn!(%error, "a task of the outbox failed; its entries stay due")).unwrap_or(0)
+}
+
+/// Runs tasks in parallel and adds up their results.
+pub(crate) async fn all(works: Vec<BoxFuture<'_, Result<usize, store::Error>>>) -> usize {
+    let works = futures_util::stream::iter(works).buffer_unordered(PARALLEL);
+    works.fold(0, |moved, result| async move { moved + counted(result) }).await
+}
+
+pub(crate) async fn moved(app: &App, moves: Vec<OutboxMove>) -> Result<usize, store::Error> {
+    Ok(app.store.move_outbox_entries(moves).await?.len())
+}
+
+/// Sends the first emails of a queue once it is its turn, as many as the project may send now.
+/// Emails whose code has expired are skipped. A mail server of the project's own gets only as many
+/// emails at a time as it has connections, and after its share of time, the others stay queued.
+pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: &Queue, until: Timestamp) -> Result<usize, store::Error> {
+    let Queue { project, entries, .. } = queue;
+    let (projects, _) = app.store.parties([project.clone()].into(), [].into()).await?;
+    let is_own = has_server(projects.get(project));
+    let (turns, size) = if is_own { (&turns.own, CONNECTIONS) } else { (&turns.deployments, CHUNK) };
+    let Ok(_turn) = turns.acquire().await else { return Ok(0) };
+    let began = Instant::now();
+    let wanted = u32::try_from(entries.len()).unwrap_or(u32::MAX);
+    let granted = match app.settings.mails_per_hour {
+        Some(base) => app.store.take_mail_tokens(queue, base, app.clock.now()).await?,
+        None => wanted,
+    };
+    let first: Vec<_> = entries.iter().take(usize::try_from(granted).unwrap_or(usize::MAX)).map(|id| (project.clone(), *id)).collect();
+    let (mut sent, mut skipped) = (0, 0);
+    for chunk in first.chunks(size) {
+        if turns.is_closed() || is_own && sent > 0 && began.elapsed() >= SHARE {
+            break;
+        }
+        let rows = app.store.outbox_rows(chunk).await?;
+        let parties = &Parties::of(app, &rows).await?;
+        // If the project's mail server was set or removed in the meantime, it is the wrong turn.
+        if has_server(parties.project(project)) != is_own {
+            break;
+        }
+        let now = app.clock.now();
+        let (mut expired, mut claims) = (Vec::new(), Vec::new());
+        for row in rows {
+            match row.entry.clone().expire(now) {
+                Some(next) => expired.push(OutboxMove { row, next }),
+                None => claims.extend(row.entry.clone().begin_sending(app.entropy.uuid(), now).map(|next| OutboxMove { row, next })),
+            }
+        }
+        skipped += all(parts(expired).into_iter().map(|part| moved(app, part).boxed()).collect()).await;
+        sent += all(parts(claims).into_iter().map(|part| send_all(app, mailer, parties, part, until).boxed()).collect()).await;
+    }
+    // The rest of the granted emails do not count as sent: they have expired, or were edited or
+    // claimed by another worker in the meantime, or the time was up, or their task failed.
+    let left = granted.saturating_sub(u32::try_from(sent).unwrap_or(granted));
+    if left > 0 && app.settings.mails_per_hour.is_some() {
+        app.store.give_mail_tokens_back(queue, left).await?;
+    }
+    Ok(sent + skipped)
+}
+
+/// Whether a project has a mail server of its own.
+fn has_server(project: Option<&SendingProject>) -> bool {
+    project.is_some_and(|project| project.config.email.server.is_some())
+}
+
+/// Claims queued emails, sends them in parallel and returns how many it claimed: none after
+/// `until`. Outcomes that are available at the same time are written together.
+async fn send_all(
+    app: &App,
+    mailer: &dyn Mailer,
+    parties: &Parties,
+    claims: Vec<OutboxMove>,
+    until: Timestamp,
+) -> Result<usize, store::Error> {
+    // Rendering may take long, so it comes before the claim: an edit in the meantime wins.
+    let queued: Vec<&OutboxRow> = claims.iter().map(|claim| &claim.row).collect();
+    let mut opened = content::open_all(app, parties, &queued).await?;
+    if app.clock.now() >= until {
+        return Ok(0);
+    }
+    reached("queued", claims.len());
+    let rows = app.store.move_outbox_entries(claims).await?;
+    reached("claimed", rows.len());
+    let count = rows.len();
+    let sending = rows.into_iter().map(|row| {
+        let opened = opened.remove(&row.entry.id);
+        send(app, mailer, parties, row, opened).boxed()
+    });
+    let mut sent = sending.collect::<FuturesUnordered<_>>().ready_chunks(AT_ONCE);
+    while let Some(moves) = sent.next().await {
+        let moves = moves.into_iter().flatten().collect();
+        for part in parts(moves) {
+            settle(app, part).await;
+        }
+    }
+    Ok(count)
+}
+
+/// Sends a claimed email, with its codes if it has any, and returns the entry with the outcome.
+/// `None` if the recipient cannot be read.
+async fn send(app: &App, mailer: &dyn Mailer, parties: &Parties, row: OutboxRow, opened: Option<Opened>) -> Option<OutboxMove> {
+    let Stage::Sending { claim, started_at } = row.entry.stage else { return None };
+    let (project, user) = parties
+        .to(app, &row)
+        .await
+        .inspect_err(|error| tracing::warn!(%error, "the recipient of an email could not be read from the table"))
+        .ok()?;
+    let (letter, codes) = match opened {
+        Some(Opened { letter, codes }) => (letter, codes),
+        None => (Ok(Letter::of(&row.entry)), row.entry.clear_codes()),
+    };
+    let outcome = match (recipients(&row.entry, user.as_ref()), letter) {
+        (Err(reason), _) => Outcome::Skipped(reason),
+        (_, Err(failure)) => Outcome::Final(failure),
+        (Ok(to), Ok(letter)) => match Envelope::of(app, &row.project, project) {
+            Ok(envelope) => mailer.send(&envelope.around(letter, to, &row, started_at)).await,
+            Err(error) => {
+                let failure = Failure::new(
+                    app.clock.now(),
+                    "AUTH_FAILED",
+                    "the password of the mail server cannot be decrypted: set it again in the project's email settings",
+                );
+                Outcome::Final(failure.because(error.to_string()))
+            }
+        },
+    };
+    reached("sent", 1);
+    let (fraction, now) = (app.entropy.fraction(), app.clock.now());
+    let next = row.entry.clone().finish_sending(claim, outcome.without(&codes), fraction, now)?;
+    Some(OutboxMove { row, next })
+}
+
+/// Writes the outcomes of emails. The emails may have been sent, so the write is retried more often
+/// than other writes. If a report of the mail provider arrives first, the entry has its outcome
+/// already.
+async fn settle(app: &App, moves: Vec<OutboxMove>) {
+    let count = moves.len();
+    for left in (0..=SETTLE_TRIES).rev() {
+        match app.store.move_outbox_entries(moves.clone()).await {
+            Err(store::Error::Unavailable(reason)) if left > 0 => {
+                tracing::warn!(reason, "an attempt to write the outcomes of emails failed");
+            }
+            Err(error) => return tracing::error!(%error, count, "the outcomes of emails could not be written"),
+            Ok(_) => return reached("settled", count),
+        }
+    }
+}
+
+fn recipients(entry: &OutboxEntry, user: Option<&User>) -> Result<Vec<Email>, SkippedReason> {
+    if user.is_some_and(|user| user.refuses(entry.category)) {
+        return Err(SkippedReason::UserUnsubscribed);
+    }
+    let emails = match &entry.to {
+        Recipients::CustomEmails { emails } => emails.clone(),
+        Recipients::UserCustomEmails { .. } | Recipients::UserPrimaryEmail { .. } if user.is_none() => {
+            return Err(SkippedReason::UserAccountDeleted);
+        }
+        Recipients::UserCustomEmails { emails, .. } => emails.clone(),
+        Recipients::UserPrimaryEmail { .. } => {
+            let primary = user.and_then(User::primary).map(|channel| channel.value.clone());
+            vec![primary.ok_or(SkippedReason::UserHasNoPrimaryEmail)?]
+        }
+    };
+    if emails.is_empty() { Err(SkippedReason::NoEmailProvided) } else { Ok(emails) }
+}
+
+/// The sender of a project's emails, and the project's own mail server, if it has one.
+struct Envelope {
+    from: Sender,
+    server: Option<Server>,
+}
+
+impl Envelope {
+    fn of(app: &App, id: &ProjectId, project: Option<&SendingProject>) -> Result<Self, seal::Error> {
+        let email = project.map(|project| &project.config.email);
+        let name = email.and_then(|email| email.sender_name.as_deref()).or(project.map(|project| project.display_name.as_str()));
+        let server = email.and_then(|email| email.server.as_ref()).map(|server| Server::open(server, id, &app.sealer)).transpose()?;
+        let senders = &app.settings.senders;
+        let address = email.and_then(|email| email.sender_email.as_deref()).filter(|address| server.is_some() || senders.allow(address));
+        let address = address.unwrap_or(senders.own());
+        Ok(Self { from: Sender { name: name.unwrap_or_default().to_owned(), address: address.to_owned() }, server })
+    }
+
+    fn around(self, letter: Letter, to: Vec<Email>, row: &OutboxRow, attempt: Millis) -> Mail {
+        let Letter { subject, html, text, unsubscribe_url } = letter;
+        Mail {
+            id: row.entry.id,
+            project: row.project.clone(),
+            attempt,
+            from: self.from,
+            to,
+            subject,
+            html,
+            text,
+            unsubscribe: unsubscribe_url,
+            server: self.server,
+        }
+    }
+}
