@@ -168,7 +168,6 @@ pub struct User {
     pub notices: Notices,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero<T: Default + PartialEq>(count: &T) -> bool {
     *count == T::default()
 }
