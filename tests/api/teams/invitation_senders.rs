@@ -4,7 +4,10 @@ use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
+use store::Label;
+use store::team::invitation;
 use support::{SignedIn, TestApp};
+use wire::id::InvitationId;
 
 use super::invitations::INVITATIONS;
 use super::{assert_error, ids, join, members_of, membership, team};
@@ -134,6 +137,23 @@ async fn an_invitation_of_an_earlier_version_is_accepted_without_its_sender() {
     assert_eq!(ids(&caller.get(&format!("{INVITATIONS}?user_id=me")).await), std::slice::from_ref(&to_bob));
     assert_eq!(caller.post(&format!("{INVITATIONS}/{to_bob}/accept?user_id=me"), json!({})).await.status(), 200);
     assert_eq!(app.signed_in(&eve).post(&format!("{INVITATIONS}/accept"), json!({ "code": to_eve })).await.status(), 200);
+}
+
+#[tokio::test]
+async fn an_acceptance_that_began_before_a_removal_is_not_written_after_it() {
+    let app = TestApp::start().await;
+    let (id, ada, mallory) = team_of_two(&app).await;
+    app.sign_in_by_mail("bob@example.com").await;
+    let (sent, _) = invite_as(&app, &mallory, &id, "bob@example.com").await;
+    let (store, project) = (&app.app.store, app.project_id());
+    let read = store.invitation(project, InvitationId::parse(&sent).unwrap()).await.unwrap().unwrap();
+    remove(&app, &ada, &id, &mallory).await;
+    let table = app.table();
+    match store.transact(invitation::accept(project, &read)).await {
+        Err(store::Error::Conflict(conflict)) => assert!(conflict.is_of(Label::Member) && !conflict.is_of(Label::Code)),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(app.table(), table);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
