@@ -3,9 +3,9 @@
 //! the key may revoke it.
 //!
 //! The owner is told by email, unless the project has disabled notices about API keys: a user, or
-//! the members of a team who may manage its keys.
+//! the members of a team who may manage its keys and whose primary address is verified.
 
-use api::http::TableAction::{GetItem, PutItem, Query, UpdateItem};
+use api::http::TableAction::{BatchGetItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::client::Caller;
 use api::http::{Json, Route};
 use api::product::Input;
@@ -26,7 +26,7 @@ use crate::owners::check::KeyBody;
 pub const ROUTE: Route = Route::post("keys-exposed-key-revoke", "/api/v1/integrations/credential-scanning/revoke")
     .summary("Revokes an API key that was found in public")
     .limit(Limit::Unproved)
-    .table(&[GetItem, PutItem, Query, UpdateItem])
+    .table(&[BatchGetItem, GetItem, PutItem, Query, UpdateItem])
     .errors(&[ErrorCode::ApiKeyNotFound, ErrorCode::PublicApiKeyCannotBeRevoked, ErrorCode::ApiKeyExpired]);
 
 pub async fn handle(State(app): State<App>, caller: Caller, Input { body, .. }: Input<KeyBody>) -> Result<Json<Success>, Error> {

@@ -2,7 +2,7 @@
 //! code. The invitation must be to one of the user's verified email addresses. Only one of several
 //! concurrent requests succeeds.
 
-use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
+use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
 use api::product::Input;
 use api::product::code_access::{CodeAccess, CodeBody, InvitationCode};
@@ -19,7 +19,7 @@ pub const ROUTE: Route = Route::post("teams-invitation-accept", "/api/v1/team-in
     .limit(Limit::Code)
     // Restricted users are rejected below with a more specific error.
     .open_to_restricted()
-    .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
+    .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .errors(CODE_ERRORS)
     .errors(&[
         ErrorCode::UserAuthenticationRequired,

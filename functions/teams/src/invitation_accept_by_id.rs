@@ -2,7 +2,7 @@
 //! to one of the user's verified email addresses, without its code. A client accepts for its own
 //! user, a server for any user.
 
-use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
+use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Named, Route};
 use api::product::input::Ignored;
 use api::product::{Access, Client, Input};
@@ -21,7 +21,7 @@ use crate::invitations::input::{Accepted, InvitationPath};
 
 pub const ROUTE: Route = Route::post("teams-invitation-accept-by-id", "/api/v1/team-invitations/{invitation_id}/accept")
     .summary("Joins a team by an invitation to a verified address")
-    .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
+    .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::User])
     .errors(USER_REFERENCE_ERRORS)
     .errors(&[

@@ -9,7 +9,7 @@ use errors::{Error, ErrorCode};
 use flows::bot_challenge::Check;
 use flows::email::invitation;
 use flows::limits::recipient;
-use flows::teams::enter;
+use flows::teams::{enter, limited_to};
 use flows::{App, guarded_body};
 use model::email::Email;
 use model::limit::Limit;
@@ -63,7 +63,8 @@ pub async fn handle(
     };
     let admitted = check.admit(body.presented()).await?;
     let recipient = recipient(&access, &body.email).await?;
-    let (id, mut writes) = invitation::writes(&app, &access.project.id, team, &body.email, &body.callback_url)?;
+    let sender = limited_to(&access)?;
+    let (id, mut writes) = invitation::writes(&app, &access.project.id, team, sender, &body.email, &body.callback_url)?;
     writes.extend(recipient.into_iter().chain(admitted.by_sender()));
     admitted.beside(app.store.transact(writes)).await?;
     Ok(Json(SentInvitation { success: true, id }))

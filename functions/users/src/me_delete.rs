@@ -1,4 +1,5 @@
-//! `DELETE /api/v1/users/me`: deletes the signed-in user. For clients, the project has to allow it.
+//! `DELETE /api/v1/users/me`: deletes the signed-in user. For clients, the project has to allow it,
+//! and may require a recent sign-in.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, Query};
 use api::http::{Json, Route};
@@ -14,13 +15,16 @@ use wire::level::Level;
 pub const ROUTE: Route = Route::delete("users-me-delete", "/api/v1/users/me")
     .summary("Deletes the signed-in user")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, Query])
-    .errors(&[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::UserDeletionNotEnabled]);
+    .errors(&[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::UserDeletionNotEnabled, ErrorCode::ReauthenticationRequired]);
 
 pub async fn handle(State(app): State<App>, access: Access<Client>, _: Input) -> Result<Json<Success>, Error> {
     let user = &access.own_user()?.row.user;
     if access.level == Level::Client && !access.project.config.client_user_deletion_enabled {
         return Err(KnownError::UserDeletionNotEnabled.into());
     }
+    // Otherwise, the thief of an old session, who cannot change how the user signs in, could still
+    // delete the account.
+    access.check_fresh()?;
     if access.level == Level::Client {
         for counter in ended_codes(&app, user) {
             app.store.count(&access.project.id, &counter).await?;

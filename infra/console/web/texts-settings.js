@@ -49,7 +49,7 @@ export const settings = {
     "config.session_max_age_seconds": "Counted from the sign-in, however much a session is used: 300 (five minutes) to 31,708,800 (367 days).",
     "config.session_max_idle_seconds": "Counted from the last use: 300 to 31,708,800.",
     "config.reauthentication_max_age_seconds":
-      "Users who signed in longer ago must do so again before they change how they sign in: 60 to 31,708,800; 0 never asks. The published SDK’s ready-made pages cannot ask, so keep 0 if your app uses them.",
+      "Users who signed in longer ago must do so again before they change how they sign in or delete their account: 60 to 31,708,800; 0 never asks. The published SDK’s ready-made pages cannot ask, so keep 0 if your app uses them.",
     "config.new_sign_in_mails": "",
     "config.disabled_notices": "Users get an email when one of these changes in their account. What you tick here is not sent.",
     "config.second_factor.required_of_everyone": "Users without a second factor are restricted until they have one.",

@@ -298,7 +298,7 @@ catalog! {
         "Leave out `X-Service-Development-Override-Key`, and send a key of the project.";
     UserHasPassword: "The user already has a password.",
         "Update it with `POST /api/v1/auth/password/update`.";
-    ReauthenticationRequired: "The project requires the user to reauthenticate for this change.",
+    ReauthenticationRequired: "The project requires the user to reauthenticate for this change or deletion.",
         "Ask for the password or a code, and send it to `POST /api/v1/auth/sessions/current/reauthenticate`.";
     UserDeletionNotEnabled: "The project does not let users delete themselves.",
         "Turn on `users.allowClientUserDeletion`, or delete the user with server access.";

@@ -8,6 +8,8 @@ use support::{SignedIn, TestApp};
 use wire::id::EmailId;
 use workers::reports::{self, Told};
 
+use crate::stored::change_user;
+
 use super::{OUTBOX, SEND, attempt, entry_in, path, send};
 
 /// A service with this hourly quota and one user.
@@ -168,6 +170,45 @@ async fn a_flood_of_codes_to_strangers_delays_no_known_recipient() {
     send_many(&app, &ada, 60).await;
     assert_eq!(app.mails(&ada.email).await.len() - before, 60);
     assert_eq!(strangers(&app, 60).await, at_once);
+}
+
+/// Closes the password of a new user, of which the service tells the user's address.
+async fn close_password(app: &TestApp, email: &str, is_verified: bool) {
+    let user = app.sign_up(email).await;
+    if is_verified {
+        let path = format!("/api/v1/users/{}", user.user_id);
+        assert_eq!(app.server().patch(&path, json!({ "primary_email_verified": true })).await.status(), 200);
+    }
+    change_user(app, &user, |user| user.wrong_passwords = 99).await;
+    let body = json!({ "email": email, "password": "wrong horse battery" });
+    assert_eq!(app.client().post("/api/v1/auth/password/sign-in", body).await.status(), 400);
+}
+
+#[tokio::test]
+async fn notices_without_codes_to_unverified_addresses_use_the_share_of_strangers() {
+    let app = TestApp::start_sending(4).await;
+    for number in 0..3 {
+        close_password(&app, &format!("stranger{number}@example.com"), false).await;
+    }
+    close_password(&app, "known@example.com", true).await;
+    app.deliver().await;
+    assert_eq!(strangers(&app, 3).await, 1, "a quarter of the hourly quota");
+    assert_eq!(app.mails("known@example.com").await.len(), 1);
+    // An edited notice is still one of the service.
+    let queued = app.server().get(&format!("{OUTBOX}?status=queued")).await.json();
+    let queued: Vec<&str> = queued["items"].as_array().unwrap().iter().map(|entry| entry["id"].as_str().unwrap()).collect();
+    assert_eq!(queued.len(), 2);
+    for id in queued {
+        assert_eq!(app.server().patch(&path(id), json!({ "subject_source": "Edited", "html_source": "<p>x</p>" })).await.status(), 200);
+    }
+    app.deliver().await;
+    assert_eq!((strangers(&app, 3).await, count(&app, "queued").await), (1, 2));
+    app.advance(SignedDuration::from_mins(30));
+    assert_eq!(strangers(&app, 3).await, 2);
+    // Emails that a server sends to an unverified user use the whole quota.
+    let (app, ada) = start(4).await;
+    send_many(&app, &ada, 5).await;
+    assert_eq!(app.mails(&ada.email).await.len(), 4);
 }
 
 #[tokio::test]

@@ -1,8 +1,9 @@
 //! `POST /api/v1/integrations/credential-scanning/revoke`.
 
 use futures_util::future::join_all;
+use jiff::SignedDuration;
 use serde_json::json;
-use support::TestApp;
+use support::{SignedIn, TestApp};
 
 use super::{ADA, TEAM_KEYS, USER_KEYS, checked, error, started, team_key, text, user_key};
 
@@ -12,6 +13,26 @@ const PATH: &str = "/api/v1/integrations/credential-scanning/revoke";
 async fn told(app: &TestApp, email: &str) -> Vec<String> {
     let mails = app.mails(email).await.into_iter().map(|mail| mail.0.text);
     mails.filter(|text| text.contains("was found in public, and has been revoked")).collect()
+}
+
+async fn verify(app: &TestApp, user: &str) {
+    let verified = json!({ "primary_email_verified": true });
+    assert_eq!(app.server().patch(&format!("/api/v1/users/{user}"), verified).await.status(), 200);
+}
+
+/// Signs up Ada, whose primary address is verified.
+async fn verified_ada(app: &TestApp) -> SignedIn {
+    let ada = app.sign_up(ADA).await;
+    verify(app, &ada.user_id).await;
+    ada
+}
+
+/// Reports a new key of a team as exposed, and checks that it is revoked.
+async fn expose(app: &TestApp, team: &str) {
+    let body = json!({ "team_id": team, "description": "Deployments", "expires_at_millis": null });
+    let key = app.server().post(TEAM_KEYS, body).await.json();
+    assert_eq!(app.anonymous().post(PATH, json!({ "api_key": key["value"] })).await.status(), 200);
+    assert_eq!(checked(app, TEAM_KEYS, &key["value"]).await, error(401, "API_KEY_REVOKED"));
 }
 
 #[tokio::test]
@@ -43,7 +64,7 @@ async fn a_team_key_is_revoked_too_and_recorded() {
 #[tokio::test]
 async fn only_members_who_may_manage_the_team_s_keys_are_told_once() {
     let app = started().await;
-    let ada = app.sign_up(ADA).await;
+    let ada = verified_ada(&app).await;
     let (team, key) = team_key(&app, &ada).await;
     let other = text(&app.server().post("/api/v1/teams", json!({ "display_name": "Looms" })).await.json()["id"]);
     for (email, team, permission) in [
@@ -52,6 +73,7 @@ async fn only_members_who_may_manage_the_team_s_keys_are_told_once() {
         ("stranger@example.com", &other, Some("$manage_api_keys")),
     ] {
         let user = app.sign_up(email).await.user_id;
+        verify(&app, &user).await;
         assert_eq!(app.server().post(&format!("/api/v1/team-memberships/{team}/{user}"), json!({})).await.status(), 201);
         if let Some(permission) = permission {
             let path = format!("/api/v1/team-permissions/{team}/{user}/{permission}");
@@ -67,6 +89,74 @@ async fn only_members_who_may_manage_the_team_s_keys_are_told_once() {
         assert_eq!(told.len(), count, "{email}: {told:?}");
         assert!(told.iter().all(|text| text.contains(&format!("Engines ending in {}", &key[130..])) && !text.contains(&key)), "{told:?}");
     }
+}
+
+#[tokio::test]
+async fn only_verified_addresses_of_managers_are_told() {
+    let app = started().await;
+    let ada = verified_ada(&app).await;
+    let (team, _) = team_key(&app, &ada).await;
+    let mallory = app.sign_in_by_mail("mallory@example.com").await;
+    let path = format!("/api/v1/team-memberships/{team}/{}", mallory.user_id);
+    assert_eq!(app.server().post(&path, json!({})).await.status(), 201);
+    let path = format!("/api/v1/team-permissions/{team}/{}/$manage_api_keys", mallory.user_id);
+    assert_eq!(app.server().post(&path, json!({})).await.status(), 201);
+    // The address is looked up when the key is revoked, and not once the email is sent.
+    expose(&app, &team).await;
+    let move_to = async |email: &str| {
+        assert_eq!(app.signed_in(&mallory).patch("/api/v1/users/me", json!({ "primary_email": email })).await.status(), 200);
+    };
+    move_to("victim@example.com").await;
+    assert_eq!((told(&app, ADA).await.len(), told(&app, "mallory@example.com").await.len()), (1, 1));
+    assert!(told(&app, "victim@example.com").await.is_empty());
+    expose(&app, &team).await;
+    move_to("other@example.com").await;
+    expose(&app, &team).await;
+    assert_eq!((told(&app, ADA).await.len(), told(&app, "mallory@example.com").await.len()), (3, 1));
+    for victim in ["victim@example.com", "other@example.com"] {
+        assert!(told(&app, victim).await.is_empty(), "{victim}");
+    }
+}
+
+#[tokio::test]
+async fn notices_of_a_team_are_limited_and_revocations_are_not() {
+    let app = started().await;
+    let ada = verified_ada(&app).await;
+    let (team, _) = team_key(&app, &ada).await;
+    for _ in 0..8 {
+        expose(&app, &team).await;
+    }
+    let told_now = told(&app, ADA).await;
+    assert_eq!(told_now.len(), 4);
+    assert!(told_now.iter().all(|text| !text.contains("last email")), "{told_now:?}");
+    let (other, _) = team_key(&app, &ada).await;
+    expose(&app, &other).await;
+    assert_eq!(told(&app, ADA).await.len(), 5, "each team has a limit of its own");
+    app.advance(SignedDuration::from_hours(1));
+    let told_later = told(&app, ADA).await;
+    assert_eq!(told_later.len(), 6, "one more email stands for the others");
+    assert_eq!(told_later.iter().filter(|text| text.contains("last email")).count(), 1);
+    expose(&app, &team).await;
+    assert_eq!(told(&app, ADA).await.len(), 7);
+}
+
+#[tokio::test]
+async fn concurrent_reports_of_many_keys_send_few_notices() {
+    let app = started().await;
+    let ada = verified_ada(&app).await;
+    let (team, _) = team_key(&app, &ada).await;
+    for _ in 0..3 {
+        expose(&app, &team).await;
+    }
+    let mut keys = Vec::new();
+    for _ in 0..4 {
+        let body = json!({ "team_id": team, "description": "Deployments", "expires_at_millis": null });
+        keys.push(app.server().post(TEAM_KEYS, body).await.json()["value"].clone());
+    }
+    let reports = keys.iter().map(async |key| app.anonymous().post(PATH, json!({ "api_key": key })).await.status());
+    let reported = join_all(reports).await;
+    assert!(reported.iter().all(|status| *status == 200), "{reported:?}");
+    assert_eq!(told(&app, ADA).await.len(), 4);
 }
 
 #[tokio::test]

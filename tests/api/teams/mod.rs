@@ -2,6 +2,7 @@
 
 mod definitions;
 mod deletion;
+mod invitation_senders;
 mod invitations;
 mod invitations_refused;
 mod memberships;

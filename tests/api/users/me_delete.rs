@@ -1,5 +1,6 @@
 //! `DELETE /api/v1/users/me`.
 
+use jiff::SignedDuration;
 use serde_json::json;
 use support::TestApp;
 
@@ -42,4 +43,30 @@ async fn deletion_requires_a_user() {
     }
     assert_error(&app.anonymous().delete(ME).await, 401, "ACCESS_TYPE_REQUIRED");
     assert_eq!(read(&app, &ada.user_id).await["id"], ada.user_id.as_str());
+}
+
+#[tokio::test]
+async fn deletion_requires_recent_authentication_if_the_project_does() {
+    let app = TestApp::start().await;
+    let config = json!({ "client_user_deletion_enabled": true, "reauthentication_max_age_seconds": 60 });
+    app.configure(json!({ "config": config })).await;
+    let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
+    app.advance(SignedDuration::from_secs(60));
+    let table = app.table();
+    assert_error(&app.signed_in(&ada).delete(ME).await, 403, "REAUTHENTICATION_REQUIRED");
+    assert_eq!(app.table(), table);
+    let proof = json!({ "password": "correct horse battery" });
+    assert_eq!(app.signed_in(&ada).post("/api/v1/auth/sessions/current/reauthenticate", proof).await.status(), 200);
+    assert_eq!(app.signed_in(&ada).delete(ME).await.status(), 200);
+    // Servers need no recent authentication.
+    assert_eq!(app.server().with("x-stack-access-token", &bob.access_token).delete(ME).await.status(), 200);
+}
+
+#[tokio::test]
+async fn an_old_session_deletes_the_user_of_a_project_without_that_setting() {
+    let app = TestApp::start().await;
+    app.configure(json!({ "config": { "client_user_deletion_enabled": true } })).await;
+    let ada = app.sign_up("ada@example.com").await;
+    app.advance(SignedDuration::from_secs(599));
+    assert_eq!(app.signed_in(&ada).delete(ME).await.status(), 200);
 }

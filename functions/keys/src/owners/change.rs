@@ -11,9 +11,10 @@ use model::owned_key::{OwnedKeys, Owner, OwnerKind};
 use model::permission::System;
 use model::place::Place;
 use model::project::{Project, ProjectConfig};
+use model::team::Team;
 use model::user::User;
-use store::optimistic;
 use store::owned_key::OwnerRow;
+use store::{optimistic, team};
 use wire::level::Level;
 
 use crate::owners::exposure;
@@ -80,9 +81,10 @@ pub(crate) async fn write(app: &App, project: &Project, place: Option<&Place>, r
             let notices = notice::of_change(app, project, place, &row.user, &mut user)?;
             Ok(app.store.change_account(&project.id, &row, &user, notices).await?.done()?)
         }
-        OwnerRow::Team(ref team) => {
-            let notices = exposure::notices(app, project, &team.team, &keys).await?;
-            let write = row.with_keys(&project.id, keys)?;
+        OwnerRow::Team(row) => {
+            let mut after = Team { api_keys: keys, ..row.team.clone() };
+            let notices = exposure::notices(app, project, &row.team, &mut after).await?;
+            let write = team::replace(&project.id, &after, row.version)?;
             Ok(app.store.transact([write].into_iter().chain(notices)).await?)
         }
     }

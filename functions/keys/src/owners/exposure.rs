@@ -1,10 +1,16 @@
 //! Tells those who may manage a team's API keys that one of the keys was found in public.
+//!
+//! The email contains the name of the team and the description of the key, and anybody who has the
+//! key can cause it. Members could otherwise mail texts of their choice to strangers, so it goes
+//! only to verified addresses, and the number of such emails about a team's keys is limited.
 
 use flows::App;
 use flows::email::notice::{entry, facts, to_primary_address};
-use model::notice::kind::Topic;
-use model::outbox::{NewEntry, Source};
-use model::owned_key::{OwnedKey, OwnedKeys};
+use jiff::Timestamp;
+use model::email::Email;
+use model::notice::kind::{Kind, Topic};
+use model::outbox::{NewEntry, Recipients, Source};
+use model::owned_key::OwnedKey;
 use model::permission::System;
 use model::project::Project;
 use model::team::{Team, may};
@@ -15,43 +21,54 @@ use wire::id::{TeamId, UserId};
 
 /// The maximum number of managers who are told, as their emails are written in one transaction.
 const MOST_MANAGERS: usize = 50;
-/// How many members are read at once.
+/// How many members are read at once, and then the users of those who may manage keys.
 const PAGE: usize = 100;
 const SUBJECT: &str = "An API key of {{ variables.team }} was revoked";
 const HTML: &str = r#"<h1>An API key was revoked</h1>
 <p>The API key of the team {{ variables.team }} ending in {{ variables.last_four }} was found in public, and has been revoked.</p>
 <p class="facts">{{ variables.description }}<br>{{ variables.time }}</p>
-<p>Programs that use it no longer work. If they are needed, create a new key for them, and keep it secret.</p>"#;
+<p>Programs that use it no longer work. If they are needed, create a new key for them, and keep it secret.</p>
+{% if variables.is_last %}<p>There were many such keys within an hour. This is the last email about them.</p>{% endif %}"#;
 
-/// The emails about a key that is marked as exposed in `after`, but not yet in `team`. A change
-/// marks at most one key.
-pub(super) async fn notices(app: &App, project: &Project, team: &Team, after: &OwnedKeys) -> Result<Vec<Write>, store::Error> {
-    let is_news = |key: &&OwnedKey| key.was_exposed && team.api_keys.get(key.id).is_some_and(|old| !old.was_exposed);
-    let Some(key) = after.iter().find(is_news) else { return Ok(Vec::new()) };
+/// The emails about a key that is marked as exposed in `after`, but not yet in `before`. A change
+/// marks at most one key. The emails are also counted in `after`; there are none if a scheduled
+/// email covers the key ([`Notices::admit`](model::user::notices::Notices::admit)).
+pub(super) async fn notices(app: &App, project: &Project, before: &Team, after: &mut Team) -> Result<Vec<Write>, store::Error> {
+    let is_news = |key: &&OwnedKey| key.was_exposed && before.api_keys.get(key.id).is_some_and(|old| !old.was_exposed);
+    let Some(key) = after.api_keys.iter().find(is_news) else { return Ok(Vec::new()) };
     if project.config.disabled_notices.contains(&Topic::ApiKey) {
         return Ok(Vec::new());
     }
-    let managers = managers(app, project, team.id).await?;
-    managers.into_iter().map(|manager| entry(app, project, mail(app, project, team, key, manager))).collect()
+    let Some(sent_at) = after.notices.admit(&[Kind::ApiKeyExposed], app.clock.now()) else { return Ok(Vec::new()) };
+    let managers = managers(app, project, after.id).await?;
+    managers.into_iter().map(|manager| entry(app, project, mail(app, project, after, key, manager, sent_at))).collect()
 }
 
-fn mail(app: &App, project: &Project, team: &Team, key: &OwnedKey, user_id: UserId) -> NewEntry {
-    let mut variables = facts(None, app.clock.now());
+fn mail(app: &App, project: &Project, team: &Team, key: &OwnedKey, (user_id, email): (UserId, Email), sent_at: Timestamp) -> NewEntry {
+    let now = app.clock.now();
+    let mut variables = facts(None, now);
     variables.insert("team".to_owned(), json!(line::unlinked(&team.display_name)));
     variables.insert("description".to_owned(), json!(line::unlinked(&key.description)));
     variables.insert("last_four".to_owned(), json!(key.last_four));
     let (subject, html, theme_id) = (Some(SUBJECT.to_owned()), Some(HTML.to_owned()), Some(project.config.email.theme()));
-    to_primary_address(user_id, Source { subject, html, theme_id, ..Source::default() }, variables)
+    variables.insert("is_last".to_owned(), json!(sent_at > now));
+    let new = to_primary_address(user_id, Source { subject, html, theme_id, ..Source::default() }, variables);
+    // The user may make another address primary before the email is sent.
+    NewEntry { to: Recipients::UserCustomEmails { user_id, emails: vec![email] }, scheduled_at: Some(sent_at), ..new }
 }
 
-/// The members who may manage the team's keys; at most [`MOST_MANAGERS`].
-async fn managers(app: &App, project: &Project, team: TeamId) -> Result<Vec<UserId>, store::Error> {
+/// The members who may manage the team's keys and whose primary address is verified, with this
+/// address; at most [`MOST_MANAGERS`].
+async fn managers(app: &App, project: &Project, team: TeamId) -> Result<Vec<(UserId, Email)>, store::Error> {
     let (mut managers, mut after) = (Vec::new(), None);
     loop {
         let (members, more) = app.store.members(&project.id, team, after, PAGE).await?;
         after = members.last().map(|member| member.user_id);
         let manages = members.iter().filter(|member| may(&project.config.rbac, Some(&member.grants), System::ManageApiKeys));
-        managers.extend(manages.map(|member| member.user_id));
+        let ids: Vec<UserId> = manages.map(|member| member.user_id).collect();
+        let users = app.store.users_by_id(&project.id, &ids).await?;
+        let primary = ids.iter().filter_map(|id| Some((*id, users.get(id)?.user.primary()?)));
+        managers.extend(primary.filter(|(_, channel)| channel.is_verified).map(|(id, channel)| (id, channel.value.clone())));
         managers.truncate(MOST_MANAGERS);
         if managers.len() == MOST_MANAGERS || !more || after.is_none() {
             return Ok(managers);

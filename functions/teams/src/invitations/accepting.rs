@@ -11,20 +11,27 @@ use store::Label;
 use store::team::invitation;
 
 /// Accepts an invitation. If `is_member` is set, the user's membership stays unchanged; otherwise
-/// a membership is created, which fails if the user is already a member.
+/// a membership is created, which fails if the user is already a member. An invitation whose sender
+/// has left the team or was removed is rejected as if it did not exist.
 pub(crate) async fn accept(context: &Context, invitation: &Invitation, user: &User, is_member: bool) -> Result<(), Error> {
     let (app, project) = (&context.app, &context.project);
     invitation.may_be_accepted_by(user, context.restricted_reason(user)).map_err(|refused| match refused {
         NotAcceptable::Restricted(restricted_reason) => KnownError::TeamInvitationRestrictedUserNotAllowed { restricted_reason },
         NotAcceptable::OtherAddress => KnownError::TeamInvitationEmailMismatch,
     })?;
-    let mut writes = invitation::accept(&project.id, invitation).to_vec();
+    let mut writes = invitation::accept(&project.id, invitation);
     if !is_member {
+        // The sender must be a member and the joining user must not be, which the conditions of
+        // one transaction cannot say of the same item.
+        if invitation.invited_by == Some(user.id) {
+            return Err(Rejected::NotFound.into());
+        }
         writes.extend(joining(app, project, invitation.team_id, user)?);
     }
     match app.store.transact(writes).await {
         Ok(()) => Ok(()),
         Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Code) => Err(Rejected::AlreadyUsed.into()),
+        Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Member) => Err(Rejected::NotFound.into()),
         Err(store::Error::Conflict(conflict)) => Err(join_refused(&conflict, invitation.team_id).into()),
         Err(error) => Err(error.into()),
     }

@@ -14,17 +14,19 @@ use serde_json::{Map, json};
 use store::team::invitation;
 use store::{Write, outbox};
 use wire::clock::after;
-use wire::id::{InvitationId, ProjectId};
+use wire::id::{InvitationId, ProjectId, UserId};
 
 use crate::app::App;
 use crate::email::sealed;
 
 /// The id of a new invitation, and the writes of the invitation and its email. The link in the
-/// email is `callback` with the query parameter `code`.
+/// email is `callback` with the query parameter `code`. `sender` is the member who invites; `None`
+/// if a server or an administrator does.
 pub fn writes(
     app: &App,
     project: &ProjectId,
     team: &Team,
+    sender: Option<UserId>,
     email: &Email,
     callback: &RedirectUrl,
 ) -> Result<(InvitationId, Vec<Write>), store::Error> {
@@ -34,6 +36,7 @@ pub fn writes(
         team_id: team.id,
         email: email.clone(),
         expires_at: after(now, LIFE),
+        invited_by: sender,
         nonce_digest: code.nonce_digest(),
         used: false,
     };

@@ -5,8 +5,8 @@
 //! immediately, since people wait for their codes, but within any hour at most twice the hourly
 //! rate is sent.
 //!
-//! Anybody can have a project send a code to an unverified address. Such an email, like every
-//! sign-in invitation, takes a second token, from a bucket that refills half as fast and holds what
+//! Anybody can have a project send a code or a notice to an unverified address. Such an email, like
+//! every built-in email to an address that is not verified, takes a second token, from a bucket that refills half as fast and holds what
 //! is added to it in half an hour. So half of the rate is reserved for known recipients, and a
 //! flood of emails to unverified addresses is sent slowly.
 
@@ -32,7 +32,7 @@ const BURST: f64 = 0.5;
 pub enum Audience {
     /// Recipients of all emails that are not for [`Self::Strangers`].
     Known,
-    /// Addresses that are not known to be verified and are sent a code or a sign-in invitation; see
+    /// Addresses that are not known to be verified and are sent a built-in email; see
     /// [`OutboxEntry::is_to_stranger`].
     Strangers,
 }

@@ -5,7 +5,7 @@
 use crypto::digest::Digest;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
-use wire::id::{InvitationId, TeamId};
+use wire::id::{InvitationId, TeamId, UserId};
 
 use crate::code::Rejected;
 use crate::email::Email;
@@ -27,6 +27,12 @@ pub struct Invitation {
     /// When the invitation expires.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
+    /// The member who sent the invitation with client access. The invitation is only valid while
+    /// this user is a member of the team, so that nobody who was removed comes back by an
+    /// invitation of their own. Absent if a server or an administrator sent the invitation, and in
+    /// invitations of versions that did not store the sender.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invited_by: Option<UserId>,
     /// The digest under which the invitation's code is stored.
     pub nonce_digest: Digest,
     /// Whether the invitation was accepted.

@@ -22,6 +22,7 @@ use crate::permission::{Grant, PermissionId, Rbac, Scope, System};
 use crate::profile_image::ProfileImage;
 use crate::text::line;
 use crate::user::User;
+use crate::user::notices::Notices;
 use crate::user::reference::UserRef;
 use crate::user::values::DisplayName;
 
@@ -56,6 +57,9 @@ pub struct Team {
     /// The API keys.
     #[serde(default, skip_serializing_if = "OwnedKeys::is_empty")]
     pub api_keys: OwnedKeys,
+    /// The state of the notices to the members who may manage the keys.
+    #[serde(default, skip_serializing_if = "Notices::is_none")]
+    pub notices: Notices,
 }
 
 /// A member of a team, without the permissions.
@@ -95,6 +99,7 @@ impl Team {
             client_read_only_metadata: None,
             server_metadata: None,
             api_keys: OwnedKeys::default(),
+            notices: Notices::default(),
         }
     }
 

@@ -1,5 +1,5 @@
 //! The state of an account's change notices: the emails that report changes to how the user signs
-//! in, with links to undo them.
+//! in, with links to undo them. The notices about a team's API keys are limited in the same way.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};

@@ -2,12 +2,14 @@
 //!
 //! | item | pk | sk | index |
 //! |---|---|---|---|
-//! | invitation | `I#<P>#<id>` | `INVITATION` | gsi1 `T#<P>#<team>#INVITATIONS` / id; gsi2 `I#<P>#<address>` / id, team |
+//! | invitation | `I#<P>#<id>` | `INVITATION` | gsi1 `T#<P>#<team>#INVITATIONS` / id; gsi2 `I#<P>#<address>` / id, team, sender if a member |
 //! | its code | `C#<P>#team-invitation#<digest of the nonce>` | `CODE` | see [`crate::code`] |
 //!
 //! The invitation and its code are always written in one transaction: accepting marks the code as
 //! used and deletes the invitation, revoking deletes both. If there are several attempts to accept,
-//! the condition on the code lets only one succeed. Both items expire by TTL after seven days;
+//! the condition on the code lets only one succeed. If a member sent the invitation, accepting also
+//! requires, in the same transaction, that the sender is still a member. Both items expire by TTL
+//! after seven days;
 //! until then, invitations to a deleted team remain but cannot be accepted. Creating an invitation
 //! costs two units for each item and two in the indexes, and so does ending it; a list is one Query
 //! at half a unit for about 25 invitations.
@@ -23,18 +25,23 @@ use model::team::Team;
 use model::team::invitation::{Invitation, LIFE};
 use model::trail::{Target, TargetKind};
 use wire::clock::after;
-use wire::id::{InvitationId, ProjectId, TeamId};
+use wire::id::{InvitationId, ProjectId, TeamId, UserId};
 
 use crate::client::Store;
 use crate::code::{create_at, redeem_at};
 use crate::error::Error;
 use crate::item::{Key, entity, string};
 use crate::label::Label;
+use crate::team::membership::{is_member, member_key};
 use crate::team::{TeamRow, team_key};
 use crate::write::Write;
 
 /// The purpose in the keys of invitation codes.
 pub const PURPOSE: &str = "team-invitation";
+
+/// What the index of an address says of an invitation: its id, its team, and the member who sent
+/// it, if a member did.
+type Invited = (InvitationId, TeamId, Option<UserId>);
 
 fn invitation_key(project: &ProjectId, id: InvitationId) -> Key {
     Key::new(format!("I#{project}#{id}"), "INVITATION")
@@ -56,20 +63,23 @@ fn targets(invitation: &Invitation) -> [Target; 2] {
 /// Writes an invitation and its code.
 pub fn create(project: &ProjectId, invitation: &Invitation, code: &Code) -> Result<[Write; 2], Error> {
     let (id, team) = (invitation.id, invitation.team_id);
+    let sender = invitation.invited_by.map(|sender| format!("#{sender}")).unwrap_or_default();
     let write = Write::create(invitation_key(project, id), invitation)?
         .targets(targets(invitation))
         .attribute("gsi1pk", string(format!("T#{project}#{team}#INVITATIONS")))
         .attribute("gsi1sk", string(id.to_string()))
         .attribute("gsi2pk", string(format!("I#{project}#{}", invitation.email)))
-        .attribute("gsi2sk", string(format!("{id}#{team}")))
+        .attribute("gsi2sk", string(format!("{id}#{team}{sender}")))
         .expires(invitation.expires_at);
     Ok([create_at(code_key(project, invitation), code, invitation, invitation.expires_at)?, write])
 }
 
-/// Ends an invitation because it is accepted: of concurrent attempts, only one succeeds.
-pub fn accept(project: &ProjectId, invitation: &Invitation) -> [Write; 2] {
+/// Ends an invitation because it is accepted: of concurrent attempts, only one succeeds. Fails if
+/// the member who sent the invitation is no longer a member.
+pub fn accept(project: &ProjectId, invitation: &Invitation) -> Vec<Write> {
     let gone = Write::delete(invitation_key(project, invitation.id)).on("attribute_exists(pk)").targets(targets(invitation));
-    [redeem_at(code_key(project, invitation)), gone.labelled(Label::Code)]
+    let sender = invitation.invited_by.map(|sender| is_member(project, invitation.team_id, sender).labelled(Label::Member));
+    [redeem_at(code_key(project, invitation)), gone.labelled(Label::Code)].into_iter().chain(sender).collect()
 }
 
 /// Ends an invitation because it is revoked.
@@ -82,6 +92,15 @@ impl Store {
     /// The invitation with this id.
     pub async fn invitation(&self, project: &ProjectId, id: InvitationId) -> Result<Option<Invitation>, Error> {
         self.get(&invitation_key(project, id)).await?.map(entity).transpose()
+    }
+
+    /// Whether the sender of an invitation is a member of its team, or not subject to that because
+    /// a server or an administrator sent it. Costs a unit for an invitation of a member.
+    pub async fn is_sender_member(&self, project: &ProjectId, invitation: &Invitation) -> Result<bool, Error> {
+        match invitation.invited_by {
+            Some(sender) => Ok(self.get(&member_key(project, invitation.team_id, sender)).await?.is_some()),
+            None => Ok(true),
+        }
     }
 
     /// Revokes an invitation; `false` if it has already ended.
@@ -115,39 +134,46 @@ impl Store {
     }
 
     /// The invitations sent to these email addresses, with their teams, oldest first: two round
-    /// trips for up to 50 invitations. Invitations to deleted teams are left out.
+    /// trips for up to 33 invitations. Invitations to deleted teams are left out, and so are those
+    /// of members who have left the team.
     pub async fn invitations_for(&self, project: &ProjectId, emails: &[Email]) -> Result<Vec<(Invitation, Team)>, Error> {
         let found = try_join_all(emails.iter().map(|email| self.invited(project, email))).await?;
-        let mut found: Vec<(InvitationId, TeamId)> = found.into_iter().flatten().collect();
+        let mut found: Vec<Invited> = found.into_iter().flatten().collect();
         found.sort_unstable();
         let mut invitations = Vec::new();
-        for chunk in found.chunks(crate::team::BATCH / 2) {
-            let keys = chunk.iter().flat_map(|(id, team)| [invitation_key(project, *id), team_key(project, *team)]);
-            // Several invitations may be to the same team, and a batch must not contain a key
-            // twice.
+        for chunk in found.chunks(crate::team::BATCH / 3) {
+            let sender = |invited: &Invited| invited.2.map(|sender| member_key(project, invited.1, sender));
+            let keys = chunk.iter().flat_map(|invited| {
+                [Some(invitation_key(project, invited.0)), Some(team_key(project, invited.1)), sender(invited)].into_iter().flatten()
+            });
+            // Several invitations may be to the same team or by the same member, and a batch must
+            // not contain a key twice.
             let keys: std::collections::HashSet<Key> = keys.collect();
             let mut items = self.get_many(keys).await?;
             let mut teams = HashMap::new();
-            for (id, team) in chunk {
+            for invited in chunk {
+                let (id, team, _) = invited;
                 if let Some(row) = items.take(&team_key(project, *team)).map_or(Ok(None), TeamRow::of)? {
                     teams.insert(*team, row.team);
                 }
                 let invitation: Option<Invitation> = items.entity(&invitation_key(project, *id))?;
+                let invitation = invitation.filter(|_| sender(invited).is_none_or(|key| items.get(&key).is_some()));
                 invitations.extend(invitation.zip(teams.get(team).cloned()));
             }
         }
         Ok(invitations)
     }
 
-    async fn invited(&self, project: &ProjectId, email: &Email) -> Result<Vec<(InvitationId, TeamId)>, Error> {
+    async fn invited(&self, project: &ProjectId, email: &Email) -> Result<Vec<Invited>, Error> {
         let query = self.query().index_name("gsi2").key_condition_expression("gsi2pk = :pk");
         let query = query.expression_attribute_values(":pk", string(format!("I#{project}#{email}")));
         let mut found = Vec::new();
         for item in self.query_all(query).await? {
-            let position = item.get("gsi2sk").and_then(|value| value.as_s().ok()).and_then(|text| text.split_once('#'));
-            let ids = position.map(|(id, team)| (InvitationId::parse(id), TeamId::parse(team)));
-            if let Some((Ok(id), Ok(team))) = ids {
-                found.push((id, team));
+            let mut position = item.get("gsi2sk").and_then(|value| value.as_s().ok()).map(|text| text.split('#')).into_iter().flatten();
+            let (id, team) = (position.next().map(InvitationId::parse), position.next().map(TeamId::parse));
+            let sender = position.next().map(UserId::parse).transpose();
+            if let (Some(Ok(id)), Some(Ok(team)), Ok(sender)) = (id, team, sender) {
+                found.push((id, team, sender));
             }
         }
         Ok(found)
