@@ -6,6 +6,7 @@ use api::http::{Json, Named, Route};
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
 use errors::Error;
+use flows::teams::refuse_anonymous;
 use model::outbox::patch::AtMillis;
 use model::owned_key::Owner;
 use model::owned_key::view::OwnedKeyView;
@@ -46,6 +47,7 @@ pub struct CreateTeamKey {
 }
 
 pub async fn handle(access: Access<Client>, Input { body, .. }: Input<CreateTeamKey>) -> Result<Json<OwnedKeyView>, Error> {
+    refuse_anonymous(&access)?;
     let owner = Owner::Team(body.team_id);
     create(&access, owner, new_key(body.description, body.scopes, body.is_public, body.expires_at_millis)).await.map(Json)
 }

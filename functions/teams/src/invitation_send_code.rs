@@ -9,7 +9,7 @@ use errors::{Error, ErrorCode};
 use flows::bot_challenge::Check;
 use flows::email::invitation;
 use flows::limits::recipient;
-use flows::teams::{enter, limited_to};
+use flows::teams::{enter, limited_to, refuse_anonymous};
 use flows::{App, guarded_body};
 use model::email::Email;
 use model::limit::Limit;
@@ -53,6 +53,7 @@ pub async fn handle(
     access: Access<Client>,
     Input { body, .. }: Input<SendInvitation>,
 ) -> Result<Json<SentInvitation>, Error> {
+    refuse_anonymous(&access)?;
     let entered = enter(&access.prefetched, &access, body.team_id, &[], &[System::InviteMembers]).await?;
     access.project.redirects().check(&body.callback_url)?;
     let team = &entered.row.team;

@@ -54,6 +54,16 @@ pub fn limited_to(context: &Context) -> Result<Option<UserId>, KnownError> {
     }
 }
 
+/// Refuses a client whose user is anonymous. An anonymous user of a tool can become that of a person
+/// who does not know who started the tool, and must not find invitations and keys of others in the
+/// team.
+pub fn refuse_anonymous(context: &Context) -> Result<(), KnownError> {
+    match &context.user {
+        Some(user) if context.level == Level::Client && user.row.user.is_anonymous => Err(KnownError::AnonymousAuthenticationNotAllowed),
+        _ => Ok(()),
+    }
+}
+
 /// Refuses a client whose user does not hold a permission in a team.
 pub fn require(project: &Project, team: TeamId, user: UserId, grants: Option<&BTreeSet<Grant>>, needed: System) -> Result<(), KnownError> {
     if may(&project.config.rbac, grants, needed) {

@@ -153,7 +153,11 @@ async fn anonymous_users_cannot_email_strangers_without_a_challenge() {
         let nobody = signed_in(&app, &anonymous(&app, &address).await, &address);
         let answer = match number % 3 {
             0 => verify(&nobody, &stranger(number), json!({})).await,
-            1 => invite(&nobody, &team_of(&nobody).await, &stranger(number)).await,
+            1 => {
+                let refused = invite(&nobody, &team_of(&nobody).await, &stranger(number)).await;
+                assert_eq!((refused.status(), refused.code().as_str()), (401, "ANONYMOUS_AUTHENTICATION_NOT_ALLOWED"));
+                continue;
+            }
             _ => {
                 // Verifying the user's primary address requires a challenge, too.
                 assert_eq!(nobody.patch("/api/v1/users/me", json!({ "primary_email": stranger(number) })).await.status(), 200);

@@ -1,5 +1,6 @@
 //! Teams, their members, permissions and invitations.
 
+mod anonymous;
 mod definitions;
 mod deletion;
 mod invitation_senders;

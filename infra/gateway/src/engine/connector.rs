@@ -54,27 +54,10 @@ impl HttpConnector for Connector {
             let sent = body.clone();
             let (reads, touches_outbox) = (reads(&operation), touches_outbox(&operation, &body));
             let trails = trails_of(&operation, &body);
-            let database = connector.database.clone();
-            let loses_answers = connector.observer.is_some();
             let result = if reads {
-                dispatch(&database, &operation, &body, loses_answers)
+                dispatch(&connector.database, &operation, &body, connector.observer.is_some())
             } else {
-                let write = connector.recent.write(written(&operation, &body));
-                let task = tokio::task::spawn_blocking({
-                    let (operation, feed) = (operation.clone(), Arc::clone(&connector.feed));
-                    move || {
-                        // The write also ends if nobody waits for it any more.
-                        let _write = write;
-                        feed.prepare(&database, &body).map_err(DynoxideError::InternalServerError)?;
-                        dispatch(&database, &operation, &body, loses_answers)
-                    }
-                });
-                let result = task.await.map_err(|error| ConnectorError::other(error.into(), None))?;
-                if let (Some(commits), Ok(_)) = (connector.commits.get(), &result) {
-                    // After a failed flush, it is unknown whether the write is durable.
-                    commits.flush().await.map_err(|error| ConnectorError::io(error.into()))?;
-                }
-                result
+                connector.write(operation.clone(), body).await?
             };
             if touches_outbox && result.is_ok() {
                 connector.outbox_changed.notify_one();
@@ -96,6 +79,26 @@ impl HttpConnector for Connector {
                 Err(error) => response(error.status_code(), error.to_json()),
             }
         })
+    }
+}
+
+impl Connector {
+    /// Executes a call that writes, and waits until the write is durable.
+    async fn write(&self, operation: String, body: Vec<u8>) -> Result<Result<String, DynoxideError>, ConnectorError> {
+        let write = self.recent.write(written(&operation, &body));
+        let (database, feed, loses_answers) = (self.database.clone(), Arc::clone(&self.feed), self.observer.is_some());
+        let task = tokio::task::spawn_blocking(move || {
+            // The write also ends if nobody waits for it any more.
+            let _write = write;
+            feed.prepare(&database, &body).map_err(DynoxideError::InternalServerError)?;
+            dispatch(&database, &operation, &body, loses_answers)
+        });
+        let result = task.await.map_err(|error| ConnectorError::other(error.into(), None))?;
+        if let (Some(commits), Ok(_)) = (self.commits.get(), &result) {
+            // After a failed flush, it is unknown whether the write is durable.
+            commits.flush().await.map_err(|error| ConnectorError::io(error.into()))?;
+        }
+        Ok(result)
     }
 }
 

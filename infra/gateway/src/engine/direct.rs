@@ -26,8 +26,8 @@ use dynoxide::actions::get_item::GetItemRequest;
 use dynoxide::actions::query::QueryRequest;
 use dynoxide::types::AttributeValue;
 
-use super::TABLE;
 use super::calls::ItemKey;
+use super::feed::TABLE;
 use super::recent::{Found, Item, Recent};
 
 #[cfg(test)]

@@ -266,15 +266,6 @@ impl User {
         self.signed_up_at = now;
     }
 
-    /// Turns an anonymous user who signs up at `now` into an ordinary one, without the credentials
-    /// and sessions of the anonymous user: somebody who shared one of the sessions must have no way
-    /// into the account. The caller then adds the credential of the sign-up.
-    pub fn sign_up(&mut self, now: Timestamp) {
-        self.upgrade(now);
-        self.remove_credentials();
-        self.began_epoch = self.credential_epoch;
-    }
-
     /// Sets a password and ends all sessions except `kept`.
     pub fn set_password(&mut self, hash: Hash, kept: Option<SessionId>) {
         self.password = Some(hash);

@@ -17,6 +17,7 @@
 //! | first password set by the user; address removed, replaced, disabled for signing in or no longer primary; provider account unlinked or disabled for signing in; passkey removed | the others stay | stay | raised |
 //! | address added | stay | stay | stays: no earlier code is for the address |
 
+use jiff::Timestamp;
 use wire::id::{ChannelId, SessionId};
 
 use crate::email::Email;
@@ -99,6 +100,15 @@ impl User {
         self.remove_credentials();
         let standing = Standing::Provisional;
         self.channels = vec![Channel { id, value, used_for_auth: true, is_verified: true, is_primary: true, standing }];
+    }
+
+    /// Turns an anonymous user who signs up at `now` into an ordinary one, without the credentials
+    /// and sessions of the anonymous user: somebody who shared one of the sessions must have no way
+    /// into the account. The caller then adds the credential of the sign-up.
+    pub fn sign_up(&mut self, now: Timestamp) {
+        self.upgrade(now);
+        self.remove_credentials();
+        self.began_epoch = self.credential_epoch;
     }
 
     /// Removes every way to sign in, and ends all sessions. Any new kind of credential must be
