@@ -45,13 +45,13 @@ fn granted(id: &str) -> std::collections::BTreeSet<Grant> {
     [Rbac::default().grant(&PermissionId::parse(id).unwrap(), Scope::Team).unwrap()].into()
 }
 
-fn invitation(app: &TestApp, id: &str, team: &str, email: &str, sender: UserId, code: &Code) -> Invitation {
+fn invitation(app: &TestApp, id: &str, team: &str, email: &str, code: &Code) -> Invitation {
     Invitation {
         id: InvitationId::parse(id).unwrap(),
         team_id: TeamId::parse(team).unwrap(),
         email: Email::parse(email).unwrap(),
         expires_at: after(app.now(), LIFE),
-        invited_by: Some(sender),
+        invited_by: None,
         nonce_digest: code.nonce_digest(),
         used: false,
     }
@@ -65,8 +65,8 @@ pub(crate) async fn write(app: &TestApp, project: &ProjectId, ada: &User) {
     let other = Team::new(TeamId::parse(OTHER_TEAM).unwrap(), "Difference Engines".to_owned(), now);
     let [member, stranger] = [MEMBER, STRANGER].map(|id| User { id: UserId::parse(id).unwrap(), ..User::new(entropy, now) });
     let (code, sent) = (Code::parse(CODE).unwrap(), Code::new(entropy.code()));
-    let to_ada = invitation(app, INVITATION, OTHER_TEAM, "ada@example.com", member.id, &code);
-    let to_eve = invitation(app, SENT, TEAM, "eve@example.com", member.id, &sent);
+    let to_ada = Invitation { invited_by: Some(member.id), ..invitation(app, INVITATION, OTHER_TEAM, "ada@example.com", &code) };
+    let to_eve = invitation(app, SENT, TEAM, "eve@example.com", &sent);
     let mut writes = vec![
         team::create(project, &own).unwrap(),
         team::create(project, &other).unwrap(),

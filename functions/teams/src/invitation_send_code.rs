@@ -65,7 +65,7 @@ pub async fn handle(
     let admitted = check.admit(body.presented()).await?;
     let recipient = recipient(&access, &body.email).await?;
     let sender = limited_to(&access)?;
-    let (id, mut writes) = invitation::writes(&app, &access.project.id, team, sender, &body.email, &body.callback_url)?;
+    let (id, mut writes) = invitation::writes(&access, team, sender, &body.email, &body.callback_url)?;
     writes.extend(recipient.into_iter().chain(admitted.by_sender()));
     admitted.beside(app.store.transact(writes)).await?;
     Ok(Json(SentInvitation { success: true, id }))

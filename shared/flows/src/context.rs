@@ -80,9 +80,9 @@ impl Context {
         if self.level >= Level::Server { Author::Server } else { Author::User }
     }
 
-    /// Refuses a client's change to how its user signs in, or the deletion of its user, if the sign-in or last reauthentication
-    /// of the session is too old for the project, or the session still owes a second factor
-    /// ([`CurrentUser::check_fresh`]).
+    /// Refuses a client's change to how its user signs in, or the deletion of its user, if the
+    /// sign-in or last reauthentication of the session is too old for the project, or the session
+    /// still owes a second factor ([`CurrentUser::check_fresh`]).
     pub fn check_fresh(&self) -> Result<(), KnownError> {
         match &self.user {
             Some(current) if self.level < Level::Server => current.check_fresh(&self.project, None, &self.app),

@@ -39,13 +39,19 @@ pub(super) async fn notices(app: &App, project: &Project, before: &Team, after: 
     if project.config.disabled_notices.contains(&Topic::ApiKey) {
         return Ok(Vec::new());
     }
-    let Some(sent_at) = after.notices.admit(&[Kind::ApiKeyExposed], app.clock.now()) else { return Ok(Vec::new()) };
+    let now = app.clock.now();
+    let Some(sent_at) = after.notices.admit(&[Kind::ApiKeyExposed], now) else { return Ok(Vec::new()) };
     let managers = managers(app, project, after.id).await?;
-    managers.into_iter().map(|manager| entry(app, project, mail(app, project, after, key, manager, sent_at))).collect()
+    managers.into_iter().map(|manager| entry(app, project, mail(project, after, key, manager, (now, sent_at)))).collect()
 }
 
-fn mail(app: &App, project: &Project, team: &Team, key: &OwnedKey, (user_id, email): (UserId, Email), sent_at: Timestamp) -> NewEntry {
-    let now = app.clock.now();
+fn mail(
+    project: &Project,
+    team: &Team,
+    key: &OwnedKey,
+    (user_id, email): (UserId, Email),
+    (now, sent_at): (Timestamp, Timestamp),
+) -> NewEntry {
     let mut variables = facts(None, now);
     variables.insert("team".to_owned(), json!(line::unlinked(&team.display_name)));
     variables.insert("description".to_owned(), json!(line::unlinked(&key.description)));

@@ -14,22 +14,22 @@ use serde_json::{Map, json};
 use store::team::invitation;
 use store::{Write, outbox};
 use wire::clock::after;
-use wire::id::{InvitationId, ProjectId, UserId};
+use wire::id::{InvitationId, UserId};
 
-use crate::app::App;
+use crate::context::Context;
 use crate::email::sealed;
 
 /// The id of a new invitation, and the writes of the invitation and its email. The link in the
 /// email is `callback` with the query parameter `code`. `sender` is the member who invites; `None`
 /// if a server or an administrator does.
 pub fn writes(
-    app: &App,
-    project: &ProjectId,
+    context: &Context,
     team: &Team,
     sender: Option<UserId>,
     email: &Email,
     callback: &RedirectUrl,
 ) -> Result<(InvitationId, Vec<Write>), store::Error> {
+    let (app, project) = (&context.app, &context.project.id);
     let (now, code) = (app.clock.now(), Code::new(app.entropy.code()));
     let invitation = Invitation {
         id: InvitationId::from(app.entropy.ordered_uuid(now)),
