@@ -3,9 +3,10 @@
 //! first to prove an unverified address becomes the owner of its account
 //! ([`ownership`](model::user::ownership)).
 //!
-//! The code is redeemed in the transaction that begins the session, or that stores the attempt if a
-//! second factor is required: of several concurrent requests only one continues the sign-in, and a
-//! request that fails for another reason counts as an attempt but does not redeem the code.
+//! The code is redeemed in the transaction that begins the session or, if a second factor is
+//! required, stores the pending sign-in. So of several concurrent requests only one continues the
+//! sign-in. A request that fails for another reason counts towards the limit on attempts to use the
+//! code, but does not redeem it.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Route};

@@ -53,7 +53,8 @@ impl Turns {
         Self { deployments: Semaphore::new(1), own: Semaphore::new(OWN) }
     }
 
-    /// From now on, no emails are claimed.
+    /// From now on, no queue gets a turn or begins another chunk. Chunks that have begun are still
+    /// claimed and sent.
     pub(crate) fn end(&self) {
         self.deployments.close();
         self.own.close();

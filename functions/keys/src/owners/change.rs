@@ -68,9 +68,9 @@ pub(crate) async fn change<T>(
     })
 }
 
-/// Writes the keys of an owner, if the owner has not changed since it was read. Unless the project
-/// has disabled notices about API keys, a user is notified of new and exposed keys, and the
-/// managers of a team's keys of exposed ones.
+/// Writes the keys of an owner, if the owner has not changed since it was read. Users are notified
+/// of their new and exposed keys. If a key of a team is exposed, the members who manage the team's
+/// keys are notified. A project can disable notices about API keys.
 pub(crate) async fn write(app: &App, project: &Project, place: Option<&Place>, row: OwnerRow, keys: OwnedKeys) -> Result<(), Error> {
     if *row.keys() == keys {
         return Ok(());

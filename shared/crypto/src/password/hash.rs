@@ -212,8 +212,8 @@ impl Hasher {
         }
     }
 
-    /// Whether a hash fills less memory than new ones, all passes taken together, or is not one of
-    /// argon2.
+    /// Whether a hash is not an argon2 hash, or fills less memory over all its passes than a new
+    /// hash does.
     fn is_weak(&self, text: &str) -> bool {
         let filled = |params: &Params| u64::from(params.m_cost()) * u64::from(params.t_cost());
         params_of(text).is_none_or(|stored| filled(&stored) < filled(&self.params))
