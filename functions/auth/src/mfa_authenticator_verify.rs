@@ -95,7 +95,7 @@ pub async fn handle(
     Ok(Created(AddedAuthenticator { authenticator: AuthenticatorView::from(&added), recovery_codes: shown }))
 }
 
-/// The authenticator app to add, if the code in the body is correct.
+/// The authenticator app to add, if the digits in `totp` are correct.
 fn prove(access: &Access<Client>, user: &User, enrolment: &Enrolment, body: &VerifyAuthenticator) -> Result<Authenticator, Error> {
     let (app, now) = (&access.app, access.app.clock.now());
     if !enrolment.is_of(user) {

@@ -2,8 +2,8 @@
 //! in place of an earlier one. This response is the only one with the codes.
 //!
 //! Each code works once in place of a code of the authenticator app. So creating a set requires a
-//! sign-in as recent as for removing an app, and the owner is notified, unless the project has
-//! disabled notices about authenticator apps.
+//! sign-in or reauthentication as recent as for removing an app, and the owner is notified, unless
+//! the project has disabled notices about authenticator apps.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Created, Route};

@@ -162,7 +162,7 @@ impl TokenRequest {
 }
 
 impl Grant {
-    /// The keys to read besides those of the project and its API key.
+    /// The table keys of the items to read besides the project and the API key.
     fn keys(&self, project: &ProjectId, device: Option<&DeviceToken>) -> Vec<Key> {
         match self {
             Self::Refresh(token) => vec![token_key(project, token)],
@@ -221,7 +221,7 @@ pub async fn handle(
         .map(|secret| SecretString::from(secret.to_owned()));
     let granted = grant.iter().flat_map(|grant| grant.keys(&project_id, caller.device.as_ref()));
     let claim = Claim::of_client(project_id.clone(), secret.as_ref());
-    // A machine proves more than a client, and its key is always read.
+    // The key of a machine proves more than that of a client, so it is always read.
     let lookup = app.proofs.look_up(claim, grant.is_some(), app.clock.now());
     let mut items = app.store.get_many(lookup.keys().chain(granted)).await?;
     let Some(proof) = lookup.proof(&mut items)? else {

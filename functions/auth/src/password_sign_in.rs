@@ -97,8 +97,8 @@ async fn find(access: &Access<Client>, email: &str) -> Result<(Option<UserRow>, 
     remembered::user_and_device(&access.app, &access.project, id, access.device.as_ref()).await
 }
 
-/// Replaces a hash with outdated parameters. If another change wins the race, the next sign-in
-/// replaces the hash.
+/// Replaces an outdated hash ([`Verdict::RightButWeak`]). If another change wins the race, the next
+/// sign-in replaces the hash.
 async fn rehash(access: &Access<Client>, row: &mut UserRow, password: &Password) -> Result<(), store::Error> {
     let mut new = row.user.clone();
     new.password = Some(access.app.hasher.hash(&access.app.entropy, password.secret()).await);

@@ -1,5 +1,5 @@
 //! `DELETE /api/v1/auth/sessions`: ends all sessions of a user, except the current one unless
-//! `include_current` is set, and invalidates all codes that were issued before.
+//! `include_current` is set, and invalidates all earlier codes of the user.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Named, Route};

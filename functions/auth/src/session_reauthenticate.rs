@@ -1,7 +1,7 @@
 //! `POST /api/v1/auth/sessions/current/reauthenticate`: accepts a new proof that the session
 //! belongs to the user. Projects can require a recent proof for changes to how a user signs in.
 //!
-//! The proof is a credential that would also sign in: the password, a code from the authenticator
+//! The proof is a credential that sign-ins accept too: the password, a code from the authenticator
 //! app or a recovery code, a sign-in code sent to the user by email, or a passkey. Wrong passwords
 //! and codes count against a limit, and a code works once.
 //!

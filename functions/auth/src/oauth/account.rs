@@ -94,8 +94,8 @@ pub(crate) struct Signing<'a> {
 struct Known {
     owners: Owners,
     flow_user: Option<UserRow>,
-    /// The session in which the flow began; `None` if nobody was signed in, or if that
-    /// session no longer exists.
+    /// The session in which the flow began; `None` if nobody was signed in, if that session no
+    /// longer exists, or in a flow of an earlier version.
     flow_session: Option<Session>,
 }
 

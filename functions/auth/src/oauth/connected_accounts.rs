@@ -31,7 +31,7 @@ use wire::id::UserId;
 
 use crate::oauth::provider_client;
 
-/// A token that expires within this time is refreshed before it is returned.
+/// A token that expires within this time is due for a refresh.
 const LEAST_LEFT: SignedDuration = SignedDuration::from_mins(5);
 /// How long a request has the sole right to refresh: longer than its calls to the provider take.
 const LEASE: SignedDuration = SignedDuration::from_secs(10);
@@ -184,8 +184,8 @@ impl Connection<'_> {
     }
 
     /// The stored access token. If its expiry is unknown, only the provider can tell whether the
-    /// token is still valid, so the provider is asked if it has an API for that. Otherwise, and if
-    /// the provider gives no clear answer, the token is returned.
+    /// token is still valid. A provider that has an API for this question is asked. Otherwise, and
+    /// if the provider gives no clear answer, the token is returned.
     async fn checked(&self, tokens: &ProviderTokens) -> Result<SecretString, Error> {
         let token = self.open(tokens)?;
         if tokens.expires_at.is_none() && matches!(self.peer()?.accepts(&token).await, Ok(false)) {

@@ -14,7 +14,7 @@ use crate::oauth::tokens::Tokens;
 /// The scope of a key without limits.
 const UNLIMITED: &str = "server";
 
-/// Exchanges a server key. A wrong key is counted and answered with `wrong`.
+/// Exchanges a server key. A missing or wrong key is counted and answered with `wrong`.
 pub(crate) async fn exchange(
     Scope { app, project, place }: Scope<'_>,
     secret: Option<&SecretString>,

@@ -1,6 +1,6 @@
-//! Signs in with a provider account that an app presents itself, without a redirect. All changes
-//! are one transaction, so a sign-in that fails leaves nothing behind, and does not use up the ID
-//! token.
+//! Signs in with a provider account that an app presents itself, without a redirect. The sign-in is
+//! written in one transaction: if that fails, nothing is left behind, and the ID token is not used
+//! up.
 
 use api::product::{Access, Client};
 use errors::{Error, KnownError};
@@ -37,7 +37,7 @@ pub(crate) struct Native<'a> {
 
 /// A user before and after the sign-in, with the writes that belong to the change.
 struct Change {
-    /// Absent for a new user.
+    /// Absent if the sign-in creates the user.
     before: Option<UserRow>,
     after: User,
     writes: Vec<Write>,

@@ -1,5 +1,5 @@
-//! Shared by the operations on a user's accounts at providers: their path parameters, and how a
-//! change is written.
+//! What operations on a user's accounts at providers share: their path parameters, and how a change
+//! is written.
 
 use api::product::Access;
 use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};

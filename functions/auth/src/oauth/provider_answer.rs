@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 pub(crate) const TABLE: &[TableAction] = &[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem];
 
 /// The errors of both callbacks if the flow is unknown, or has no trusted URL to send the user to.
-/// The redirect URL is checked right after the age of the flow, so no other error is a response.
+/// The redirect URL is checked right after the age of the flow, so no later error is a response.
 pub(crate) const ERRORS: &[ErrorCode] =
     &[ErrorCode::OauthStateNotFound, ErrorCode::OuterOauthTimeout, ErrorCode::RedirectUrlNotWhitelisted];
 

@@ -14,7 +14,7 @@ pub(crate) fn client_id<'a>(app: &'a App, provider: &'a OAuthProvider) -> Result
 }
 
 /// A provider to call. Fails if the project's client secret was sealed with another deployment
-/// secret, or if the deployment no longer shares its client.
+/// secret, or if the project uses the deployment's client and that client or its secret is not set.
 pub(crate) fn peer<'a>(app: &'a App, project: &Project, provider: &'a OAuthProvider) -> Result<Peer<'a>, Error> {
     let client = match &provider.client_secret {
         Some(secret) => {

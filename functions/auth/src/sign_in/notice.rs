@@ -3,8 +3,8 @@
 //!
 //! The email is written together with the session. The places of the newest sessions that are
 //! stored for the user count as known, even those of sessions that have ended. No email is sent if
-//! none of them has a place, as at the first sign-in of an account. In projects that enable the
-//! email, a sign-in of a user who has an address to notify costs one more query.
+//! none of these sessions has a place, as at the first sign-in of an account. In projects that
+//! enable the email, a sign-in of a user who has an address to notify costs one more query.
 
 use flows::App;
 use flows::email::notice;
