@@ -116,8 +116,8 @@ impl Links<'_> {
             let head = self.app.store.add_link(&chain, link, self.head.as_ref(), &counters).await?;
             reached("linked", entries.len());
             *self.linked += entries.len();
-            // The log is outside the table, so somebody who tampers with the table cannot change
-            // the log.
+            // The log is outside the table, so somebody who can write only to the table cannot
+            // change the log.
             tracing::info!(project = %self.project, link = head.number, digest = %head.digest, entries = entries.len(), "linked the trail");
             self.head = Some(head);
         }

@@ -28,7 +28,8 @@ pub(crate) struct Fresh {
 /// items, and a single entry takes at most about 60.
 const MOST_COUNTERS: usize = 90;
 
-/// How many of the entries, from the first on, fit into one link, with what they count.
+/// How many of the entries, from the first on, fit into one link, and the counters of these
+/// entries.
 pub(crate) fn first_link(entries: &[Fresh], most: usize) -> (usize, Counters) {
     let mut counters = Counters::default();
     for (number, fresh) in entries.iter().enumerate().take(most) {
@@ -63,9 +64,9 @@ pub(crate) async fn count_active(app: &App, project: &ProjectId, entries: &[Fres
     Ok(())
 }
 
-/// Notes the last sign-in of each user as the user's activity. The refresh of a token notes the
-/// activity itself; a sign-in leaves that to this worker, because most sign-ins do not write the
-/// user's item.
+/// Notes the last sign-in of each user as the user's activity. A request that refreshes a token
+/// notes the activity without this worker; a sign-in leaves that to this worker, because most
+/// sign-ins do not write the user's item.
 pub(crate) async fn note_sign_ins(app: &App, project: &ProjectId, entries: &[Fresh]) -> Result<(), store::Error> {
     let mut last: BTreeMap<UserId, Timestamp> = BTreeMap::new();
     for entry in entries.iter().filter_map(|fresh| fresh.entry.as_ref()).filter(|entry| entry.events.contains(&Event::SignIn)) {

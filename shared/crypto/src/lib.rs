@@ -1,6 +1,5 @@
-//! Cryptography: everything that handles secrets. It is built on ring; other crates do only what
-//! ring lacks: argon2id, bcrypt, TOTP, computing public keys from private ones, and checking that a
-//! point is on the curve P-256.
+//! Cryptography. It is built on ring; other crates do only what ring lacks: argon2id, bcrypt, TOTP,
+//! computing public keys from private ones, and checking that a point is on the curve P-256.
 
 #![warn(missing_docs)]
 

@@ -2,8 +2,9 @@
 //! rotation, the keys of the previous secret are available too.
 //!
 //! Keys are derived rather than stored, so there is nothing to create, to read at a cold start or
-//! to lose, and every instance has the same ones. `jsonwebtoken` parses and validates,
-//! [`crate::jws`] signs and verifies. p256 computes the public half of a key, which ring cannot.
+//! to lose, and every instance has the same ones. `jsonwebtoken` parses tokens and validates their
+//! claims; [`crate::jws`] makes and verifies their signatures. p256 computes the public half of a
+//! key, which ring cannot do.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,7 +25,7 @@ const KEPT_KEYS: usize = 1024;
 /// The keys of a deployment.
 pub struct SigningKeys {
     secret: DeploymentSecret,
-    /// The keys derived so far, by secret (0 is the current, 1 the previous one) and audience.
+    /// The cached keys, by secret (0 is the current, 1 the previous one) and audience.
     keys: Mutex<HashMap<(usize, String), Arc<SigningKey>>>,
 }
 

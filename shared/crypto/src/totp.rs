@@ -69,7 +69,7 @@ impl TotpSecret {
     }
 
     fn bytes(&self) -> Vec<u8> {
-        // The text was checked when the secret was parsed.
+        // The text is base64: `parse` checked it, or `draw` made it.
         STANDARD.decode(self.0.expose_secret()).unwrap_or_default()
     }
 }

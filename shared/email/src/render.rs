@@ -49,7 +49,7 @@ pub struct Sources {
     pub theme: Option<String>,
 }
 
-/// The variables that a template may use.
+/// The variables that every template may use; a theme may also use `content` and `subject`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Context {
     /// The project that sends the email.
@@ -225,8 +225,8 @@ impl<'e> Part<'e> {
 }
 
 /// Escapes text for HTML as MiniJinja does, but leaves slashes as they are: they are harmless, and
-/// programs then recognize links. `none`, such as the name of a user who has no name, is written as
-/// an empty string.
+/// programs that read the HTML then recognize links. `none`, such as the name of a user who has no
+/// name, is written as an empty string.
 fn format_value(out: &mut Output, state: &mut State, value: &Value) -> Result<(), minijinja::Error> {
     if value.is_none() {
         return Ok(());

@@ -37,7 +37,7 @@ mod tests {
 
     use super::of_system;
 
-    /// Set for the process that the test starts with the operator's variables.
+    /// An environment variable that marks the process which the test starts.
     const INNER: &str = "ROOTS_TEST_INNER";
 
     // Environment variables belong to a process, and tests share one, so this test starts another.

@@ -80,7 +80,8 @@ impl App {
     }
 
     /// Where the images of the content are: in the bucket of the settings, or in the table. Fails
-    /// if there is a bucket, but no region or credentials for it.
+    /// if there is a bucket, but a setting of AWS is missing, or the file that `SSL_CERT_FILE`
+    /// names cannot be read or parsed.
     pub fn shelf(&self) -> Result<&Shelf, environment::Error> {
         if let Some(shelf) = self.shelf.get() {
             return Ok(shelf);

@@ -157,7 +157,8 @@ impl<'a> Check<'a> {
         Self { app, project, place, policy: Policy::Off, operation: Guarded::Email, sender: None }
     }
 
-    /// Admits the request, or fails if it needs a challenge.
+    /// Admits a request that needs no challenge, has solved one, or is excused because the
+    /// challenge cannot be checked. Fails for any other request.
     pub async fn admit(self, presented: Presented) -> Result<Admitted<'a>, Error> {
         let none = Admitted { app: self.app, project: &self.project.id, tallies: Vec::new(), sender: None };
         if self.policy == Policy::Off {

@@ -4,7 +4,7 @@
 //!
 //! Only proofs that succeeded are remembered, each for its project, access level and key: a refused
 //! key is always read. The time counts from before the read, so nothing outlives a change by more
-//! than the permitted time. Administrators' requests are never taken from memory.
+//! than the permitted time. Proofs of administrators are never remembered.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -94,8 +94,8 @@ impl Lookup {
         }
     }
 
-    /// Remembers a proof that was read and has proved the claim. A remembered proof is not
-    /// remembered for longer.
+    /// Remembers a proof that was read and has proved the claim. If the proof was already
+    /// remembered, its time is not extended.
     pub fn remember(self, proofs: &Proofs, proof: &Arc<Proof>) {
         if self.may_remember && !self.is_proved() {
             proofs.insert(self.claim, self.began_at, Arc::clone(proof));
@@ -164,7 +164,7 @@ mod tests {
         Arc::new(Proof { project, project_version: 1, key: None })
     }
 
-    /// A request that claims, at `millis`, and proves its claim.
+    /// A request that makes the claim at `millis` and proves it.
     fn claim_at(proofs: &Proofs, claim: Claim, millis: i64) {
         proofs.look_up(claim, true, at(millis)).remember(proofs, &proof());
     }

@@ -4,9 +4,9 @@
 use crate::app::App;
 
 /// The maximum count of a trail entry of rejected sign-ups; each entry is for one minute, operation
-/// and combination of rules. Each process may exceed it by the requests that it is answering. The
-/// limit keeps a flood from becoming a flood of writes to one item; sign-ups beyond it are not
-/// counted.
+/// and combination of rules. Each process may exceed the maximum by the number of requests that it
+/// is answering. The maximum keeps a flood of sign-ups from becoming a flood of writes to one item;
+/// sign-ups beyond the maximum are not counted.
 pub const MOST_COUNTED: u64 = 600;
 
 /// Counts the sign-up of the current request if it was rejected. An error of the table is only

@@ -34,9 +34,9 @@ const BUDGET: Duration = Duration::from_secs(2);
 /// Longest accepted answer, in bytes; a set of ten RSA keys has about 5 KB.
 const MAX_ANSWER: usize = 256 * 1024;
 
-/// Why a provider gave no usable answer; Turnstile and webhook endpoints are called providers here,
-/// too. The texts are for the log; what administrators learn about a failed webhook is derived from
-/// them (`flows::webhook`).
+/// Why a provider gave no usable answer. Here, "provider" also means Turnstile or a webhook
+/// endpoint. The texts are for the log; what administrators learn about a failed webhook is derived
+/// from them (`flows::webhook`).
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Fault {
     /// The provider cannot be reached, took too long, answered with status 429 or 5xx, or named an

@@ -44,8 +44,8 @@ pub struct Tokens {
     /// When the access token expires; absent unless the provider names a time at most one year
     /// away.
     pub expires_at: Option<Timestamp>,
-    /// The granted scopes as the provider reports them, separated by spaces or, as GitHub does, by
-    /// commas. If it reports none as text: `None`, and the requested scopes count as granted.
+    /// The granted scopes as the provider reports them, separated by spaces or, at GitHub, by
+    /// commas; `None` if the provider reports no text. The requested scopes then count as granted.
     pub scope: Option<String>,
 }
 
@@ -70,7 +70,7 @@ pub enum NotIssued {
     /// The provider does not accept the code or the refresh token, or no longer does.
     #[error("the provider does not accept the grant: {0}")]
     Grant(String),
-    /// The provider does not accept the project's client id or secret.
+    /// The provider does not accept the client id or the client secret.
     #[error("the provider does not accept the client: {0}")]
     Client(String),
     /// The provider gave no usable answer, or refused the request for another reason.

@@ -46,7 +46,7 @@ async fn run() -> Result<(), Error> {
             moved => moved?,
         };
         // The metric is written only once a minute, when the schedule starts this function; the
-        // stream starts it far more often.
+        // stream can start the function far more often.
         if is_scheduled {
             let (now, oldest) = (app.clock.now(), app.store.oldest_due(app.clock.now()).await?);
             let age = oldest.map(|due| now.duration_since(due).unsigned_abs()).unwrap_or_default();

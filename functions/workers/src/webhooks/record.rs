@@ -53,8 +53,8 @@ fn meaning(record: Record) -> Option<Change> {
     changes::of(record).inspect_err(failed).ok().flatten()
 }
 
-/// The teams that each user left in this batch. The memberships of a deleted user are deleted with
-/// the user.
+/// The teams that each user left in this batch. The memberships of a deleted user are usually
+/// deleted in the same transaction as the user.
 fn teams_left(changes: &[Change]) -> HashMap<(ProjectId, UserId), Vec<TeamId>> {
     let mut left: HashMap<_, Vec<TeamId>> = HashMap::new();
     for change in changes {
@@ -75,8 +75,8 @@ fn message(change: &Change, index: usize, event_type: EventType, data: &Value) -
 }
 
 /// The deliveries of an event. Events of one change keep their order. Different shards of the
-/// stream may give two changes the same number; the digest of the changed object keeps their places
-/// apart.
+/// stream may give two changes the same sequence number; the digest of the changed object keeps
+/// the positions of their events distinct.
 fn deliveries<'a>(
     change: &'a Change,
     (index, message): (usize, &'a Message),

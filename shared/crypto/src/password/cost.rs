@@ -11,9 +11,11 @@ pub struct Cost {
     passes: u32,
 }
 
-/// OWASP's minimum: at least one of these memories, in KiB, with at least as many passes.
+/// OWASP's minimum: a hash must have at least the memory, in KiB, and the passes of one of these
+/// pairs.
 const LEAST: [Cost; 5] = [Cost::of(47_104, 1), Cost::STANDARD, Cost::of(12_288, 3), Cost::of(9216, 4), Cost::of(7168, 5)];
-/// The maximum of both, so that a typing error does not make every sign-in take minutes.
+/// The maximum memory, in KiB, and the maximum number of passes, so that a typing error does not
+/// make every sign-in take minutes.
 const MOST: Cost = Cost::of(262_144, 16);
 
 impl Cost {

@@ -32,8 +32,8 @@ impl Password {
         &self.0.normalized
     }
 
-    /// The forms that a stored hash may match: before passwords were normalized, the typed form was
-    /// hashed.
+    /// The forms that a stored hash may match: earlier versions, which did not normalize passwords,
+    /// hashed the typed form.
     pub fn forms(&self) -> impl Iterator<Item = &SecretString> {
         [&self.0.normalized].into_iter().chain(&self.0.typed)
     }
