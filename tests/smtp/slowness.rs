@@ -17,7 +17,7 @@ fn mailer(app: &TestApp, patience: Duration) -> ByProject<gateway::inbox::Inbox>
     ByProject { own, deployments: app.inbox.clone() }
 }
 
-/// Waits until this is so.
+/// Waits until `is_so` returns true.
 async fn until(is_so: impl Fn() -> bool) {
     while !is_so() {
         tokio::time::sleep(Duration::from_millis(10)).await;

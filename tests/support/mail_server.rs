@@ -19,7 +19,7 @@ pub enum Behaviour {
     Cuts(&'static str),
     /// Never answers this command.
     Silent(&'static str),
-    /// Answers this command once [`MailServer::go_on`] is called.
+    /// Answers this command once [`MailServer::go_on`] has been called.
     Waits(&'static str),
     /// Answers this command with an endless line.
     Babbles(&'static str),
@@ -61,7 +61,7 @@ impl MailServer {
         server
     }
 
-    /// Lets the server answer what it [waits](Behaviour::Waits) with.
+    /// Lets the server send the answers that it has withheld ([`Behaviour::Waits`]).
     pub fn go_on(&self) {
         self.gate.close();
     }

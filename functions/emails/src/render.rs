@@ -1,5 +1,6 @@
 //! `POST /api/v1/emails/render-email`: renders a template without sending an email. Nothing is
-//! written, but rendering is work: the operation has the rate limit of writes.
+//! written except the counter of the rate limit: because rendering takes time, the operation has
+//! the rate limit of writes.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Route};

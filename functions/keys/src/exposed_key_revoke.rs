@@ -3,7 +3,8 @@
 //! the key may revoke it.
 //!
 //! The owner is told by email, unless the project has disabled notices about API keys: a user, or
-//! the members of a team who may manage its keys and whose primary address is verified.
+//! the members of a team who may manage its keys and whose primary address is verified. The number
+//! of these emails is limited; every exposed key is revoked.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::client::Caller;

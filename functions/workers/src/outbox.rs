@@ -1,6 +1,6 @@
-//! One step of the outbox: advances what is due as far as possible. Entries that are due are
-//! rendered and put in their project's queue. Then each queue is served as far as its project's
-//! quota allows.
+//! The outbox worker, which works in steps. A step renders the entries that are due and puts them
+//! in their project's queues. Then it begins to serve each queue, as far as the project's quota
+//! allows.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -27,21 +27,21 @@ use crate::fail_point::reached;
 use crate::parties::Parties;
 use crate::sending::{CHUNK, Turns, all, counted, moved, serve};
 
-/// Number of entries per partition that a step prepares, and number of emails per queue that it
-/// sends. A step should take less than a second, because urgent emails wait for the next step.
+/// The maximum number of entries per partition that a step prepares, and of emails per queue that
+/// it begins to send. Both are small, because urgent emails wait for the next step.
 const PREPARED: i32 = 50;
 const SENT: i32 = 200;
 /// About how many entries of a broadcast a step creates.
 const EXPANDED: usize = 200;
-/// How long a step waits for queues that are being served.
+/// How long a step waits at its end, at most, for queues that are being served.
 const STEP: Duration = Duration::from_secs(1);
-/// While so many queues are being served or wait for their turn, no further ones are read.
+/// While this many queues are being served or wait for their turn, no further ones are read.
 const QUEUES: usize = 256;
 
-/// Works on what is due, until nothing is or until `until`.
+/// The outbox worker.
 ///
-/// Queues are served side by side, and a step does not wait for slow ones: they are served on
-/// during the next steps. So a mail server that takes long delays only the emails of its project.
+/// Queues are served side by side. A step does not wait until slow ones are finished; the next
+/// steps continue to serve them. So one slow mail server delays only the emails of its project.
 pub struct Outbox<'a> {
     app: &'a App,
     mailer: &'a dyn Mailer,
@@ -57,8 +57,8 @@ pub struct Outbox<'a> {
 type Served = (ProjectId, Audience, usize);
 
 impl<'a> Outbox<'a> {
-    /// After `until`, sending of no more emails begins, so that a worker that is shut down leaves
-    /// no email with an unknown outcome.
+    /// After `until`, no more emails are claimed, so that a worker that is shut down leaves no
+    /// email with an unknown outcome.
     pub fn new(app: &'a App, mailer: &'a dyn Mailer, until: Timestamp) -> Self {
         let (turns, serving) = (Arc::new(Turns::new()), FuturesUnordered::new());
         Self { app, mailer, until, turns, busy: Vec::new(), serving, moved: 0 }
@@ -94,7 +94,7 @@ impl<'a> Outbox<'a> {
         Ok(std::mem::take(&mut self.moved))
     }
 
-    /// Waits for `work` while queues are being served.
+    /// Waits for `work`, and serves queues meanwhile.
     pub async fn beside<T>(&mut self, work: impl Future<Output = T>) -> T {
         match select(pin!(work), pin!(self.all_served())).await {
             Either::Left((done, _)) => done,
@@ -102,8 +102,8 @@ impl<'a> Outbox<'a> {
         }
     }
 
-    /// Waits for the emails that are being sent, and begins to send no others. Returns how many
-    /// entries were advanced.
+    /// Waits until the chunks of emails that have begun are sent, and begins no others. Returns how
+    /// many entries were advanced since the last step.
     pub async fn finish(mut self) -> usize {
         self.turns.end();
         self.all_served().await;

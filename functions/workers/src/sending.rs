@@ -34,11 +34,11 @@ pub(crate) const CHUNK: usize = 50;
 const SETTLE_TRIES: u32 = 5;
 /// Number of tasks that run in parallel: one waits for the table while others render or send.
 const PARALLEL: usize = 3;
-/// Number of queues of projects with a mail server of their own that are served at the same time.
-/// The emails of these queues that are being sent are in memory.
+/// The maximum number of queues of projects with their own mail server that are served at the same
+/// time. It is limited, because emails that are being sent are in memory.
 const OWN: usize = 16;
-/// How long a queue with a mail server of its own begins to send emails before it is the turn of
-/// others.
+/// The time after which a queue of a project with its own mail server begins no further chunk, so
+/// that others get their turn.
 const SHARE: Duration = Duration::from_secs(1);
 
 /// Whose turn it is to send. Emails through the deployment's sender do not wait for the mail
@@ -77,9 +77,10 @@ pub(crate) async fn moved(app: &App, moves: Vec<OutboxMove>) -> Result<usize, st
     Ok(app.store.move_outbox_entries(moves).await?.len())
 }
 
-/// Sends the first emails of a queue once it is its turn, as many as the project may send now.
-/// Emails whose code has expired are skipped. A mail server of the project's own gets only as many
-/// emails at a time as it has connections, and after its share of time, the others stay queued.
+/// Sends the first emails of a queue once it is the queue's turn, at most as many as the project
+/// may send now, and returns how many were claimed or skipped. Emails whose code has expired are
+/// skipped. A project's own mail server gets at most [`CONNECTIONS`] emails at a time, and once
+/// [`SHARE`] has passed, the other emails stay queued.
 pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: &Queue, until: Timestamp) -> Result<usize, store::Error> {
     let Queue { project, entries, .. } = queue;
     let (projects, _) = app.store.parties([project.clone()].into(), [].into()).await?;
@@ -115,8 +116,9 @@ pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: 
         skipped += all(parts(expired).into_iter().map(|part| moved(app, part).boxed()).collect()).await;
         sent += all(parts(claims).into_iter().map(|part| send_all(app, mailer, parties, part, until).boxed()).collect()).await;
     }
-    // The rest of the granted emails do not count as sent: they have expired, or were edited or
-    // claimed by another worker in the meantime, or the time was up, or their task failed.
+    // The other granted emails do not count as sent: for example, they have expired, were edited
+    // or claimed by another worker in the meantime, or were left when the time was up or when their
+    // task failed.
     let left = granted.saturating_sub(u32::try_from(sent).unwrap_or(granted));
     if left > 0 && app.settings.mails_per_hour.is_some() {
         app.store.give_mail_tokens_back(queue, left).await?;

@@ -94,9 +94,9 @@ impl Service {
     }
 
     /// Starts the outbox worker, which delivers emails to the inbox, or to the project's own mail
-    /// server if the project has one. Once `stop` changes, the worker stops after the current step
-    /// and the emails that are being sent. With `sends_alone` (no other process sends emails), the
-    /// worker first settles the emails that a killed worker left unfinished.
+    /// server if the project has one. Once `stop` changes, the worker completes the current step
+    /// and the emails that it has begun to send, and stops. With `sends_alone` (no other process
+    /// sends emails), the worker first settles the emails that a killed worker left unfinished.
     pub fn spawn_worker(&self, smtp: Smtp, sends_alone: bool, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
         let (app, engine, inbox) = (self.app.clone(), self.engine.clone(), self.inbox.clone());
         let mailer = ByProject { own: smtp, deployments: self.inbox.clone() };
@@ -150,12 +150,12 @@ const EXPIRY: Duration = Duration::from_secs(3600);
 /// How long after the start expired items are deleted for the first time.
 const FIRST_EXPIRY: Duration = Duration::from_secs(60);
 
-/// How long the memory for password hashes is kept without a hash, at least.
+/// How long the memory for password hashes is kept, at least, after the last hash.
 const HASHES: Duration = Duration::from_secs(10);
 
 impl Service {
-    /// Starts the task that frees the memory for password hashes after a load. The task stops when
-    /// `stop` changes.
+    /// Starts the task that frees the memory for password hashes when it is no longer used. The
+    /// task stops when `stop` changes.
     pub fn spawn_release(&self, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
         let app = self.app.clone();
         tokio::spawn(async move {

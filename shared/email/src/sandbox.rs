@@ -9,8 +9,8 @@
 //! still rendered.
 //!
 //! Previews are limited to half of the renderers, so that they cannot delay the emails of the
-//! outbox for long, and a project's previews are rendered one after another, so that many previews
-//! of one project delay those of another by one.
+//! outbox for long. A project's previews are rendered one after another: however many there are,
+//! another project's next preview waits for at most one of them.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -38,7 +38,7 @@ const MEMORY: u64 = 128 << 20;
 const TRIES: u32 = 2;
 /// How many renderers run at once: as many as fit in the memory of a small function.
 const AT_ONCE: usize = 2;
-/// How many of them may render previews at once.
+/// How many renderers may render previews at once.
 const PREVIEWS: usize = 1;
 const FAILED: &str = "the renderer failed";
 /// The variable that is set in the environment of a renderer.
@@ -90,7 +90,7 @@ pub async fn render_all(jobs: Vec<Job>) -> Vec<Rendering> {
     renderings
 }
 
-/// Renders emails with the same sources, once it is their `turn` for a renderer.
+/// Renders emails with the same sources. If renderers are used, waits until it is their `turn`.
 async fn of_one_source<T>(turn: impl Future<Output = T>, sources: Sources, contexts: Vec<Context>) -> Vec<Rendering> {
     let Some(program) = PROGRAM.get() else {
         let mut renderings = Vec::new();
@@ -110,11 +110,12 @@ async fn of_one_source<T>(turn: impl Future<Output = T>, sources: Sources, conte
 struct Turns {
     all: Semaphore,
     previews: Semaphore,
-    /// The projects whose previews are being rendered or wait, each with its only permit.
+    /// The projects whose previews are being rendered or wait, each with a semaphore of one permit.
     projects: Mutex<Vec<(String, Arc<Semaphore>)>>,
 }
 
-/// The permits that a renderer of a preview requires.
+/// The permits for rendering a preview: that of its project, one for previews, and one for any
+/// renderer.
 type PreviewTurn<'a> = (Option<OwnedSemaphorePermit>, Option<SemaphorePermit<'a>>, Option<SemaphorePermit<'a>>);
 
 impl Turns {

@@ -54,9 +54,9 @@ pub fn limited_to(context: &Context) -> Result<Option<UserId>, KnownError> {
     }
 }
 
-/// Refuses a client whose user is anonymous. An anonymous user of a tool can become that of a person
-/// who does not know who started the tool, and must not find invitations and keys of others in the
-/// team.
+/// Refuses a client whose user is anonymous. A person who takes over the anonymous user of a tool
+/// does not know who started the tool, and must not get a team for which that stranger made
+/// invitations and keys.
 pub fn refuse_anonymous(context: &Context) -> Result<(), KnownError> {
     match &context.user {
         Some(user) if context.level == Level::Client && user.row.user.is_anonymous => Err(KnownError::AnonymousAuthenticationNotAllowed),
@@ -124,15 +124,16 @@ pub fn welcome(app: &App, project: &Project, user: &mut User) -> Result<Vec<Writ
     personal(app, project, user)
 }
 
-/// Deselects the team of a user whose account has a new owner: its other members, and those who
-/// have its API keys or invitations, may be the previous owner's. If the project's settings provide
-/// a personal team, the user gets a new one. The memberships stay. Returns the writes of the teams.
+/// Deselects the selected team of a user whose account has a new owner: the previous owner may have
+/// let others into that team, as members or by API keys and invitations. If the project's settings
+/// provide a personal team, the user gets a new one, which is selected. The memberships stay.
+/// Returns the writes of the teams.
 pub fn start_anew(app: &App, project: &Project, user: &mut User) -> Result<Vec<Write>, store::Error> {
     let left = user.selected_team_id.take().map(|team| membership::deselect(&project.id, team, user.id));
     Ok(left.into_iter().chain(personal(app, project, user)?).collect())
 }
 
-/// Selects a new personal team, if the project's settings provide one.
+/// Creates and selects a personal team, if the project's settings provide one.
 fn personal(app: &App, project: &Project, user: &mut User) -> Result<Vec<Write>, store::Error> {
     if !project.config.create_team_on_sign_up {
         return Ok(Vec::new());

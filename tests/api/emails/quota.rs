@@ -172,7 +172,8 @@ async fn a_flood_of_codes_to_strangers_delays_no_known_recipient() {
     assert_eq!(strangers(&app, 60).await, at_once);
 }
 
-/// Closes the password of a new user, of which the service tells the user's address.
+/// Signs up a user whose account then accepts no password, after too many wrong ones. The service
+/// notifies the user of this by email.
 async fn close_password(app: &TestApp, email: &str, is_verified: bool) {
     let user = app.sign_up(email).await;
     if is_verified {
@@ -194,7 +195,7 @@ async fn notices_without_codes_to_unverified_addresses_use_the_share_of_stranger
     app.deliver().await;
     assert_eq!(strangers(&app, 3).await, 1, "a quarter of the hourly quota");
     assert_eq!(app.mails("known@example.com").await.len(), 1);
-    // An edited notice is still one of the service.
+    // An edited notice still counts as one of the service's own emails.
     let queued = app.server().get(&format!("{OUTBOX}?status=queued")).await.json();
     let queued: Vec<&str> = queued["items"].as_array().unwrap().iter().map(|entry| entry["id"].as_str().unwrap()).collect();
     assert_eq!(queued.len(), 2);

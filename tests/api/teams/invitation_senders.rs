@@ -32,7 +32,7 @@ async fn remove(app: &TestApp, remover: &SignedIn, team: &str, user: &SignedIn) 
     assert_eq!(app.signed_in(remover).delete(&membership(team, &user.user_id)).await.status(), 200);
 }
 
-/// Checks that an invitation answers its invitee as if it did not exist.
+/// Checks that the service answers the invited user as if the invitation did not exist.
 async fn assert_void(app: &TestApp, invitee: &SignedIn, (id, code): &(String, String)) {
     let caller = app.signed_in(invitee);
     let requests = [

@@ -1,8 +1,8 @@
 //! Tells those who may manage a team's API keys that one of the keys was found in public.
 //!
 //! The email contains the name of the team and the description of the key, and anybody who has the
-//! key can cause it. Members could otherwise mail texts of their choice to strangers, so it goes
-//! only to verified addresses, and the number of such emails about a team's keys is limited.
+//! key can trigger it. So that members cannot mail texts of their choice to strangers, it goes only
+//! to verified addresses, and the number of such emails about a team's keys is limited.
 
 use flows::App;
 use flows::email::notice::{entry, facts, to_primary_address};
@@ -21,7 +21,7 @@ use wire::id::{TeamId, UserId};
 
 /// The maximum number of managers who are told, as their emails are written in one transaction.
 const MOST_MANAGERS: usize = 50;
-/// How many members are read at once, and then the users of those who may manage keys.
+/// How many members are read at once. The users of those who may manage keys are read together.
 const PAGE: usize = 100;
 const SUBJECT: &str = "An API key of {{ variables.team }} was revoked";
 const HTML: &str = r#"<h1>An API key was revoked</h1>
@@ -31,8 +31,9 @@ const HTML: &str = r#"<h1>An API key was revoked</h1>
 {% if variables.is_last %}<p>There were many such keys within an hour. This is the last email about them.</p>{% endif %}"#;
 
 /// The emails about a key that is marked as exposed in `after`, but not yet in `before`. A change
-/// marks at most one key. The emails are also counted in `after`; there are none if a scheduled
-/// email covers the key ([`Notices::admit`](model::user::notices::Notices::admit)).
+/// marks at most one key. Counts the notice in `after`; there are no emails if the project has
+/// disabled them or a scheduled notice covers the key
+/// ([`Notices::admit`](model::user::notices::Notices::admit)).
 pub(super) async fn notices(app: &App, project: &Project, before: &Team, after: &mut Team) -> Result<Vec<Write>, store::Error> {
     let is_news = |key: &&OwnedKey| key.was_exposed && before.api_keys.get(key.id).is_some_and(|old| !old.was_exposed);
     let Some(key) = after.api_keys.iter().find(is_news) else { return Ok(Vec::new()) };

@@ -21,8 +21,8 @@ pub(crate) async fn accept(context: &Context, invitation: &Invitation, user: &Us
     })?;
     let mut writes = invitation::accept(&project.id, invitation);
     if !is_member {
-        // The sender must be a member and the joining user must not be, which the conditions of
-        // one transaction cannot say of the same item.
+        // A sender who is a member need not join, and the invitation of one who has left is
+        // invalid. The transaction cannot check this, because it may contain an item only once.
         if invitation.invited_by == Some(user.id) {
             return Err(Rejected::NotFound.into());
         }

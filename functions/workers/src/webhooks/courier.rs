@@ -1,8 +1,8 @@
 //! Runs the work of several endpoints side by side, each in a task of its own, so that an endpoint
-//! that does not answer delays no other. The number of tasks is limited: while there are more due
-//! endpoints than places for tasks, each task gives its place up after one pass over its queue, and
-//! a free place goes to the project that occupies the fewest. So however many endpoints a project
-//! has, and however slowly they answer, they do not keep out those of other projects.
+//! that does not answer delays no other. The number of tasks is limited. While due endpoints wait
+//! for a task, each task ends after one pass over its queue, and the place of a task that has ended
+//! goes to the project with the fewest tasks. So however many endpoints a project has, and however
+//! slowly they answer, they do not keep out those of other projects.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use wire::id::ProjectId;
 
 use crate::webhooks::lane;
 
-/// The number of endpoints that are worked on at the same time. A task mostly waits.
+/// The maximum number of endpoints that are worked on at the same time. A task mostly waits.
 const AT_ONCE: usize = 256;
 /// The number of due endpoints that are read from each shard.
 const READ: i32 = 200;
@@ -62,8 +62,9 @@ impl Courier {
         Ok(begun)
     }
 
-    /// The endpoints that nobody works on, in the order in which they get free places: those of the
-    /// project with the fewest places first, and among these, those that have been due longest.
+    /// The endpoints in `due` that no task works on, in the order in which they get free places:
+    /// each place goes to an endpoint of a project that has the fewest places by then, and among
+    /// these endpoints to the first in `due`, which has been due longest.
     fn in_turn(&self, due: Vec<Lane>) -> Vec<Lane> {
         let mut places: HashMap<ProjectId, usize> = HashMap::new();
         for (project, _) in self.busy.keys() {

@@ -35,8 +35,8 @@ const PARTS: [i32; 10] = [128, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1
 const REST: u32 = 4;
 /// The longest rest.
 const MAX_REST: Duration = Duration::from_secs(2);
-/// How long a pass begins new requests while other endpoints wait for a place. Without this limit,
-/// a slow endpoint would keep its place for the time of several requests.
+/// The time after which a pass begins no more requests if other endpoints wait for a task. Without
+/// this limit, a slow endpoint would occupy its task for the time of several requests.
 const SHARE: Duration = Duration::from_secs(1);
 /// How often a change to an endpoint is attempted.
 const ROUNDS: u32 = 5;

@@ -88,7 +88,7 @@ impl Connector {
         let write = self.recent.write(written(&operation, &body));
         let (database, feed, loses_answers) = (self.database.clone(), Arc::clone(&self.feed), self.observer.is_some());
         let task = tokio::task::spawn_blocking(move || {
-            // The write also ends if nobody waits for it any more.
+            // Held until the write has ended, even if nobody waits for its result any more.
             let _write = write;
             feed.prepare(&database, &body).map_err(DynoxideError::InternalServerError)?;
             dispatch(&database, &operation, &body, loses_answers)

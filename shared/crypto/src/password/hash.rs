@@ -76,21 +76,21 @@ thread_local! {
     static MEMORY: RefCell<Vec<Block>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The minimum size of [`MEMORY`] in blocks, of 1 KiB each. glibc maps allocations above 32 MiB
-/// separately, and returns them to the operating system when they are freed; smaller ones it can
-/// keep. What is not filled takes no memory.
+/// The minimum size that is reserved for [`MEMORY`], in blocks of 1 KiB. glibc maps allocations
+/// above 32 MiB separately, and returns them to the operating system when they are freed; it may
+/// keep smaller ones. The part that is not filled takes no memory.
 const LEAST_RESERVED: usize = (32 << 10) + 1;
 
 /// No thread has memory.
 const FREE: u8 = 0;
-/// The threads may have memory, and there was no work since the last [`Hasher::release`].
+/// The threads may have memory, and there has been no work since the last [`Hasher::release`].
 const IDLE: u8 = 1;
-/// There was work since the last [`Hasher::release`].
+/// There has been work since the last [`Hasher::release`].
 const USED: u8 = 2;
 
 /// Hashes and checks passwords off the async threads, at most one per core at a time (each takes
-/// the memory of the parameters, 19 MiB by default). The threads are dedicated: those of a pool
-/// that grows with load would keep their memory after the load is gone.
+/// the memory of the parameters, 19 MiB by default). The threads are dedicated: in a pool that
+/// grows with load, more threads would keep memory, and [`Self::release`] could not reach them all.
 #[derive(Clone)]
 pub struct Hasher {
     params: Params,
@@ -124,9 +124,9 @@ impl Hasher {
         Self { params, threads: Arc::default(), usage: Arc::new(AtomicU8::new(FREE)), decoy: decoy.into() }
     }
 
-    /// Frees the memory of the hashing threads if there was no work since the last call. A process
-    /// that lives long calls this from time to time, so that it does not keep the memory of a load
-    /// that is gone.
+    /// Frees the memory of the hashing threads if there has been no work since the last call. A
+    /// long-lived process calls this from time to time, so that it does not keep the memory after a
+    /// burst of work.
     pub fn release(&self) {
         let becomes = |from: u8, to: u8| self.usage.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed).is_ok();
         if !becomes(USED, IDLE)

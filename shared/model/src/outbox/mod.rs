@@ -82,9 +82,9 @@ pub struct OutboxEntry {
     pub category: Category,
     /// Whether the email is sent before others.
     pub is_high_priority: bool,
-    /// Whether the email is built in or `codes` is present, even if edited or empty, and the email
-    /// goes to an address that is not a verified address of its user. Emails that servers write
-    /// themselves are neither. Determined when the email is rendered.
+    /// Whether one of the service's own emails goes to an address that is not a verified address of
+    /// its user. The service's own emails are those that are built in, even if edited, and those
+    /// with `codes`, even if empty. Determined when the email is rendered.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_to_stranger: bool,
     /// Whether the email was made from a draft or by an API call.

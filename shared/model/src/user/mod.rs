@@ -149,7 +149,7 @@ pub struct User {
     /// [`ownership`].
     #[serde(default)]
     pub credential_epoch: u64,
-    /// The epoch of credentials at the sign-up; above 0 for a user who was anonymous before.
+    /// The epoch of credentials at the sign-up: 0, unless an anonymous user signed up.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub began_epoch: u64,
     /// The epoch of sessions: sessions of an earlier epoch have ended, except the kept one; see

@@ -38,7 +38,8 @@ pub struct Notices {
     #[serde(default)]
     pub(crate) joined: Vec<Joined>,
     /// The addresses that their recipients removed from the account and that have not been verified
-    /// in it since: at most [`MAX_RELEASED`], the latest last. No link restores them.
+    /// in it since: at most [`MAX_RELEASED`], the latest last. Only a link that was sent to such an
+    /// address restores it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) released: Vec<Email>,
 }
@@ -117,8 +118,8 @@ impl Notices {
         }
     }
 
-    /// Invalidates all links, because the account has a new owner. The next number is used up too,
-    /// because links in notices about sign-ins have that number.
+    /// Invalidates all links, because the account may have a new owner. The next number is used up
+    /// too, because links in notices about sign-ins have that number.
     pub(crate) fn end(&mut self) {
         self.latest = self.next();
         self.undone = vec![(0, self.latest)];

@@ -10,6 +10,7 @@
 //! | transition | credentials | sessions | credential epoch |
 //! |---|---|---|---|
 //! | first proof of an address by a stranger | only the proved address stays | end | raised |
+//! | an anonymous user signs up, or that of a tool is taken over | none stays; the sign-up adds its own | end | raised |
 //! | "This wasn't me" ([`notice`](crate::notice)) | as before the change or, if the link only locks intruders out, as they are; without a password and recovery codes | end | raised |
 //! | proof by the account's creator, or of a proved address | stay | stay | stays |
 //! | verification code redeemed | stay; an address that the user requested for signing in can now be used | stay | stays |
@@ -181,8 +182,8 @@ impl User {
         }
     }
 
-    /// Whether an unverified channel is the address that the user signed up with. If the address had
-    /// been replaced, the epoch would have been raised.
+    /// Whether an unverified channel is the address that the user signed up with. If the address
+    /// had been replaced, the epoch would have been raised.
     pub fn began_with(&self, channel: &Channel) -> bool {
         self.credential_epoch == self.began_epoch && channel.signs_in() && channel.standing == Standing::Provisional
     }

@@ -8,11 +8,10 @@
 //! The invitation and its code are always written in one transaction: accepting marks the code as
 //! used and deletes the invitation, revoking deletes both. If there are several attempts to accept,
 //! the condition on the code lets only one succeed. If a member sent the invitation, accepting also
-//! requires, in the same transaction, that the sender is still a member. Both items expire by TTL
-//! after seven days;
-//! until then, invitations to a deleted team remain but cannot be accepted. Creating an invitation
-//! costs two units for each item and two in the indexes, and so does ending it; a list is one Query
-//! at half a unit for about 25 invitations.
+//! requires, in the same transaction, that the sender is still a member, for two more units. Both
+//! items expire by TTL after seven days; until then, invitations to a deleted team remain but
+//! cannot be accepted. Creating an invitation costs two units for each item and two in the indexes,
+//! and so does ending it; a list is one Query at half a unit for about 25 invitations.
 
 use std::collections::HashMap;
 
@@ -40,7 +39,7 @@ use crate::write::Write;
 pub const PURPOSE: &str = "team-invitation";
 
 /// What the index of an address says of an invitation: its id, its team, and the member who sent
-/// it, if a member did.
+/// it ([`Invitation::invited_by`]).
 type Invited = (InvitationId, TeamId, Option<UserId>);
 
 fn invitation_key(project: &ProjectId, id: InvitationId) -> Key {
@@ -74,8 +73,8 @@ pub fn create(project: &ProjectId, invitation: &Invitation, code: &Code) -> Resu
     Ok([create_at(code_key(project, invitation), code, invitation, invitation.expires_at)?, write])
 }
 
-/// Ends an invitation because it is accepted: of concurrent attempts, only one succeeds. Fails if
-/// the member who sent the invitation is no longer a member.
+/// Ends an invitation because it is accepted: of concurrent attempts, only one succeeds. All fail
+/// if a member sent the invitation who no longer is one.
 pub fn accept(project: &ProjectId, invitation: &Invitation) -> Vec<Write> {
     let gone = Write::delete(invitation_key(project, invitation.id)).on("attribute_exists(pk)").targets(targets(invitation));
     let sender = invitation.invited_by.map(|sender| is_member(project, invitation.team_id, sender).labelled(Label::Member));
@@ -94,8 +93,8 @@ impl Store {
         self.get(&invitation_key(project, id)).await?.map(entity).transpose()
     }
 
-    /// Whether the sender of an invitation is a member of its team, or not subject to that because
-    /// a server or an administrator sent it. Costs a unit for an invitation of a member.
+    /// Whether the sender of an invitation is a member of its team; also `true` if the invitation
+    /// names no sender ([`Invitation::invited_by`]). Costs a unit if it names one.
     pub async fn is_sender_member(&self, project: &ProjectId, invitation: &Invitation) -> Result<bool, Error> {
         match invitation.invited_by {
             Some(sender) => Ok(self.get(&member_key(project, invitation.team_id, sender)).await?.is_some()),

@@ -75,7 +75,7 @@ fn claimed(user: &User) -> impl Iterator<Item = &Channel> {
     user.channels.iter().filter(|channel| channel.signs_in())
 }
 
-/// The writes of claims for a change to a user, except releases of passkeys, and the deletions of
+/// The writes of claims for a change to a user (except releases of passkeys), and the deletions of
 /// the tokens of removed provider accounts. Each is returned with the email address, provider
 /// account or passkey that it concerns.
 fn claim_writes(project: &ProjectId, before: &User, after: &User) -> Result<Vec<(Claimed, Write)>, Error> {
@@ -99,9 +99,8 @@ fn claim_writes(project: &ProjectId, before: &User, after: &User) -> Result<Vec<
     Ok(writes)
 }
 
-/// The writes of claims for an anonymous user, `before`, who signs up as `after`. The first is that
-/// of the address with which the user signs up, if there is one, and has the label of the first
-/// claim.
+/// The writes of claims for an anonymous user, `before`, who signs up as `after`. If the user signs
+/// up with an address, the first write claims it, and is labelled `Label::Claim(0)`.
 pub fn sign_up_claims(project: &ProjectId, before: &User, after: &User) -> Result<Vec<Write>, Error> {
     let (_, mut writes) = labelled(claim_writes(project, before, after)?);
     writes.extend(passkey::releases(project, before, &after.passkeys));

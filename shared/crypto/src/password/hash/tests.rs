@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The blocks of memory that the hashing threads have.
+/// The number of memory blocks that the hashing threads have.
 fn blocks(hasher: &Hasher) -> usize {
     let threads = hasher.threads.get().expect("started");
     threads.broadcast(|_| MEMORY.with_borrow(Vec::len)).into_iter().sum()
