@@ -79,8 +79,8 @@ pub(crate) async fn moved(app: &App, moves: Vec<OutboxMove>) -> Result<usize, st
 
 /// Sends the first emails of a queue once it is the queue's turn, at most as many as the project
 /// may send now, and returns how many were claimed or skipped. Emails whose code has expired are
-/// skipped. A project's own mail server gets at most [`CONNECTIONS`] emails at a time, and once
-/// [`SHARE`] has passed, the other emails stay queued.
+/// skipped. A project's own mail server gets at most [`CONNECTIONS`] emails of the queue at a time,
+/// and once [`SHARE`] has passed, the other emails stay queued.
 pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: &Queue, until: Timestamp) -> Result<usize, store::Error> {
     let Queue { project, entries, .. } = queue;
     let (projects, _) = app.store.parties([project.clone()].into(), [].into()).await?;
