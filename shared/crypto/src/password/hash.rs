@@ -230,10 +230,14 @@ impl Hasher {
                 .build()
                 .expect("threads start")
         });
-        self.usage.store(USED, Ordering::Relaxed);
         let (done, result) = oneshot::channel();
-        // The result cannot be sent if the caller has disconnected in the meantime.
-        threads.spawn(move || drop(done.send(work())));
+        let usage = Arc::clone(&self.usage);
+        threads.spawn(move || {
+            let answer = work();
+            usage.store(USED, Ordering::Relaxed);
+            // The result cannot be sent if the caller has disconnected in the meantime.
+            drop(done.send(answer));
+        });
         result.await.expect("hashing ends")
     }
 }
