@@ -28,7 +28,7 @@ const HTML: &str = r#"<h1>An API key was revoked</h1>
 <p>The API key of the team {{ variables.team }} ending in {{ variables.last_four }} was found in public, and has been revoked.</p>
 <p class="facts">{{ variables.description }}<br>{{ variables.time }}</p>
 <p>Programs that use it no longer work. If they are needed, create a new key for them, and keep it secret.</p>
-{% if variables.is_last %}<p>There were many such keys within an hour. This is the last email about them.</p>{% endif %}"#;
+{% if variables.is_last %}<p>Several keys were found within an hour. This is the last email about them for now.</p>{% endif %}"#;
 
 /// The emails about a key that is marked as exposed in `after`, but not yet in `before`. A change
 /// marks at most one key. Counts the notice in `after`; there are no emails if the project has
