@@ -21,8 +21,9 @@ pub(crate) async fn accept(context: &Context, invitation: &Invitation, user: &Us
     })?;
     let mut writes = invitation::accept(&project.id, invitation);
     if !is_member {
-        // A sender who is a member need not join, and the invitation of one who has left is
-        // invalid. The transaction cannot check this, because it may contain an item only once.
+        // The user is the sender and no longer a member, so the invitation is invalid. For other
+        // senders, the transaction checks the membership. Here it cannot: it also creates that
+        // membership, and may contain an item only once.
         if invitation.invited_by == Some(user.id) {
             return Err(Rejected::NotFound.into());
         }
