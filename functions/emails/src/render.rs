@@ -2,7 +2,7 @@
 //! written except the counter of the rate limit: because rendering takes time, the operation has
 //! the rate limit of writes.
 
-use api::http::TableAction::BatchGetItem;
+use api::http::TableAction::{BatchGetItem, UpdateItem};
 use api::http::{Json, Route};
 use api::product::{Access, Admin, Input};
 use axum::extract::State;
@@ -30,7 +30,7 @@ pub const ROUTE: Route = Route::post("emails-render", "/api/v1/emails/render-ema
     .summary("Renders a template without sending an email")
     .writes_nothing()
     .limit(Limit::Write)
-    .table(&[BatchGetItem])
+    .table(&[BatchGetItem, UpdateItem])
     .errors(&[ErrorCode::EmailRenderingError]);
 
 #[derive(Deserr, ToSchema)]

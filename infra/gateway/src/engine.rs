@@ -15,6 +15,7 @@ mod recent;
 #[cfg(test)]
 mod tests;
 mod trails;
+mod writers;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -36,6 +37,7 @@ use tokio::sync::Notify;
 use trails::Trails;
 use wire::entropy::Entropy;
 use wire::id::ProjectId;
+use writers::Writers;
 
 pub use self::dispatch::dispatch;
 pub use self::feed::{Batch, TABLE};
@@ -91,6 +93,7 @@ impl Engine {
             commits: Arc::clone(&commits),
             feed: Arc::clone(&feed),
             recent: Arc::clone(&recent),
+            file: file.map(Arc::from),
             observer,
         };
         let endpoint = Endpoint::local(Service::DynamoDb, "http://embedded.invalid");
@@ -98,6 +101,9 @@ impl Engine {
         // An observer must see every call, and reads without requests would bypass it.
         if !is_observed {
             store = store.answered_by(Arc::new(Direct::new(database.clone(), Arc::clone(&recent))));
+        }
+        if file.is_none() {
+            recent.begin(None);
         }
         let engine = Self { database, store, outbox_changed, trails, commits, feed, recent };
         if table::create(engine.store.client(), TABLE).await? {
@@ -137,6 +143,15 @@ impl Engine {
             // unchanged.
             self.database.disable_bulk_loading().map_err(|error| failed(error.to_string()))?;
         }
+        Ok(())
+    }
+
+    /// Keeps the items that the store reads, so that later reads of them are faster. Only for the
+    /// process that serves the file, of which there is one at a time; other processes announce
+    /// their writes to it.
+    pub fn keep_items(&self, file: &Path) -> Result<(), Error> {
+        let writers = Writers::watch(file).map_err(|error| Error::Open { path: file.display().to_string(), reason: error.to_string() })?;
+        self.recent.begin(Some(writers));
         Ok(())
     }
 

@@ -141,6 +141,7 @@ async fn the_events_of_writing_operations_change_something() {
             || name.starts_with("auth-connected-account-token")
             || name == "auth-session-refresh"
             || name == "auth-challenge-create"
+            || name == "emails-render"
             || name == "emails-send-test-email"
             || name == "teams-invitation-details"
             || (name.contains("check") && !name.starts_with("keys-"));

@@ -143,6 +143,9 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
 async fn open_engine(data: Option<&Data>, is_shared: bool, entropy: &Entropy) -> anyhow::Result<(Engine, bool)> {
     let database = data.map(Data::create_database).transpose()?;
     let engine = Engine::open(database.as_deref(), entropy, None).await?;
+    if let Some(database) = &database {
+        engine.keep_items(database)?;
+    }
     let was_on = engine.stream(is_shared).await?;
     let was_shared = engine.share(is_shared)? || (was_on && !engine.store().has_webhooks().await?);
     if let (Some(database), false) = (&database, is_shared) {

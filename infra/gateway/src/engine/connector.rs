@@ -1,5 +1,6 @@
 //! The HTTP connector, which passes requests to the engine.
 
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use aws_smithy_runtime_api::client::http::{HttpConnector, HttpConnectorFuture};
@@ -15,6 +16,7 @@ use super::feed::Feed;
 use super::observe::{Fault, Observe};
 use super::recent::Recent;
 use super::trails::Trails;
+use super::writers::announce;
 use crate::commits::Commits;
 
 #[derive(Clone)]
@@ -25,6 +27,8 @@ pub(super) struct Connector {
     pub(super) commits: Arc<OnceLock<Commits>>,
     pub(super) feed: Arc<Feed>,
     pub(super) recent: Arc<Recent>,
+    /// The file of the database; `None` for one in memory.
+    pub(super) file: Option<Arc<Path>>,
     pub(super) observer: Option<Arc<dyn Observe>>,
 }
 
@@ -86,10 +90,13 @@ impl Connector {
     /// Executes a call that writes, and waits until the write is durable.
     async fn write(&self, operation: String, body: Vec<u8>) -> Result<Result<String, DynoxideError>, ConnectorError> {
         let write = self.recent.write(written(&operation, &body));
+        let announces = self.file.clone().filter(|_| !self.recent.is_begun());
         let (database, feed, loses_answers) = (self.database.clone(), Arc::clone(&self.feed), self.observer.is_some());
         let task = tokio::task::spawn_blocking(move || {
             // Held until the write has ended, even if nobody waits for its result any more.
             let _write = write;
+            let announced = announces.as_deref().map(announce).transpose();
+            let _announced = announced.map_err(|error| DynoxideError::InternalServerError(error.to_string()))?;
             feed.prepare(&database, &body).map_err(DynoxideError::InternalServerError)?;
             dispatch(&database, &operation, &body, loses_answers)
         });

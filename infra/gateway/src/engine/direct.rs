@@ -55,7 +55,7 @@ impl Direct {
         }
         let key = input.key.as_ref().and_then(whole_key);
         let is_whole = input.projection_expression.is_none() && input.expression_attribute_names.is_none();
-        let key = key.filter(|_| is_whole && input.table_name.as_deref() == Some(TABLE));
+        let key = key.filter(|_| is_whole && input.table_name.as_deref() == Some(TABLE) && self.recent.is_usable());
         let unknown = match key.map(|key| self.recent.find(key)) {
             Some(Found::Item(item)) => return Some(GetItemOutput::builder().set_item(Some(Item::clone(&item))).build()),
             Some(Found::Unknown(unknown)) => Some(unknown),
@@ -81,7 +81,9 @@ impl Direct {
             return None;
         }
         let tables = input.request_items.as_ref()?;
-        if let Some(keys) = whole_items(tables) {
+        if let Some(keys) = whole_items(tables)
+            && self.recent.is_usable()
+        {
             return self.items(keys);
         }
         let tables = tables.iter();

@@ -1,18 +1,23 @@
 //! The items that were read last, as the client receives them. The next read of such an item takes
 //! neither the database nor the parsing of its stored JSON.
 //!
-//! Reads remain strongly consistent, because all writes to the table pass through the engine of
-//! this process, which announces them here. A write removes its items before it begins. While it is
-//! under way, and if it began or ended while an item was being read, that item is not kept.
+//! Reads remain strongly consistent, because every write is announced. A write of this process
+//! removes its items before it begins. While it is under way, and if it began or ended while an
+//! item was being read, that item is not kept. Once another process begins to write ([`writers`]),
+//! reads go to the database until the write has ended, and all items are forgotten then.
+//!
+//! [`writers`]: super::writers
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use hashlink::LruCache;
 
 use super::calls::{ItemKey, Written};
+use super::writers::Writers;
 
 pub(super) type Item = HashMap<String, AttributeValue>;
 
@@ -20,6 +25,9 @@ pub(super) type Item = HashMap<String, AttributeValue>;
 const MOST: usize = 500;
 /// The size of the largest item that is kept, in bytes of names and values.
 const LARGEST: usize = 16 << 10;
+/// How long an item is kept. This bounds the effect of writes that nobody announces, such as those
+/// of a person who opens the file with another program.
+const KEPT: Duration = Duration::from_secs(2);
 /// The number of groups into which keys are divided to recognize concurrent writes.
 const GROUPS: usize = 1024;
 
@@ -27,11 +35,16 @@ const GROUPS: usize = 1024;
 pub(super) struct Recent {
     hasher: RandomState,
     state: Mutex<State>,
+    /// Unset if items are not kept; `None` if no other process can write to the table.
+    writers: OnceLock<Option<Writers>>,
 }
 
 struct State {
-    items: LruCache<ItemKey, Arc<Item>>,
+    /// The items, each with the time when it was read.
+    items: LruCache<ItemKey, (Instant, Arc<Item>)>,
     groups: Vec<Group>,
+    /// The number of writes by other processes that had ended when all items were last forgotten.
+    ended: Option<u64>,
 }
 
 /// The writes to the keys of a group.
@@ -54,6 +67,7 @@ pub(super) struct Unknown {
     key: ItemKey,
     group: usize,
     changes: u64,
+    asked_at: Instant,
 }
 
 /// A write that is under way, until this value is dropped.
@@ -65,22 +79,53 @@ pub(super) struct Write {
 
 impl Default for Recent {
     fn default() -> Self {
-        let state = State { items: LruCache::new(MOST), groups: vec![Group::default(); GROUPS] };
-        Self { hasher: RandomState::new(), state: Mutex::new(state) }
+        let state = State { items: LruCache::new(MOST), groups: vec![Group::default(); GROUPS], ended: None };
+        Self { hasher: RandomState::new(), state: Mutex::new(state), writers: OnceLock::new() }
     }
 }
 
 impl Recent {
+    /// Begins to keep items. `writers` are the other processes that can write to the table, if any
+    /// can.
+    pub(super) fn begin(&self, writers: Option<Writers>) {
+        // The first call decides; there is only one table.
+        let _ = self.writers.set(writers);
+    }
+
+    /// Whether items are kept. If not, this process must announce its writes to the one that keeps
+    /// them.
+    pub(super) fn is_begun(&self) -> bool {
+        self.writers.get().is_some()
+    }
+
+    /// Whether kept items can be used now, and read ones kept. Call it at the beginning of each
+    /// read.
+    pub(super) fn is_usable(&self) -> bool {
+        let Some(writers) = self.writers.get() else { return false };
+        let Some(writers) = writers else { return true };
+        let mut state = self.state();
+        let announced = writers.announced();
+        if announced.is_some() && announced == state.ended {
+            return true;
+        }
+        state.ended = writers.ended();
+        state.items.clear();
+        state.change(None, |_| ());
+        state.ended.is_some()
+    }
+
     /// The item with this key, if it was read recently and not written since. Call it before the
     /// item is read from the database.
     pub(super) fn find(&self, key: ItemKey) -> Found {
         let mut state = self.state();
-        if let Some(item) = state.items.get(&key) {
+        if let Some((read_at, item)) = state.items.get(&key)
+            && read_at.elapsed() < KEPT
+        {
             return Found::Item(Arc::clone(item));
         }
         let group = self.group(&key);
         let changes = state.groups[group].changes;
-        Found::Unknown(Unknown { key, group, changes })
+        Found::Unknown(Unknown { key, group, changes, asked_at: Instant::now() })
     }
 
     /// Keeps an item that was read from the database, unless a write could have changed it since
@@ -93,7 +138,7 @@ impl Recent {
         let mut state = self.state();
         let group = state.groups[unknown.group];
         if group.under_way == 0 && group.changes == unknown.changes {
-            state.items.insert(unknown.key, item);
+            state.items.insert(unknown.key, (unknown.asked_at, item));
         }
     }
 

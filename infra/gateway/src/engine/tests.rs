@@ -1,7 +1,11 @@
 //! Opening the engine.
 
+use std::collections::HashMap;
+
 use aws_sdk_dynamodb::operation::describe_time_to_live::DescribeTimeToLiveInput;
-use aws_sdk_dynamodb::types::TimeToLiveStatus;
+use aws_sdk_dynamodb::operation::get_item::GetItemInput;
+use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
+use aws_sdk_dynamodb::types::{AttributeValue, TimeToLiveStatus};
 use rusqlite::Connection;
 
 use super::*;
@@ -27,6 +31,53 @@ async fn expiry_is_turned_on_later_if_it_fails_at_the_first_start() {
     let status = found.time_to_live_description.and_then(|ttl| ttl.time_to_live_status);
     std::fs::remove_dir_all(&folder).unwrap();
     assert_eq!(status, Some(TimeToLiveStatus::Enabled));
+}
+
+/// A number in the item `A`, `1`, read by this engine's store.
+async fn number(engine: &Engine) -> i64 {
+    let key = [("pk", "A"), ("sk", "1")].map(|(name, text)| (name.to_owned(), AttributeValue::S(text.to_owned())));
+    let get = GetItemInput::builder().table_name(TABLE).set_key(Some(HashMap::from(key)));
+    let item = engine.store().client().call(get).await.unwrap().item;
+    item.and_then(|item| item["n"].as_n().ok()?.parse().ok()).unwrap_or_default()
+}
+
+/// Adds 1 to that number through this engine's store.
+async fn add(engine: &Engine) {
+    let key = [("pk", "A"), ("sk", "1")].map(|(name, text)| (name.to_owned(), AttributeValue::S(text.to_owned())));
+    let update = UpdateItemInput::builder().table_name(TABLE).set_key(Some(HashMap::from(key))).update_expression("ADD n :one");
+    engine.store().client().call(update.expression_attribute_values(":one", AttributeValue::N("1".to_owned()))).await.unwrap();
+}
+
+/// Commands such as `project set` write to the file of a running gateway.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_gateway_that_keeps_items_sees_the_writes_of_commands_beside_it() {
+    let folder = std::env::temp_dir().join(format!("gatelet-writers-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("table.db");
+    let open = async || Engine::open(Some(&file), &Entropy::system(), None).await.unwrap();
+    let (gateway, command) = (open().await, open().await);
+    gateway.keep_items(&file).unwrap();
+    let reader = tokio::spawn({
+        let gateway = gateway.clone();
+        async move {
+            let mut last = 0;
+            while last < 60 {
+                let read = number(&gateway).await;
+                assert!(read >= last, "{read} was read after {last}");
+                last = read;
+            }
+        }
+    });
+    for written in 1..=60 {
+        add(if written % 3 == 0 { &gateway } else { &command }).await;
+        for _ in 0..3 {
+            assert!(number(&gateway).await >= written, "after the write {written}");
+            assert_eq!(number(&command).await, written);
+        }
+    }
+    reader.await.unwrap();
+    assert!(gateway.recent.is_usable(), "no write is under way");
+    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 /// The engine's own statements on the records of the stream, and the one with which `feed` deletes

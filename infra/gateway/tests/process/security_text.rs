@@ -14,8 +14,8 @@ fn start(contact: &str, expires: &str) -> std::process::Command {
 #[test]
 fn half_or_malformed_settings_of_security_txt_are_rejected_at_startup() {
     let said = |contact: &str, expires: &str| fails(&end_of(&mut start(contact, expires)));
-    assert!(said("mailto:a@example.com", "").contains("GATELET_SECURITY_EXPIRES is not set"));
-    assert!(said("", "2027-01-31T00:00:00Z").contains("GATELET_SECURITY_CONTACT is not set"));
+    assert!(said("mailto:a@example.com", "").contains("GATELET_SECURITY_EXPIRES must be set"));
+    assert!(said("", "2027-01-31T00:00:00Z").contains("GATELET_SECURITY_CONTACT must be set"));
     let address = said("a@example.com", "2027-01-31T00:00:00Z");
     assert!(address.contains(CONTACT) && address.contains("mailto:security@example.com"), "{address}");
     let date = said("mailto:a@example.com", "2027-01-31");

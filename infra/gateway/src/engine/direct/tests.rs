@@ -48,6 +48,7 @@ impl World {
             commits: engine.commits.clone(),
             feed: engine.feed.clone(),
             recent: engine.recent.clone(),
+            file: None,
             observer: None,
         };
         let requests = Client::new(Endpoint::local(Service::DynamoDb, "http://embedded.invalid"), connector.clone());
