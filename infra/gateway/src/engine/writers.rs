@@ -1,8 +1,9 @@
 //! Writes by other processes to the file of a running gateway: commands such as `project set` and
 //! `content publish` work beside it.
 //!
-//! The file `gatelet.db-writers` beside the database grows by a byte before each such write, and the
-//! writer holds a shared lock on it until the write has ended. The lock also ends with the writer.
+//! The file `gatelet.db-writers` beside the database grows by a byte before each such write, and
+//! the writer holds a shared lock on it until the write has ended. The lock also ends with the
+//! writer.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Result, Write as _};
