@@ -22,6 +22,7 @@ AWS = "needs an AWS account; tests/deploy/run rehearses a deployment on one mach
 NEWER = "needs a newer version than this clone"
 # Blocks that cannot run here, by page and first line.
 NOT_RUN = {
+    ("console", "sam deploy --template infra/template.yaml --parameter-overrides Console=on"): AWS,
     ("deploying-to-aws", "pip install aws-sam-cli cargo-lambda"): "changes the Python installation of this machine; tests/deploy/run installs its own",
     ("deploying-to-aws", "aws sts get-caller-identity"): AWS,
     ("deploying-to-aws", "git clone https://example.com/gatelet.git && cd gatelet"): "needs the address of the clone",

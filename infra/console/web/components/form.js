@@ -1,7 +1,6 @@
-// Forms. Nothing that was typed is lost if the API rejects it: the problems appear beside the
-// fields. A form that changes something sends only what changed. It first compares the values with
-// the current ones, and asks before it overwrites somebody else's changes. If somebody else saves
-// between this comparison and the change, the API refuses the change, and the form compares again.
+// Forms. If the API rejects a form, its problems appear beside the fields, and nothing that was
+// typed is lost. A form that changes something sends only what changed, and asks before it
+// overwrites somebody else's changes, also if those are saved at the same moment.
 
 import { isStale, TRIES } from "../core/api.js";
 import { fill, h, newId, say } from "../core/dom.js";
@@ -142,7 +141,7 @@ class Field {
   }
 }
 
-/** The options of a form whose fields are those of a resource, and which saves what changed. */
+/** The options of a form that changes a resource. */
 export const saves = (resource) => ({
   verb: t.save,
   reread: () => resource.read(),

@@ -1,5 +1,4 @@
-// The client of the API. Requests are plain values, so that the console can show each of them as a
-// curl command.
+// The client of the API. Requests are plain values, so that they can be shown as curl commands.
 
 export const API = "/api/v1";
 

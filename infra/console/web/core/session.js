@@ -8,7 +8,7 @@ const TOKEN = "gatelet.console-token";
 const SESSION = "gatelet.console-session";
 const INTERNAL = "internal";
 
-/** Keeps the console token from the link that the gateway prints, and removes it from the URL. */
+/** Keeps the console token of the printed link, and removes it from the URL. */
 export function takeToken(location, history, storage) {
   const token = location.hash.slice(1);
   if (!/^[\w-]{43}$/.test(token)) return;
@@ -71,8 +71,8 @@ export class Session {
   }
 
   /**
-   * The API of a project as the project's own apps and servers call it: with a key if it is the
-   * first project, and with a user's access token if one is given.
+   * The API of a project as its apps and servers call it: with a key if it is the first project,
+   * and with a user's access token if one is given.
    */
   as(projectId, level, token) {
     const local = this.#local?.project_id === projectId ? this.#local : null;
