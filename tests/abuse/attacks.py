@@ -120,7 +120,8 @@ def attacks(service):
     yield Attack("sign-in codes, each network, with bot challenges", 300, lambda n: code(
         networks(), stranger(asked, n)), 190, asked, 60, 2500)
     yield Attack("addresses of anonymous users, with bot challenges", 100, at_new(verify, added), 100, added, 0, 2000)
-    yield Attack("invitations by anonymous users, with bot challenges", 100, at_new(invite, invited), 100, invited, 0, 3000)
+    # Anonymous users may not invite at all.
+    yield Attack("invitations by anonymous users", 100, at_new(invite, invited), 0, invited, 0, 3000)
     yield Attack("primary addresses of anonymous users", 100, at_new(rename, named), 0, named, 0, 1200)
     yield Attack("addresses of manually created accounts, with bot challenges", 300, lambda n: verify(
         networks(), by_hand[n % len(by_hand)], stranger(made, n)), 200, made, 60, 2500)
