@@ -25,6 +25,8 @@ def start(gateway, folder, port=PORT):
             urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=1).read()
             return process, (time.perf_counter() - began) * 1000
         except OSError:
+            if process.poll() is not None:
+                raise SystemExit(f"{gateway} ended with status {process.returncode} before it answered") from None
             time.sleep(0.001)
 
 

@@ -95,7 +95,7 @@ pub async fn handle(State(app): State<App>, access: Access<Admin>, Input { body,
     };
     let theme = match own_theme {
         Some(theme) => Some(theme),
-        None => theme(&access, body.theme_id, template.theme, body.template_id.and_then(builtin_of).is_some()).await?,
+        None => theme(&access, body.theme_id, template.theme, body.template_id.and_then(Builtin::of).is_some()).await?,
     };
     let job = Job {
         sources: Sources {
@@ -138,13 +138,8 @@ async fn theme(
     }
 }
 
-/// The built-in email of a template; `None` for a template of the project's own.
-fn builtin_of(template: DocumentId) -> Option<Builtin> {
-    Builtin::ALL.into_iter().find(|mail| template == mail.id().into())
-}
-
 fn examples(template: Option<DocumentId>) -> Map<String, Value> {
-    template.and_then(builtin_of).map(|mail| mail.sample_variables().as_object().cloned().unwrap_or_default()).unwrap_or_default()
+    template.and_then(Builtin::of).map(|mail| mail.sample_variables().as_object().cloned().unwrap_or_default()).unwrap_or_default()
 }
 
 /// The values that templates see, with a fictitious recipient.

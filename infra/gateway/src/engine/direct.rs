@@ -87,15 +87,19 @@ impl Direct {
             return self.items(keys);
         }
         let tables = tables.iter();
-        let request_items = tables.map(|(table, keys)| Some((table.clone(), keys_of(keys)?))).collect::<Option<_>>()?;
+        let keys = tables.map(|(table, keys)| Some((table.clone(), keys_of(keys)?))).collect::<Option<_>>()?;
+        Some(found(self.batch(keys)?))
+    }
+
+    /// The items of each table with these keys; `None` if the engine did not process all of them.
+    fn batch(&self, request_items: HashMap<String, KeysAndAttributes>) -> Option<HashMap<String, Vec<Item>>> {
         let answer = self.database.batch_get_item(BatchGetItemRequest { request_items, ..BatchGetItemRequest::default() }).ok()?;
         // The engine returns unprocessed keys as JSON even here.
         if !answer.unprocessed_keys.is_empty() {
             return None;
         }
         let items = |items: Vec<_>| items.into_iter().map(to_client).collect();
-        let responses = answer.responses.into_iter().map(|(table, found)| (table, items(found))).collect();
-        Some(BatchGetItemOutput::builder().set_responses(Some(responses)).set_unprocessed_keys(Some(HashMap::new())).build())
+        Some(answer.responses.into_iter().map(|(table, found)| (table, items(found))).collect())
     }
 
     /// The items with these keys, which are distinct.
@@ -111,12 +115,8 @@ impl Direct {
             let text = |name: &str, text: &String| (name.to_owned(), AttributeValue::S(text.clone()));
             let keys = unknown.keys().map(|(pk, sk)| HashMap::from([text("pk", pk), text("sk", sk)])).collect();
             // All reads are strongly consistent in the engine.
-            let request_items = HashMap::from([(TABLE.to_owned(), KeysAndAttributes { keys, ..KeysAndAttributes::default() })]);
-            let answer = self.database.batch_get_item(BatchGetItemRequest { request_items, ..BatchGetItemRequest::default() }).ok()?;
-            if !answer.unprocessed_keys.is_empty() {
-                return None;
-            }
-            for item in answer.responses.into_values().flatten().map(to_client) {
+            let keys = HashMap::from([(TABLE.to_owned(), KeysAndAttributes { keys, ..KeysAndAttributes::default() })]);
+            for item in self.batch(keys)?.into_values().flatten() {
                 let key = item_key(&item)?;
                 if let Some(unknown) = unknown.remove(&key) {
                     self.recent.keep(unknown, &item);
@@ -125,8 +125,7 @@ impl Direct {
             }
         }
         let items = keys.iter().filter_map(|key| items.remove(key)).collect();
-        let responses = HashMap::from([(TABLE.to_owned(), items)]);
-        Some(BatchGetItemOutput::builder().set_responses(Some(responses)).set_unprocessed_keys(Some(HashMap::new())).build())
+        Some(found(HashMap::from([(TABLE.to_owned(), items)])))
     }
 
     fn query(&self, input: &QueryInput) -> Option<QueryOutput> {
@@ -204,6 +203,11 @@ fn whole_key(key: &Item) -> Option<ItemKey> {
 fn item_key(item: &Item) -> Option<ItemKey> {
     let part = |name: &str| item.get(name)?.as_s().ok().filter(|text| !text.is_empty() && text.len() <= MOST_KEY_BYTES).cloned();
     Some((part("pk")?, part("sk")?))
+}
+
+/// The answer with these items of each table.
+fn found(items: HashMap<String, Vec<Item>>) -> BatchGetItemOutput {
+    BatchGetItemOutput::builder().set_responses(Some(items)).set_unprocessed_keys(Some(HashMap::new())).build()
 }
 
 fn keys_of(keys: &Keys) -> Option<KeysAndAttributes> {

@@ -56,6 +56,11 @@ impl Builtin {
         }
     }
 
+    /// The built-in email of a template; `None` for a template of the project's own.
+    pub fn of(template: DocumentId) -> Option<Self> {
+        Self::ALL.into_iter().find(|mail| template == mail.id().into())
+    }
+
     /// The name of the email's template.
     pub fn display_name(self) -> &'static str {
         match self {
