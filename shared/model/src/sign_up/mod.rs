@@ -1,5 +1,6 @@
 //! Sign-up rules, which decide who may sign up, and risk scores.
 
+mod bounds;
 pub mod risk;
 pub mod rule;
 #[cfg(test)]

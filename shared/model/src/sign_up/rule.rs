@@ -11,20 +11,19 @@
 //! | `riskScores.bot`, `riskScores.free_trial_abuse` | int | the scores that a server set, 0 to 100; 0 if none |
 //!
 //! `matches` takes a regular expression. A condition is evaluated once when it is set, so that most
-//! mistakes are reported then and not when somebody signs up.
+//! mistakes are reported then and not when somebody signs up. The work of a condition is bounded
+//! (`bounds`).
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
-use cel::extractors::This;
 use cel::parser::PrattParser;
-use cel::{Context, ExecutionError, Value};
+use cel::{Context, Value};
 use deserr::Deserr;
-use regex_lite::RegexBuilder;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::email::Email;
+use crate::sign_up::bounds::{self, matches};
 use crate::sign_up::risk::SignUpRisk;
 use crate::text::line;
 
@@ -33,8 +32,6 @@ use crate::text::line;
 pub const MAX_RULES: usize = 50;
 /// The longest condition, in bytes.
 const MAX_CONDITION: usize = 2048;
-/// The largest compiled regular expression, in bytes.
-const MAX_REGEX: usize = 64 * 1024;
 /// The longest message, in characters.
 const MAX_MESSAGE: usize = 500;
 
@@ -202,6 +199,7 @@ impl SignUpRule {
 
     pub(crate) fn applies(&self, attempt: &Attempt<'_>) -> Result<bool, String> {
         let expression = PrattParser::new().parse(&self.condition).map_err(|errors| first_line(&errors.to_string()))?;
+        bounds::check(&expression)?;
         match Value::resolve(&expression, &attempt.context()?) {
             Ok(Value::Bool(applies)) => Ok(applies),
             Ok(_) => Err("its value is not a boolean".to_owned()),
@@ -237,12 +235,7 @@ impl Attempt<'_> {
             context.add_variable_from_value(name, value);
         }
         context.add_variable_from_value("riskScores", risk);
-        context.add_function("matches", matches).map_err(|error| error.to_string())?;
+        context.add_function("matches", matches()).map_err(|error| error.to_string())?;
         Ok(context)
     }
-}
-
-fn matches(This(text): This<Arc<String>>, pattern: Arc<String>) -> Result<bool, ExecutionError> {
-    let regex = RegexBuilder::new(&pattern).size_limit(MAX_REGEX).build();
-    regex.map(|regex| regex.is_match(&text)).map_err(|error| ExecutionError::function_error("matches", error))
 }

@@ -148,6 +148,40 @@ fn deeply_nested_conditions_are_evaluated_or_rejected() {
     }
 }
 
+#[test]
+fn a_condition_cannot_multiply_its_work() {
+    let each = |body: &str| format!("{} == []", (0..40).fold(r#"["aaaaaaaaaaaaaaaa"]"#.to_owned(), |list, _| format!("{list}.map(x, {body})")));
+    let twenty = (0..20).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
+    let nested = (0..12).fold("true".to_owned(), |body, n| format!("[{twenty}].all(v{n}, {body})"));
+    let long = format!("[{}].all(x, {})", vec!["1"; 400].join(","), vec!["x == 1"; 100].join(" || "));
+    let large = |times: usize| vec![r#"email.matches("a{2000}")"#; times].join(" || ");
+    let small = |times: usize| vec![r#"email.matches("a")"#; times].join(" || ");
+    let text = format!(r#"({}).matches("a")"#, vec![format!("'{}'", "a".repeat(200)); 8].join("+"));
+    for condition in [
+        each("x + x"),
+        nested.clone(),
+        // The check has no address, but sign-ups have one.
+        format!(r#"email == "" || {nested}"#),
+        format!(r#"true ? true : {nested}"#),
+        r#"[[1].map(x, x)].all(y, true)"#.to_owned(),
+        "{1: [1].all(x, [1].all(y, true))} == {}".to_owned(),
+        long,
+        large(5),
+        small(65),
+        text,
+    ] {
+        assert!(condition.len() <= 2048, "{condition}");
+        let check = rule("it", 0, &condition, "allow").check();
+        assert!(matches!(check, Err(InvalidRule::Condition(_))), "{condition}: {check:?}");
+    }
+    let domains = (0..100).map(|n| format!("'d{n}.example.com'")).collect::<Vec<_>>().join(",");
+    let listed = format!(r#"[{domains}].exists(d, emailDomain == d || emailDomain.endsWith("." + d))"#);
+    for condition in [listed.as_str(), &large(4), &small(64), r#"["a"].all(x, x == "a") && ["b"].exists(x, email.matches(x))"#] {
+        assert_eq!(rule("it", 0, condition, "allow").check(), Ok(()), "{condition}");
+    }
+    assert!(applies(&listed, "ada@mail.d99.example.com", AuthMethod::Otp, None));
+}
+
 /// Random conditions, as text, with all kinds of operators and most kinds of literals.
 fn conditions() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![

@@ -13,7 +13,7 @@ use crate::project::config::flat::{self, Flat, is_at_or_below};
 use crate::project::config::level::{Level, areas_without_effect, is_without_effect};
 use crate::project::config::level_change::LevelChange;
 use crate::project::config::level_documents::LevelDocuments;
-use crate::project::config::levels::Levels;
+use crate::project::config::levels::{Levels, MAX_NAMES};
 use crate::project::config::notices::Notices;
 use crate::project::config::paths::{DOMAINS, PROVIDERS, RULES};
 use crate::project::config::permissions::{self, PERMISSIONS};
@@ -106,7 +106,9 @@ impl Config {
         let mut others = levels.rendered();
         let is_offered = |path: &str| entry_of(path, PROVIDERS).is_some_and(|id| project.config.oauth_provider(&id).is_some());
         others.retain(|path, value| {
+            // Older versions stored paths with more names than are permitted now.
             !value.is_null()
+                && flat::names(path) <= MAX_NAMES
                 && (is_without_effect(path) || (is_at_or_below(path, PROVIDERS) && path.len() > PROVIDERS.len() && !is_offered(path)))
         });
         merge(&mut nested, Value::Object(areas_without_effect().collect()));

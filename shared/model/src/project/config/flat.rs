@@ -12,6 +12,11 @@ pub(crate) fn is_at_or_below(path: &str, key: &str) -> bool {
     path.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
+/// The number of names in a path.
+pub(crate) fn names(path: &str) -> usize {
+    path.split('.').count()
+}
+
 /// The path and every path above it, the longest first.
 fn with_parents(path: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(path), |path| path.rsplit_once('.').map(|(parent, _)| parent))

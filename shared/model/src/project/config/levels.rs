@@ -35,6 +35,11 @@ pub const MAX_BYTES: usize = 300_000;
 const PASSKEYS: &str = "auth.passkey";
 /// The maximum number of keys that one request can reset.
 const MAX_KEYS: usize = 1000;
+/// The maximum number of names in a path. Configurations are nested by their paths, and functions
+/// that walk or drop a nested value call themselves for each name.
+pub(crate) const MAX_NAMES: usize = 32;
+/// The longest key, in bytes.
+const MAX_KEY: usize = 1024;
 
 /// The three levels of a project's configuration.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
@@ -124,6 +129,7 @@ impl Levels {
             return Err(Problems::one("", format!("must have at most {MAX_KEYS} keys")));
         }
         for key in keys {
+            check_length(key)?;
             if !level.holds(key) {
                 return Err(Problems::one(key, NOT_OF_LEVEL));
             }
@@ -202,10 +208,22 @@ impl Levels {
 const NOT_OF_LEVEL: &str = "is not a key of this level";
 
 fn check(level: Level, key: &str, value: &Value) -> Result<(), Problems> {
+    check_length(key)?;
     for name in key.split('.') {
         check_name(key, name)?;
     }
     check_value(level, key, value)
+}
+
+fn check_length(key: &str) -> Result<(), Problems> {
+    if key.len() > MAX_KEY {
+        let start: String = key.chars().take(60).collect();
+        return Err(Problems::one(&format!("{start}…"), format!("must be at most {MAX_KEY} bytes long")));
+    }
+    if flat::names(key) > MAX_NAMES {
+        return Err(Problems::one(key, format!("must have at most {MAX_NAMES} names")));
+    }
+    Ok(())
 }
 
 /// Checks a value and what is below it; the names in its path have been checked.
@@ -221,6 +239,9 @@ fn check_value(level: Level, path: &str, value: &Value) -> Result<(), Problems> 
     for (name, value) in members {
         let path = format!("{path}.{name}");
         check_name(&path, name)?;
+        if flat::names(&path) > MAX_NAMES {
+            return Err(Problems::one(&path, format!("must have at most {MAX_NAMES} names")));
+        }
         check_value(level, &path, value)?;
     }
     Ok(())

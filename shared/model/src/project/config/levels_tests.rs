@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use super::tests::{apply, object, project};
 use crate::permission::PermissionId;
 use crate::project::Project;
-use crate::project::config::{Changed, Level, LevelChange, Levels};
+use crate::project::config::settings::Config;
+use crate::project::config::{Changed, Level, LevelChange, LevelDocuments, Levels};
 use crate::project::config_patch::ConfigPatch;
 
 /// A project with its levels.
@@ -172,4 +173,36 @@ fn default_permissions_follow_a_permission_with_a_new_id() {
     assert!(!renamed.rendered().contains_key("rbac.defaultPermissions.teamMember.team_member"));
     let deleted = levels.with_permission(&id("team_member"), None);
     assert!(deleted.rendered().keys().all(|path| !path.starts_with("rbac.defaultPermissions.teamMember.")));
+}
+
+#[test]
+fn paths_have_a_limited_number_of_names() {
+    let path = |names: usize| format!("apps{}", ".a".repeat(names - 1));
+    let nested = |names: usize| (1..names).fold(json!(1), |value, _| json!({ "a": value }));
+    let set = |key: String, value: Value| {
+        let change = LevelChange::Merge(object(json!({ key: value })));
+        apply(Levels::of(&project()), &project(), Level::Branch, &change).map(|changed| changed.levels)
+    };
+    let whole = |levels: &Levels| Config::whole(&project(), &LevelDocuments::default(), levels);
+    for levels in [set(path(32), json!(1)), set("apps".to_owned(), nested(32)), set(path(16), nested(17))] {
+        assert!(whole(&levels.expect("32 names")).to_string().contains(&format!("{}1", "{\"a\":".repeat(31))));
+    }
+    for (key, value) in [
+        (path(33), json!(1)),
+        ("apps".to_owned(), nested(33)),
+        (path(17), nested(17)),
+        (path(100_000), json!(1)),
+        (path(100_000).replace("apps", "auth"), json!(1)),
+        ("a".repeat(1025), json!(1)),
+    ] {
+        let refused = set(key, value).expect_err("too many names");
+        assert!(refused.contains("must have at most 32 names") || refused.contains("must be at most 1024 bytes long"), "{refused}");
+    }
+    let reset = LevelChange::Reset(vec![path(100_000)]);
+    assert!(apply(Levels::of(&project()), &project(), Level::Branch, &reset).is_err());
+
+    // Older versions stored longer paths.
+    let older = json!({ path(100_000): 1, "apps.b": 2 }).to_string();
+    let older: Levels = serde_json::from_value(json!({ "project": "{}", "branch": older, "environment": "{}" })).expect("levels");
+    assert_eq!(whole(&older)["apps"], json!({ "b": 2 }));
 }
