@@ -1,7 +1,7 @@
 //! `POST /api/v1/auth/password/sign-up`: creates an account that signs in with a password, or turns
 //! the caller's anonymous user into one.
 
-use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
+use api::http::TableAction::{BatchGetItem, DeleteItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
@@ -27,7 +27,7 @@ use crate::sign_in::tokens::{NewSession, SignedIn};
 pub const ROUTE: Route = Route::post("auth-password-sign-up", "/api/v1/auth/password/sign-up")
     .summary("Creates an account that signs in with a password")
     .limit(Limit::SignUp)
-    .table(&[BatchGetItem, PutItem, UpdateItem])
+    .table(&[BatchGetItem, DeleteItem, PutItem, UpdateItem])
     .errors(NEW_PASSWORD_ERRORS)
     .errors(&[
         ErrorCode::PasswordAuthenticationNotEnabled,
