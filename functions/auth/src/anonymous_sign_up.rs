@@ -16,7 +16,7 @@ use crate::sign_in::tokens::{NewSession, SignedIn};
 
 pub const ROUTE: Route = Route::post("auth-anonymous-sign-up", "/api/v1/auth/anonymous/sign-up")
     .summary("Creates an anonymous user")
-    .limit(Limit::SignUp)
+    .limit(Limit::AnonymousSignUp)
     .open_to_restricted()
     .table(&[BatchGetItem, PutItem]);
 

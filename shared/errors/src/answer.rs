@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use strum::{IntoEnumIterator as _, VariantNames as _};
 use wire::problem::Problems;
 
-use crate::groups::OWN_CODES;
+use crate::groups::{NEWER_CODES, OWN_CODES};
 use crate::known::KnownError;
 
 /// The code of an error. It is attached to the response, so that the layers around operations can
@@ -49,9 +49,11 @@ impl KnownError {
         Self::samples().find(|error| error.code() == code).map(|error| error.status())
     }
 
-    /// Whether published SDKs know the code. Headers name only such codes.
-    pub fn is_reference_code(code: &str) -> bool {
-        !OWN_CODES.iter().any(|own| own.name() == code)
+    /// Whether published SDKs know the code. Headers name only such codes, because an SDK takes
+    /// itself for outdated when it gets another one.
+    pub fn is_known_to_sdks(code: &str, is_older: bool) -> bool {
+        let newer = if is_older { NEWER_CODES } else { &[] };
+        !OWN_CODES.iter().chain(newer).any(|unknown| unknown.name() == code)
     }
 
     /// The HTTP status.

@@ -2,6 +2,14 @@
 
 use crate::known::ErrorCode;
 
+/// The codes that published SDKs before 2.8.108 do not know.
+pub(crate) const NEWER_CODES: &[ErrorCode] = &[
+    ErrorCode::BotChallengeRequired,
+    ErrorCode::BotChallengeFailed,
+    ErrorCode::OauthProviderTemporarilyUnavailable,
+    ErrorCode::TeamInvitationEmailMismatch,
+];
+
 /// Our own codes, which published SDKs do not know.
 pub(crate) const OWN_CODES: &[ErrorCode] = &[
     ErrorCode::RouteNotFound,

@@ -81,7 +81,11 @@ impl ImageKind {
         }
     }
 
+    /// The format that a data URL names. `image/jpg` is not registered, but common.
     fn of_media_type(text: &str) -> Option<Self> {
+        if text.eq_ignore_ascii_case("image/jpg") {
+            return Some(Self::Jpeg);
+        }
         [Self::Png, Self::Jpeg, Self::Webp, Self::Gif].into_iter().find(|kind| text.eq_ignore_ascii_case(kind.media_type()))
     }
 
@@ -246,9 +250,10 @@ mod tests {
 
     #[test]
     fn the_media_type_of_an_image_must_match_its_first_bytes() {
-        let images: [(&str, &[u8]); 5] = [
+        let images: [(&str, &[u8]); 6] = [
             ("image/png", PNG),
             ("image/jpeg", b"\xff\xd8\xff\xe0"),
+            ("image/jpg", b"\xff\xd8\xff\xe0"),
             ("image/webp", b"RIFF\0\0\0\0WEBPVP8 "),
             ("image/gif", b"GIF89a"),
             ("IMAGE/GIF", b"GIF87a"),

@@ -21,12 +21,27 @@ async fn assert_standard<F: Future<Output = Answer>>(rule: Rule, quota: usize, w
 async fn an_address_can_sign_up_20_times_in_10_minutes() {
     let app = standard(Rule::SignUp).await;
     let client = app.client();
-    // Sign-ups with a password and those of anonymous users share one counter.
     assert_standard(Rule::SignUp, 20, 600, |number| {
         let body = json!({ "email": format!("user{number}@example.com"), "password": "correct horse battery" });
-        client.post(if number % 2 == 0 { SIGN_UP } else { ANONYMOUS }, body)
+        client.post(SIGN_UP, body)
     })
     .await;
+}
+
+#[tokio::test]
+async fn an_address_can_have_300_anonymous_visitors_in_10_minutes() {
+    let app = standard(Rule::AnonymousSignUp).await;
+    let client = app.client();
+    assert_standard(Rule::AnonymousSignUp, 300, 600, |_| client.post(ANONYMOUS, json!({}))).await;
+}
+
+#[tokio::test]
+async fn visitors_of_an_address_leave_its_sign_ups_to_its_users() {
+    let app = TestApp::start_with(Limits::standard()).await;
+    for _ in 0..25 {
+        assert_eq!(app.client().post(ANONYMOUS, json!({})).await.status(), 200);
+    }
+    app.sign_up("ada@example.com").await;
 }
 
 #[tokio::test]

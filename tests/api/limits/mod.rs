@@ -155,9 +155,17 @@ async fn reads_are_never_counted() {
 
 #[tokio::test]
 async fn a_network_is_limited_as_a_whole() {
-    for (rule, limit, path) in [(Rule::SignUpNetwork, "sign-up", SIGN_UP), (Rule::SendCodeNetwork, "send-code", SEND_RESET)] {
+    for (rule, limit, path) in [
+        (Rule::SignUpNetwork, "sign-up", SIGN_UP),
+        (Rule::AnonymousSignUpNetwork, "anonymous-sign-up", ANONYMOUS),
+        (Rule::SendCodeNetwork, "send-code", SEND_RESET),
+    ] {
         let app = TestApp::start_with(only(rule, 3, 600)).await;
-        let body = |number: usize| if path == SIGN_UP { nobody(number) } else { reset_of(&format!("nobody{number}@example.com")) };
+        let body = |number: usize| match path {
+            SIGN_UP => nobody(number),
+            ANONYMOUS => json!({}),
+            _ => reset_of(&format!("nobody{number}@example.com")),
+        };
         for (network, other, first) in [("203.0.113.", "203.0.114.7", 0), ("2001:db8:1:", "2001:db8:2::7", 10)] {
             let address =
                 |number: usize| if network.ends_with(':') { format!("{network}{number}::7") } else { format!("{network}{number}") };

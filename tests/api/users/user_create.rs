@@ -39,7 +39,7 @@ async fn every_field_is_stored_and_returned() {
         "display_name": "Ada Lovelace", "profile_image_url": "https://example.com/ada.png", "client_metadata": { "a": { "": 1 } },
         "client_read_only_metadata": { "plan": "pro" }, "server_metadata": { "n": [1, 2.5, null] }, "password": "correct horse battery",
         "otp_auth_enabled": true, "passkey_auth_enabled": false, "is_anonymous": false, "restricted_by_admin": true,
-        "restricted_by_admin_reason": "unpaid", "restricted_by_admin_private_details": "ticket 7", "country_code": "gb",
+        "restricted_by_admin_reason": "unpaid", "restricted_by_admin_private_details": "ticket 7", "country_code": " gb ",
         "risk_scores": { "sign_up": { "bot": 100, "free_trial_abuse": 3 } },
         "oauth_providers": [{ "id": "github", "account_id": "4711", "email": "ada@github.example" }],
     });

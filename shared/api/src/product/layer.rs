@@ -21,7 +21,7 @@ use tracing::Instrument as _;
 
 use crate::http::request_id::RequestId;
 use crate::http::route::Route;
-use crate::product::header_family::{REQUEST_HEADERS, RESPONSE_HEADERS, answer_prefixes, names};
+use crate::product::header_family::{REQUEST_HEADERS, RESPONSE_HEADERS, answer_prefixes, is_of_older_sdk, names};
 use crate::product::input::ParsedBody;
 use crate::product::{oauth_error, trail};
 
@@ -178,7 +178,8 @@ fn looks_like_json(bytes: &[u8]) -> bool {
 /// old client asks for that.
 fn finish(request: &HeaderMap, request_id: RequestId, mut response: Response) -> Response {
     let prefixes = answer_prefixes(request);
-    let code = response.extensions().get::<AnsweredCode>().map(|code| code.0).filter(|code| KnownError::is_reference_code(code));
+    let is_older = is_of_older_sdk(request);
+    let code = response.extensions().get::<AnsweredCode>().map(|code| code.0).filter(|code| KnownError::is_known_to_sdks(code, is_older));
     let status = response.status();
     let overridden =
         status.is_client_error() && names("override-error-status").any(|name| request.get(name).is_some_and(|value| !value.is_empty()));

@@ -3,8 +3,11 @@
 /// The rate limit of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Limit {
-    /// Signing up with a password or as an anonymous user.
+    /// Signing up with a password.
     SignUp,
+    /// Creating an anonymous user. Apps may create one for each visitor, and many visitors may
+    /// share an IP address.
+    AnonymousSignUp,
     /// Signing in with a password, a passkey or a second factor, reauthentication, setting up an
     /// authenticator app, and creating recovery codes.
     SignIn,

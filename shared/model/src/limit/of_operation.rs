@@ -8,6 +8,7 @@ impl Limit {
     pub const fn name(self) -> &'static str {
         match self {
             Self::SignUp => "sign-up",
+            Self::AnonymousSignUp => "anonymous-sign-up",
             Self::SignIn => "sign-in",
             Self::SendCode => "send-code",
             Self::Code => "code",
@@ -28,7 +29,10 @@ impl Limit {
     pub const fn of_request(self, is_client: bool) -> &'static [(Rule, By)] {
         match (self, is_client) {
             (Self::SignUp, true) => &[(Rule::SignUp, By::Address), (Rule::SignUpNetwork, By::Network)],
-            (Self::SignUp, false) => &[(Rule::SignUpServer, By::Project)],
+            (Self::AnonymousSignUp, true) => {
+                &[(Rule::AnonymousSignUp, By::Address), (Rule::AnonymousSignUpNetwork, By::Network)]
+            }
+            (Self::SignUp | Self::AnonymousSignUp, false) => &[(Rule::SignUpServer, By::Project)],
             (Self::SignIn, true) => &[(Rule::SignIn, By::Address)],
             (Self::SendCode, true) => &[(Rule::SendCode, By::Address), (Rule::SendCodeNetwork, By::Network)],
             (Self::Code, true) => &[(Rule::Code, By::Address)],

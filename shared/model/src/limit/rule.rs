@@ -6,12 +6,16 @@ use crate::limit::rate::Rate;
 /// One rule of the deployment's limits; [`Self::summary`] is a shorter text for operators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
-    /// Sign-ups with a password or as an anonymous user, from an IP address.
+    /// Sign-ups with a password, from an IP address.
     SignUp,
-    /// Sign-ups with a password or as an anonymous user, from a network.
+    /// Sign-ups with a password, from a network.
     SignUpNetwork,
     /// Sign-ups with a password or as an anonymous user, by a project's servers and administrators.
     SignUpServer,
+    /// Anonymous users created from an IP address.
+    AnonymousSignUp,
+    /// Anonymous users created from a network.
+    AnonymousSignUpNetwork,
     /// Sign-ins with a password or passkey, second factors, reauthentications, set-ups of
     /// authenticator apps and new sets of recovery codes, from an IP address.
     SignIn,
@@ -77,10 +81,12 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 29] = [
         Self::SignUp,
         Self::SignUpNetwork,
         Self::SignUpServer,
+        Self::AnonymousSignUp,
+        Self::AnonymousSignUpNetwork,
         Self::SignIn,
         Self::SignInFailures,
         Self::SendCode,
@@ -115,6 +121,8 @@ impl Rule {
             Self::SignUp => ("sign-up", Limit::SignUp, Rate::new(20, 600), "Sign-ups from an IP address"),
             Self::SignUpNetwork => ("sign-up-network", Limit::SignUp, Rate::new(80, 600), "Sign-ups from a network (IPv4 /24, IPv6 /48)"),
             Self::SignUpServer => ("sign-up-server", Limit::SignUp, Rate::new(600, 60), "Sign-ups by the servers of a project"),
+            Self::AnonymousSignUp => ("anonymous-sign-up", Limit::AnonymousSignUp, Rate::new(300, 600), "Anonymous users created from an IP address"),
+            Self::AnonymousSignUpNetwork => ("anonymous-sign-up-network", Limit::AnonymousSignUp, Rate::new(1200, 600), "Anonymous users created from a network (IPv4 /24, IPv6 /48)"),
             Self::SignIn => ("sign-in", Limit::SignIn, Rate::new(60, 600), "Passwords, passkeys and second factors that an IP address tries"),
             Self::SignInFailures => ("sign-in-failures", Limit::SignIn, Rate::new(10, 600), "Wrong passwords and second factors of an account"),
             Self::SendCode => ("send-code", Limit::SendCode, Rate::new(30, 600), "Emails with a code requested by an IP address"),

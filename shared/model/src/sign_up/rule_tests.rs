@@ -14,6 +14,7 @@ use crate::sign_up::risk::SignUpRisk;
 use crate::sign_up::rule::{Attempt, AuthMethod, DefaultAction, InvalidRule, SignUpRule};
 use crate::sign_up::verdict::{Decision, Rejected, Status, evaluate};
 use crate::user::User;
+use crate::user::restriction::Restriction;
 
 fn rule(id: &str, priority: u32, condition: &str, action: &str) -> SignUpRule {
     let action = json!({ "type": action, "message": format!("says {id}") });
@@ -102,6 +103,12 @@ fn a_verdict_tells_the_user_nothing_about_the_rules() {
     assert_eq!(verdict.apply(&mut user), Ok(()));
     let restriction = user.restriction.clone().expect("restricted");
     assert_eq!((restriction.reason, restriction.private_details.as_deref()), (None, Some("sign-up rule r: says r")));
+    // The restriction of an anonymous user stays when the user signs up.
+    user.restriction = Some(Restriction { reason: Some("unpaid".to_owned()), private_details: Some("ticket 7".to_owned()) });
+    assert_eq!(evaluate(&rules, DefaultAction::Allow, &ada).apply(&mut user), Ok(()));
+    let restriction = user.restriction.clone().expect("restricted");
+    assert_eq!(restriction.reason.as_deref(), Some("unpaid"));
+    assert_eq!(restriction.private_details.as_deref(), Some("ticket 7\nsign-up rule r: says r"));
     let rules = [rule("r", 1, "true", "reject")];
     assert_eq!(evaluate(&rules, DefaultAction::Allow, &ada).apply(&mut user), Err(Rejected));
     assert!(!Rejected.to_string().contains("says r"));

@@ -110,8 +110,11 @@ impl Verdict<'_> {
         }
         if let Some(rule) = self.restricted_by {
             let note = rule.action.message.as_deref().map(|message| format!(": {message}")).unwrap_or_default();
-            let private_details = Some(format!("sign-up rule {}{note}", rule.id));
-            user.restriction = Some(Restriction { reason: None, private_details });
+            let details = format!("sign-up rule {}{note}", rule.id);
+            // An administrator may have restricted an anonymous user, who signs up now.
+            let Restriction { reason, private_details } = user.restriction.take().unwrap_or_default();
+            let private_details = Some(private_details.map_or_else(|| details.clone(), |before| format!("{before}\n{details}")));
+            user.restriction = Some(Restriction { reason, private_details });
         }
         Ok(())
     }

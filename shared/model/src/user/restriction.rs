@@ -5,7 +5,7 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 /// A restriction set by an administrator, a server or a sign-up rule.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Restriction {
     /// The reason, which the user can see.
     #[serde(default, skip_serializing_if = "Option::is_none")]

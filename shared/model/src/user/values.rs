@@ -94,6 +94,7 @@ macro_rules! from_text {
 from_text!(Note, "must be at most 4096 characters long", |text| (text.chars().count() <= MAX_NOTE).then_some(Self(text)));
 
 from_text!(CountryCode, "must be a two-letter country code (ISO 3166-1)", |text| {
+    let text = text.trim();
     let is_code = text.len() == 2 && text.chars().all(|letter| letter.is_ascii_alphabetic());
     is_code.then(|| Self(text.to_ascii_uppercase()))
 });

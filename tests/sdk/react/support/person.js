@@ -31,7 +31,10 @@ export class Person {
     const it = new Person();
     it.site = site;
     it.context = await browser.newContext({ viewport: { width: 1280, height: 900 }, permissions: [] });
-    t.after(() => it.context.close());
+    t.after(async () => {
+      await it.context.close();
+      it.check("the end of the test");
+    });
     await it.context.addInitScript(rememberSecrets);
     await it.context.route(
       (url) => THIRD_PARTIES.has(url.hostname),

@@ -53,6 +53,7 @@ test("a visitor signs in first, and then the tool is authorised", async (t) => {
   await it.enter(member.email, PASSWORD);
   await it.sees("CLI Authorization Successful");
   assert.equal(await userOf(started), member.email);
+  it.check("the page of a tool after a sign-in");
 });
 
 test("a visitor takes over the anonymous user of a tool and signs up", async (t) => {
@@ -66,4 +67,5 @@ test("a visitor takes over the anonymous user of a tool and signs up", async (t)
   await it.enterNew(email, PASSWORD);
   await it.sees("CLI Authorization Successful");
   assert.equal(await userOf(started), email);
+  it.check("the page of a tool after a sign-up");
 });
