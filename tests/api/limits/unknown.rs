@@ -77,7 +77,7 @@ async fn unknown_grants_are_rejected_and_leave_one_item() {
 
 #[tokio::test]
 async fn unknown_invitations_are_rejected_and_leave_one_item() {
-    for (operation, signs_in) in [("check-code", false), ("check-code", true), ("details", false), ("", true)] {
+    for (operation, signs_in) in [("check-code", false), ("check-code", true), ("details", true), ("", true)] {
         let app = standard().await;
         let ada = app.sign_up("ada@example.com").await;
         app.recorder.clear();
