@@ -8,7 +8,7 @@ use support::{START, TestApp};
 
 use super::{HOUR, entry_in, path, read, send, with_entry};
 
-const BASE: &str = "id created_at_millis updated_at_millis subject_source html_source text_source theme_id to variables \
+const BASE: &str = "id created_at_millis updated_at_millis subject_source html_source tsx_source text_source theme_id to variables \
     skip_deliverability_check scheduled_at_millis created_with email_draft_id email_programmatic_call_template_id send_retries \
     next_send_retry_at_millis send_attempt_errors status simple_status is_paused has_rendered has_delivered";
 const RENDERED: &str = "started_rendering_at_millis rendered_at_millis subject html text is_transactional is_high_priority \
