@@ -84,7 +84,7 @@ pub const MAX_LISTED: usize = 4 << 20;
 fn bytes_in_response(text: &str) -> usize {
     let size = |byte: u8| match byte {
         b'"' | b'\\' => 4,
-        b'\n' | b'\r' | b'\t' => 3,
+        b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 3,
         0..0x20 => 7,
         _ => 1,
     };
@@ -312,5 +312,19 @@ impl Store {
             Err(Error::Conflict(_)) => Ok(false),
             Err(error) => Err(error),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bytes_in_response;
+
+    #[test]
+    fn a_source_is_counted_as_a_function_responds_with_it() {
+        let text: String = (0..=0x7f_u8).map(char::from).chain("\u{e9}\u{2022}\u{1f600}".chars()).collect();
+        let body = serde_json::to_string(&text).expect("JSON");
+        let response = serde_json::to_string(&body).expect("JSON");
+        let quotes = "\"\\\"\\\"\"".len();
+        assert_eq!(bytes_in_response(&text), response.len() - quotes);
     }
 }
