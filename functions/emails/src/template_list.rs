@@ -34,12 +34,8 @@ pub struct TemplateLine {
 }
 
 pub async fn handle(access: Access<Admin>, _: Input) -> Result<Json<Templates>, Error> {
-    let line = |line: DocumentLine| TemplateLine {
-        id: line.id,
-        display_name: line.display_name,
-        tsx_source: line.html,
-        theme_id: line.theme,
-    };
+    let line =
+        |line: DocumentLine| TemplateLine { id: line.id, display_name: line.display_name, tsx_source: line.html, theme_id: line.theme };
     let lines = list(&access, DocumentKind::Template).await?;
     Ok(Json(Templates { templates: lines.into_iter().map(line).collect() }))
 }

@@ -59,11 +59,7 @@ async fn html_of(access: &Access<Admin>, named: Option<Theme>, template: &MailDo
         return Err(KnownError::EmailRenderingError { error: "subject: is empty".to_owned() }.into());
     }
     let sources = Sources { subject: template.subject.clone(), html: template.html.clone(), text: template.text.clone(), theme };
-    let values = Values {
-        category: template.category,
-        has_placeholders: examples.is_none(),
-        variables: examples.unwrap_or_default(),
-    };
+    let values = Values { category: template.category, has_placeholders: examples.is_none(), variables: examples.unwrap_or_default() };
     let (_, html, _) = rendered(access, sources, values).await?;
     Ok(html.unwrap_or_default())
 }

@@ -43,10 +43,8 @@ async fn emails_are_sent_whether_a_theme_is_selected_or_deleted_first() {
     let ada = app.sign_up("ada@example.com").await;
     for round in 0..20 {
         let theme = loud(&app).await;
-        let (selected, deleted) = tokio::join!(
-            async { select(&app, &json!(theme)).await.status() },
-            async { delete(&app, &theme).await.status() }
-        );
+        let (selected, deleted) =
+            tokio::join!(async { select(&app, &json!(theme)).await.status() }, async { delete(&app, &theme).await.status() });
         let is_loud = match (selected, deleted) {
             (200, 400) => true,
             (200 | 400, 200) => false,
