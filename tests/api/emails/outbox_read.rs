@@ -63,7 +63,8 @@ async fn an_entry_has_its_sources_and_its_rendered_content() {
 
     let rendered = format!("{} of {}", ada.user_id, app.project_id());
     let expected = json!({
-        "id": id, "created_at_millis": start, "updated_at_millis": start, "subject_source": "Hi", "html_source": html, "text_source": null,
+        "id": id, "created_at_millis": start, "updated_at_millis": start, "subject_source": "Hi", "html_source": html,
+        "tsx_source": html, "text_source": null,
         "theme_id": null, "to": { "type": "user-primary-email", "user_id": ada.user_id }, "variables": {},
         "skip_deliverability_check": false, "scheduled_at_millis": start, "created_with": "programmatic-call", "email_draft_id": null,
         "email_programmatic_call_template_id": null, "send_retries": 0, "next_send_retry_at_millis": null, "send_attempt_errors": null,
