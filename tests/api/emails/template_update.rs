@@ -46,7 +46,7 @@ async fn variables_of_a_template_have_placeholders() {
         ("{{ variables.order.items[0].title | upper }}", "TITLE"),
         ("{% for item in variables.items %}{{ item.name }} {{ loop.length }}{% endfor %}", "name 1"),
         ("{% if variables.is_late and variables.count > 3 %}late{% else %}in time{% endif %}", "late"),
-        ("{{ variables.price | default(1.25) | round(1) }}", "1.3"),
+        ("{{ variables.price | default(1.26) | round(1) }}", "1.3"),
         ("{{ variables['<b>'] }}", "&lt;b&gt;"),
     ] {
         let answer = patch(&app, &id, json!({ "html_source": source, "theme_id": false })).await;
