@@ -150,15 +150,15 @@ impl<'e> Templates<'e> {
 
 impl Context {
     fn to_value(&self) -> Value {
-        let values = match self.user {
+        if self.has_placeholders {
+            let known = Self { has_placeholders: false, ..self.clone() }.to_value();
+            let variables = placeholder::Variables(Value::from(Serde(&self.variables)));
+            return context! { variables => Value::from_object(variables), ..known };
+        }
+        match self.user {
             Some(_) => Value::from(Serde(self)),
             None => context! { user => Value::from_object(undefined::Nobody), ..Value::from(Serde(self)) },
-        };
-        if !self.has_placeholders {
-            return values;
         }
-        let variables = placeholder::Variables(Value::from(Serde(&self.variables)));
-        context! { variables => Value::from_object(variables), has_placeholders => Value::UNDEFINED, ..values }
     }
 }
 
