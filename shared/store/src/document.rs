@@ -264,7 +264,7 @@ impl Store {
             .consistent_read(true);
         let (mut lines, mut listed, mut next) = (Vec::new(), 0, None);
         loop {
-            // The sources beyond the maximum are dropped page by page: 200 documents may have 50 MB.
+            // Sources beyond the maximum are dropped page by page: 200 documents may have 50 MB.
             let (items, after) = self.query_page(query.clone().set_exclusive_start_key(next)).await?;
             for item in items {
                 let mut line: DocumentLine = entity(item)?;
