@@ -7,7 +7,7 @@ use api::product::{Access, Admin, Input};
 use errors::{Error, ErrorCode};
 use model::document::DocumentKind;
 
-use crate::documents::changes::{Changed, DocumentPath, delete};
+use crate::documents::changes::{CHANGED, Changed, DocumentPath, delete};
 
 pub const ROUTE: Route = Route::delete("emails-draft-delete", "/api/v1/internal/email-drafts/{id}")
     .summary("Deletes an email draft")
@@ -15,5 +15,6 @@ pub const ROUTE: Route = Route::delete("emails-draft-delete", "/api/v1/internal/
     .errors(&[ErrorCode::EmailDraftNotFound]);
 
 pub async fn handle(access: Access<Admin>, Input { path, .. }: Input<Ignored, Nothing, DocumentPath>) -> Result<Json<Changed>, Error> {
-    delete(&access, DocumentKind::Draft, path.id).await
+    delete(&access, DocumentKind::Draft, path.id).await?;
+    Ok(Json(CHANGED))
 }

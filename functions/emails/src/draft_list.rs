@@ -1,4 +1,4 @@
-//! `GET /api/v1/internal/email-drafts`: lists the project's email drafts, without their sources.
+//! `GET /api/v1/internal/email-drafts`: lists the project's email drafts.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
@@ -25,6 +25,9 @@ pub struct Drafts {
 pub struct DraftLine {
     id: DocumentId,
     display_name: String,
+    /// A MiniJinja template of HTML or MJML, for published SDKs. A list has at most 4 MB of
+    /// sources: those after that are `null`.
+    tsx_source: Option<String>,
     /// `false` for no theme, `null` for the project's theme.
     theme_id: Option<Theme>,
     /// Milliseconds since the epoch; `null` if the draft has not been sent.
@@ -35,6 +38,7 @@ pub async fn handle(access: Access<Admin>, _: Input) -> Result<Json<Drafts>, Err
     let line = |line: DocumentLine| DraftLine {
         id: line.id,
         display_name: line.display_name,
+        tsx_source: line.html,
         theme_id: line.theme,
         sent_at_millis: line.sent_at.map(Timestamp::as_millisecond),
     };

@@ -6,9 +6,10 @@ use api::product::input::Nothing;
 use api::product::precondition::IfMatch;
 use api::product::{Access, Admin, Input};
 use errors::{Error, ErrorCode};
+use model::document::theme::Theme;
 use model::document::{DocumentKind, DocumentPatch};
 
-use crate::documents::changes::{Changed, Changing, DocumentPath, patch};
+use crate::documents::changes::{CHANGED, Changed, Changing, DocumentPath, check_theme, update};
 
 pub const ROUTE: Route = Route::patch("emails-draft-update", "/api/v1/internal/email-drafts/{id}")
     .summary("Updates an email draft")
@@ -21,5 +22,8 @@ pub async fn handle(
     if_match: IfMatch,
     Input { body, path, .. }: Input<DocumentPatch, Nothing, DocumentPath>,
 ) -> Result<Json<Changed>, Error> {
-    patch(&access, Changing { kind: DocumentKind::Draft, id: path.id, if_match }, &body, &ROUTE).await
+    check_theme(&access, body.theme().and_then(Theme::id), &ROUTE).await?;
+    let (changing, now) = (Changing { kind: DocumentKind::Draft, id: path.id, if_match }, access.app.clock.now());
+    update(&access, changing, &ROUTE, |draft| body.clone().apply(draft, now)).await?;
+    Ok(Json(CHANGED))
 }

@@ -41,6 +41,7 @@ pub async fn handle(
     if_match: IfMatch,
     Input { body, path, .. }: Input<OutboxPatch, Nothing, EntryPath>,
 ) -> Result<Versioned<Json<OutboxView>>, Error> {
+    body.check().map_err(|problems| ROUTE.schema_error(&problems))?;
     let project = &access.project.id;
     if let Change::Set(ThemeId(theme)) = body.theme_id {
         let [found] = documents(&app, project, [Some((DocumentKind::Theme, theme.into()))]).await?;

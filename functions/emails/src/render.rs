@@ -7,24 +7,22 @@ use api::http::{Json, Route};
 use api::product::{Access, Admin, Input};
 use axum::extract::State;
 use deserr::Deserr;
-use email::render::{Context, Job, ProjectContext, Sources, UserContext};
-use email::sandbox;
-use errors::{Error, ErrorCode, KnownError};
+use email::render::Sources;
+use errors::{Error, ErrorCode};
 use flows::App;
 use model::document::theme::Theme;
-use model::document::{DocumentKind, HtmlSource, MailDocument, builtin, html_of};
+use model::document::{DocumentKind, HtmlSource, MailDocument, html_of};
 use model::email::category::Category;
 use model::limit::Limit;
 use model::outbox::Builtin;
 use model::outbox::patch::Variables;
-use model::project::Project;
 use serde::Serialize;
-use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use wire::id::DocumentId;
 use wire::problem::Problems;
 
 use crate::documents::found::documents;
+use crate::documents::preview::{NoTheme, Values, examples, rendered, theme};
 
 pub const ROUTE: Route = Route::post("emails-render", "/api/v1/emails/render-email")
     .summary("Renders a template without sending an email")
@@ -87,7 +85,7 @@ pub async fn handle(State(app): State<App>, access: Access<Admin>, Input { body,
     let own = |problems: Problems| Error::from(ROUTE.schema_error(&problems));
     let html = html_of(body.template_html_source, body.template_tsx_source).map_err(own)?;
     let own_theme = html_of(body.theme_html_source, body.theme_tsx_source).map_err(own)?;
-    let variables = body.variables.map_or_else(|| examples(body.template_id), |variables| variables.0);
+    let variables = body.variables.map(|variables| variables.0).or_else(|| examples(body.template_id?));
     let template = match (body.template_id, html) {
         (Some(id), None) => template(&access, id).await?,
         (None, Some(html)) => MailDocument::of_source(html, app.clock.now()),
@@ -95,21 +93,16 @@ pub async fn handle(State(app): State<App>, access: Access<Admin>, Input { body,
     };
     let theme = match own_theme {
         Some(theme) => Some(theme),
-        None => theme(&access, body.theme_id, template.theme, body.template_id.and_then(Builtin::of).is_some()).await?,
+        None => {
+            let is_builtin = body.template_id.and_then(Builtin::of).is_some();
+            theme(&access, body.theme_id, template.theme, is_builtin).await?.map_err(without_theme)?
+        }
     };
-    let job = Job {
-        sources: Sources {
-            subject: body.template_subject_source.unwrap_or(template.subject),
-            html: template.html,
-            text: template.text,
-            theme,
-        },
-        context: context(&app, &access.project, template.category, variables),
-    };
-    match sandbox::preview(job).await {
-        Ok((subject, html, text)) => Ok(Json(Preview { html, text, subject, notification_category: template.category })),
-        Err(error) => Err(KnownError::EmailRenderingError { error }.into()),
-    }
+    let subject = body.template_subject_source.unwrap_or(template.subject);
+    let sources = Sources { subject, html: template.html, text: template.text, theme };
+    let values = Values { category: template.category, variables: variables.unwrap_or_default(), has_placeholders: false };
+    let (subject, html, text) = rendered(&access, sources, values).await?;
+    Ok(Json(Preview { html, text, subject, notification_category: template.category }))
 }
 
 async fn template(access: &Access<Admin>, id: DocumentId) -> Result<MailDocument, Error> {
@@ -117,46 +110,11 @@ async fn template(access: &Access<Admin>, id: DocumentId) -> Result<MailDocument
     found.ok_or_else(|| invalid("body.template_id", "must be the id of a template"))
 }
 
-/// The source of the theme that the request names, or else of the template's or the project's;
-/// `None` for no theme. If the project's theme was deleted, or that of a built-in email's template,
-/// emails have the default theme, and so does the preview.
-async fn theme(
-    access: &Access<Admin>,
-    named: Option<Theme>,
-    of_template: Option<Theme>,
-    is_builtin: bool,
-) -> Result<Option<String>, Error> {
-    let project = &access.project;
-    let own = project.config.email.theme();
-    let Some(id) = named.or(of_template).map_or(Some(own), Theme::id) else { return Ok(None) };
-    let [found] = documents(&access.app, &project.id, [Some((DocumentKind::Theme, id.into()))]).await?;
-    match found {
-        Some(found) => Ok(Some(found.html)),
-        None if named.is_some() => Err(invalid("body.theme_id", "must be the id of a theme")),
-        None if is_builtin || id == own => Ok(Some(builtin::THEME.to_owned())),
-        None => Err(invalid("body.template_id", "is a template whose theme was deleted: choose another theme for it, or give theme_id")),
-    }
-}
-
-fn examples(template: Option<DocumentId>) -> Map<String, Value> {
-    template.and_then(Builtin::of).map(|mail| mail.sample_variables().as_object().cloned().unwrap_or_default()).unwrap_or_default()
-}
-
-/// The values that templates see, with a fictitious recipient.
-fn context(app: &App, project: &Project, category: Category, variables: Map<String, Value>) -> Context {
-    let link = format!("{}/api/v1/emails/unsubscribe-link?code={}", app.settings.api_url, "0".repeat(45));
-    Context {
-        project: ProjectContext {
-            id: project.id.to_string(),
-            display_name: project.display_name.clone(),
-            logo_url: project.logo_url.clone(),
-        },
-        user: Some(UserContext {
-            id: uuid::Uuid::nil().to_string(),
-            display_name: Some("Ada Lovelace".to_owned()),
-            primary_email: Some("ada@example.com".to_owned()),
-        }),
-        variables,
-        unsubscribe_link: category.can_be_refused().then_some(link),
+fn without_theme(missing: NoTheme) -> Error {
+    match missing {
+        NoTheme::Named => invalid("body.theme_id", "must be the id of a theme"),
+        NoTheme::OfTemplate => {
+            invalid("body.template_id", "is a template whose theme was deleted: choose another theme for it, or give theme_id")
+        }
     }
 }

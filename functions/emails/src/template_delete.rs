@@ -7,14 +7,24 @@ use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Admin, Input};
 use errors::{Error, ErrorCode};
 use model::document::DocumentKind;
+use serde::Serialize;
+use utoipa::ToSchema;
 
-use crate::documents::changes::{Changed, DocumentPath, delete};
+use crate::documents::changes::{DocumentPath, delete};
 
 pub const ROUTE: Route = Route::delete("emails-template-delete", "/api/v1/internal/email-templates/{id}")
     .summary("Deletes an email template")
     .table(&[BatchGetItem, DeleteItem, UpdateItem])
     .errors(&[ErrorCode::EmailTemplateNotFound]);
 
-pub async fn handle(access: Access<Admin>, Input { path, .. }: Input<Ignored, Nothing, DocumentPath>) -> Result<Json<Changed>, Error> {
-    delete(&access, DocumentKind::Template, path.id).await
+/// The answer to the deletion of a template: `{}`.
+#[derive(Serialize, ToSchema)]
+pub struct DeletedTemplate {}
+
+pub async fn handle(
+    access: Access<Admin>,
+    Input { path, .. }: Input<Ignored, Nothing, DocumentPath>,
+) -> Result<Json<DeletedTemplate>, Error> {
+    delete(&access, DocumentKind::Template, path.id).await?;
+    Ok(Json(DeletedTemplate {}))
 }

@@ -1,5 +1,5 @@
 //! `GET /api/v1/internal/email-templates`: lists the project's email templates and the defaults
-//! that it has not replaced, without their sources.
+//! that it has not replaced.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
@@ -26,12 +26,16 @@ pub struct Templates {
 pub struct TemplateLine {
     id: DocumentId,
     display_name: String,
+    /// A MiniJinja template of HTML or MJML, for published SDKs. A list has at most 4 MB of
+    /// sources: those after that are `null`.
+    tsx_source: Option<String>,
     /// `false` for no theme, `null` for the project's theme.
     theme_id: Option<Theme>,
 }
 
 pub async fn handle(access: Access<Admin>, _: Input) -> Result<Json<Templates>, Error> {
-    let line = |line: DocumentLine| TemplateLine { id: line.id, display_name: line.display_name, theme_id: line.theme };
+    let line =
+        |line: DocumentLine| TemplateLine { id: line.id, display_name: line.display_name, tsx_source: line.html, theme_id: line.theme };
     let lines = list(&access, DocumentKind::Template).await?;
     Ok(Json(Templates { templates: lines.into_iter().map(line).collect() }))
 }

@@ -1,26 +1,72 @@
 //! `PATCH /api/v1/internal/email-templates/{id}`: updates an email template. Updating a default
 //! template creates the project's own version of it.
+//!
+//! The template is rendered first, and a template that cannot be rendered is not stored. A built-in
+//! email's template is rendered with sample values, any other with placeholders for its variables.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Named, Route};
 use api::product::input::Nothing;
 use api::product::precondition::IfMatch;
 use api::product::{Access, Admin, Input};
-use errors::{Error, ErrorCode};
-use model::document::{DocumentKind, DocumentPatch};
+use email::render::Sources;
+use errors::{Error, ErrorCode, KnownError};
+use flows::context::ROUNDS;
+use model::document::theme::Theme;
+use model::document::{DocumentKind, DocumentPatch, MailDocument};
+use serde::Serialize;
+use store::optimistic;
+use utoipa::ToSchema;
+use wire::problem::Problems;
 
-use crate::documents::changes::{Changed, Changing, DocumentPath, patch};
+use crate::documents::changes::{Changing, DocumentPath};
+use crate::documents::preview::{NoTheme, Values, examples, rendered, theme};
 
 pub const ROUTE: Route = Route::patch("emails-template-update", "/api/v1/internal/email-templates/{id}")
-    .summary("Updates an email template")
+    .summary("Updates an email template, unless it cannot be rendered")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::Document(DocumentKind::Template)])
-    .errors(&[ErrorCode::EmailTemplateNotFound]);
+    .errors(&[ErrorCode::EmailTemplateNotFound, ErrorCode::EmailRenderingError]);
+
+#[derive(Serialize, ToSchema)]
+pub struct UpdatedTemplate {
+    /// The template as an email's HTML, with sample values or placeholders for its variables.
+    rendered_html: String,
+}
 
 pub async fn handle(
     access: Access<Admin>,
     if_match: IfMatch,
     Input { body, path, .. }: Input<DocumentPatch, Nothing, DocumentPath>,
-) -> Result<Json<Changed>, Error> {
-    patch(&access, Changing { kind: DocumentKind::Template, id: path.id, if_match }, &body, &ROUTE).await
+) -> Result<Json<UpdatedTemplate>, Error> {
+    let changing = Changing { kind: DocumentKind::Template, id: path.id, if_match };
+    optimistic!(ROUNDS, |round| {
+        let row = changing.row(&access, round).await?;
+        let template = body.clone().apply(row.document.clone(), access.app.clock.now());
+        let template = template.map_err(|problems| ROUTE.schema_error(&problems))?;
+        let rendered_html = html_of(&access, body.theme(), &template).await?;
+        changing.write(&access, row, template).await?;
+        Ok(Json(UpdatedTemplate { rendered_html }))
+    })
+}
+
+/// The HTML of a template with this change; `named` is the theme that the change names.
+async fn html_of(access: &Access<Admin>, named: Option<Theme>, template: &MailDocument) -> Result<String, Error> {
+    let examples = examples(template.id);
+    let theme = theme(access, named, template.theme, examples.is_some()).await?;
+    let theme = theme.map_err(|missing| ROUTE.schema_error(&Problems::one("body.theme_id", without_theme(missing))))?;
+    if template.subject.trim().is_empty() {
+        return Err(KnownError::EmailRenderingError { error: "subject: is empty".to_owned() }.into());
+    }
+    let sources = Sources { subject: template.subject.clone(), html: template.html.clone(), text: template.text.clone(), theme };
+    let values = Values { category: template.category, has_placeholders: examples.is_none(), variables: examples.unwrap_or_default() };
+    let (_, html, _) = rendered(access, sources, values).await?;
+    Ok(html.unwrap_or_default())
+}
+
+fn without_theme(missing: NoTheme) -> &'static str {
+    match missing {
+        NoTheme::Named => "must be the id of a theme",
+        NoTheme::OfTemplate => "must name another theme: that of the template was deleted",
+    }
 }

@@ -6,7 +6,7 @@ use api::product::input::{Ignored, Nothing};
 use api::product::precondition::Versioned;
 use api::product::{Access, Admin, Input};
 use errors::{Error, ErrorCode};
-use model::document::DocumentKind;
+use model::document::{DocumentKind, MailDocument};
 use serde::Serialize;
 use store::document::DocumentRow;
 use utoipa::ToSchema;
@@ -26,6 +26,8 @@ pub struct ThemeView {
     display_name: String,
     /// A MiniJinja template of HTML or MJML, in which `{{ content }}` is the body of the email.
     html_source: String,
+    /// The same as `html_source`, for published SDKs.
+    tsx_source: String,
 }
 
 pub async fn handle(
@@ -33,6 +35,7 @@ pub async fn handle(
     Input { path, .. }: Input<Ignored, Nothing, DocumentPath>,
 ) -> Result<Versioned<Json<ThemeView>>, Error> {
     let DocumentRow { document: theme, version, .. } = read(&access, DocumentKind::Theme, path.id).await?;
-    let response = Json(ThemeView { id: theme.id, display_name: theme.display_name, html_source: theme.html });
+    let MailDocument { id, display_name, html, .. } = theme;
+    let response = Json(ThemeView { id, display_name, tsx_source: html.clone(), html_source: html });
     Ok(Versioned { response, version })
 }

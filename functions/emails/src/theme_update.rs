@@ -10,8 +10,10 @@ use axum::extract::State;
 use errors::{Error, ErrorCode};
 use flows::App;
 use model::document::{DocumentKind, ThemePatch};
+use serde::Serialize;
+use utoipa::ToSchema;
 
-use crate::documents::changes::{Changed, Changing, DocumentPath, update};
+use crate::documents::changes::{Changing, DocumentPath, update};
 
 pub const ROUTE: Route = Route::patch("emails-theme-update", "/api/v1/internal/email-themes/{id}")
     .summary("Updates an email theme")
@@ -19,13 +21,20 @@ pub const ROUTE: Route = Route::patch("emails-theme-update", "/api/v1/internal/e
     .reads(&[Named::Document(DocumentKind::Theme)])
     .errors(&[ErrorCode::EmailThemeNotFound]);
 
+#[derive(Serialize, ToSchema)]
+pub struct UpdatedTheme {
+    /// The name of the theme after the change.
+    display_name: String,
+}
+
 pub async fn handle(
     State(app): State<App>,
     access: Access<Admin>,
     if_match: IfMatch,
     Input { body, path, .. }: Input<ThemePatch, Nothing, DocumentPath>,
-) -> Result<Json<Changed>, Error> {
+) -> Result<Json<UpdatedTheme>, Error> {
     let now = app.clock.now();
     let changing = Changing { kind: DocumentKind::Theme, id: path.id, if_match };
-    update(&access, changing, &ROUTE, |theme| body.clone().apply(theme, now)).await
+    let theme = update(&access, changing, &ROUTE, |theme| body.clone().apply(theme, now)).await?;
+    Ok(Json(UpdatedTheme { display_name: theme.display_name }))
 }

@@ -241,6 +241,7 @@ fn job(project: &SendingProject, user: Option<&User>, entry: &OutboxEntry, theme
             }),
             variables: entry.variables.clone(),
             unsubscribe_link,
+            has_placeholders: false,
         },
     }
 }

@@ -492,7 +492,7 @@ export const texts = {
       lead: "The frame around the content of emails.",
       create: "Create theme",
       delete: "Delete theme",
-      deleteText: "Emails that name it use the project’s theme.",
+      deleteText: "The project’s theme cannot be deleted. Templates with this theme need another one.",
       none: { title: "No themes", text: "Themes are listed here." },
     },
     drafts: {

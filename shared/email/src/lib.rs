@@ -3,6 +3,7 @@
 #![warn(missing_docs)]
 
 pub mod mime;
+mod placeholder;
 mod plain_text;
 pub mod render;
 mod roots;

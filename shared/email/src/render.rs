@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 use wire::markup::escaped;
 
+use crate::placeholder::{self, is_placeholder};
 use crate::plain_text::to_text;
 use crate::undefined;
 
@@ -61,6 +62,10 @@ pub struct Context {
     /// URL at which the recipient can unsubscribe from emails of this category; absent if that is
     /// not possible.
     pub unsubscribe_link: Option<String>,
+    /// Whether variables without a value have placeholders instead of failing the rendering; only
+    /// for emails that are never sent.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_placeholders: bool,
 }
 
 /// `project` in a template.
@@ -145,6 +150,11 @@ impl<'e> Templates<'e> {
 
 impl Context {
     fn to_value(&self) -> Value {
+        if self.has_placeholders {
+            let known = Self { has_placeholders: false, ..self.clone() }.to_value();
+            let variables = placeholder::Variables(Value::from(Serde(&self.variables)));
+            return context! { variables => Value::from_object(variables), ..known };
+        }
         match self.user {
             Some(_) => Value::from(Serde(self)),
             None => context! { user => Value::from_object(undefined::Nobody), ..Value::from(Serde(self)) },
@@ -189,10 +199,11 @@ fn environment<'e>() -> Environment<'e> {
     environment
 }
 
-/// The filter `default`, which also replaces `none`, such as the name of a user who has no name.
-/// The engine's own filter replaces only undefined values, unless its second argument is true.
+/// The filter `default`, which also replaces placeholders and `none`, such as the name of a user
+/// who has no name. The engine's own filter replaces only undefined values, unless its second
+/// argument is true.
 fn default(state: &State, value: &Value, others: Rest<Value>) -> Result<Value, minijinja::Error> {
-    let value = if value.is_none() { &Value::UNDEFINED } else { value };
+    let value = if value.is_none() || is_placeholder(value) { &Value::UNDEFINED } else { value };
     filters::default(state, value, others)
 }
 

@@ -286,3 +286,42 @@ fn the_unsubscribe_link_is_added_to_html_that_lacks_it() {
         }
     }
 }
+
+fn with_placeholders(variables: &Json, source: &str) -> Rendering {
+    let mut job = own(source, false);
+    job.context = Context { has_placeholders: true, ..context(variables) };
+    render(&job)
+}
+
+#[test]
+fn a_variable_without_a_value_has_a_placeholder() {
+    let known = serde_json::json!({ "known": "value", "list": [] });
+    for (source, expected) in [
+        ("{{ variables.known }} {{ variables.list | length }}", "value 0"),
+        ("{{ variables.name }}, {{ variables.name.first | title }}", "name, First"),
+        ("{% for a in variables.rows %}{% for b in a.cells %}{{ b }}{% endfor %}{% endfor %}", "cells"),
+        ("{{ variables.rows[0].id }} {{ variables.rows | join(', ') }} {{ variables.rows | length }}", "id rows 1"),
+        ("{{ variables.name | default('nobody') }} {{ variables.known | default('nobody') }}", "nobody value"),
+        ("{% if variables.name == 'x' %}x{% elif variables.name %}some{% endif %}", "some"),
+        ("{{ variables | length }}", "2"),
+    ] {
+        let (_, html, _) = with_placeholders(&known, source).unwrap_or_else(|error| panic!("{source}: {error}"));
+        assert_eq!(html.as_deref(), Some(expected), "{source}");
+    }
+}
+
+#[test]
+fn placeholders_hide_no_other_mistakes() {
+    for (source, expected) in [
+        ("{{ name }}", "undefined variable `name`"),
+        ("{{ user.name }}", "undefined"),
+        ("{{ has_placeholders }}", "undefined"),
+        ("{{ variables.known.name }}", "undefined variable `variables.known.name`"),
+        ("{{ variables.name | nothing }}", "unknown filter"),
+        ("{{ variables.price | round }}", "invalid operation"),
+        ("{{ variables.name() }}", "body.html in line 1"),
+    ] {
+        let error = with_placeholders(&serde_json::json!({ "known": "value" }), source).expect_err(source);
+        assert!(error.contains(expected), "{source}: {error}");
+    }
+}

@@ -278,6 +278,8 @@ catalog! {
         "List the templates of the project.";
     EmailThemeNotFound: "The theme does not exist.",
         "List the themes of the project.";
+    EmailThemeSelected: "The theme is selected as the project's theme.",
+        "Set `config.email_theme` of the project to another theme, then delete this one.";
     EmailDraftNotFound: "The draft does not exist.",
         "List the drafts of the project.";
     NotificationCategoryNotFound: "The email category does not exist.",

@@ -33,6 +33,7 @@ pub(crate) const OWN_CODES: &[ErrorCode] = &[
     ErrorCode::EmailNotFound,
     ErrorCode::EmailTemplateNotFound,
     ErrorCode::EmailThemeNotFound,
+    ErrorCode::EmailThemeSelected,
     ErrorCode::EmailDraftNotFound,
     ErrorCode::NotificationCategoryNotFound,
     ErrorCode::InvalidCursor,

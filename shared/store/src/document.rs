@@ -10,7 +10,8 @@
 //! Overrides of built-in documents are not counted: there is at most one for each built-in
 //! document.
 //!
-//! One query lists a kind, at one unit for each 4 KB that it reads; sending an email needs no list.
+//! One query lists a kind, at one unit for each 4 KB that it reads, with or without the sources;
+//! sending an email needs no list.
 //! A document is only replaced if it still has the version that was read.
 
 use std::cmp::Ordering;
@@ -71,6 +72,23 @@ fn more(project: &ProjectId, kind: DocumentKind, count: usize) -> Write {
 
 fn less(project: &ProjectId, kind: DocumentKind, count: usize) -> Write {
     Write::update(count_key(project, kind), "ADD documents :less").value(":less", integer(-i64::try_from(count).unwrap_or(i64::MAX)))
+}
+
+/// The maximum size of the sources in a list, in bytes as a function responds with them: a
+/// function's response is limited to 6 MB, which the names and ids of all documents and the
+/// built-in documents share.
+pub const MAX_LISTED: usize = 4 << 20;
+
+/// The size of a text in the response of a function. The text is in JSON, which is itself a text
+/// in the JSON of the response, so characters are escaped twice.
+fn bytes_in_response(text: &str) -> usize {
+    let size = |byte: u8| match byte {
+        b'"' | b'\\' => 4,
+        b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 3,
+        0..0x20 => 7,
+        _ => 1,
+    };
+    text.bytes().map(size).sum()
 }
 
 /// A change to a document.
@@ -232,17 +250,33 @@ impl Store {
         }
     }
 
-    /// The project's own documents of a kind, without their sources, sorted by id.
+    /// The project's own documents of a kind, sorted by id. The lines of templates and drafts have
+    /// the HTML source, until the sources have [`MAX_LISTED`] bytes in a response; the lines after
+    /// that and those of themes have none.
     pub async fn mail_documents(&self, project: &ProjectId, kind: DocumentKind) -> Result<Vec<DocumentLine>, Error> {
+        let html = if kind == DocumentKind::Theme { "" } else { ", d.html" };
         let query = self
             .query()
             .key_condition_expression("pk = :pk AND begins_with(sk, :kind)")
             .expression_attribute_values(":pk", string(format!("T#{project}")))
             .expression_attribute_values(":kind", string(prefix(kind)))
-            .projection_expression("d.id, d.display_name, d.theme, d.sent_at")
+            .projection_expression(format!("d.id, d.display_name, d.theme, d.sent_at{html}"))
             .consistent_read(true);
-        let lines = self.query_all(query).await?.into_iter().map(entity).collect::<Result<_, _>>()?;
-        Ok(lines)
+        let (mut lines, mut listed, mut next) = (Vec::new(), 0, None);
+        loop {
+            // Sources beyond the maximum are dropped page by page: 200 documents may have 50 MB.
+            let (items, after) = self.query_page(query.clone().set_exclusive_start_key(next)).await?;
+            for item in items {
+                let mut line: DocumentLine = entity(item)?;
+                listed += line.html.as_deref().map_or(0, bytes_in_response);
+                line.html = line.html.filter(|_| listed <= MAX_LISTED);
+                lines.push(line);
+            }
+            next = after;
+            if next.is_none() {
+                return Ok(lines);
+            }
+        }
     }
 
     /// Writes a new document; `false` if the project already has [`MAX_DOCUMENTS`] of its kind.
@@ -278,5 +312,19 @@ impl Store {
             Err(Error::Conflict(_)) => Ok(false),
             Err(error) => Err(error),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bytes_in_response;
+
+    #[test]
+    fn a_source_is_counted_as_a_function_responds_with_it() {
+        let text: String = (0..=0x7f_u8).map(char::from).chain("\u{e9}\u{2022}\u{1f600}".chars()).collect();
+        let body = serde_json::to_string(&text).expect("JSON");
+        let response = serde_json::to_string(&body).expect("JSON");
+        let quotes = "\"\\\"\\\"\"".len();
+        assert_eq!(bytes_in_response(&text), response.len() - quotes);
     }
 }

@@ -1,9 +1,11 @@
 //! Templates, themes and drafts: `/api/v1/internal/email-templates`, `…-themes`, `…-drafts`.
 
 use futures_util::StreamExt as _;
-use model::document::MAX_DOCUMENTS;
+use model::document::{DocumentKind, MAX_DOCUMENTS};
 use serde_json::{Value, json};
+use store::document::MAX_LISTED;
 use support::TestApp;
+use wire::id::DocumentId;
 
 const KINDS: [(&str, &str); 3] =
     [("templates", "EMAIL_TEMPLATE_NOT_FOUND"), ("themes", "EMAIL_THEME_NOT_FOUND"), ("drafts", "EMAIL_DRAFT_NOT_FOUND")];
@@ -28,29 +30,52 @@ pub(crate) async fn read(app: &TestApp, kind: &str, id: &str) -> Value {
     answer.json()
 }
 
-pub(crate) async fn update(app: &TestApp, kind: &str, id: &str, body: Value) {
+pub(crate) async fn update(app: &TestApp, kind: &str, id: &str, body: Value) -> Value {
     let answer = app.admin().patch(&format!("{}/{id}", base(kind)), body).await;
-    assert_eq!((answer.status(), answer.json()), (200, json!({ "ok": "ok" })));
+    assert_eq!(answer.status(), 200, "{}", answer.text());
+    answer.json()
+}
+
+/// A source of a document of this kind, in which the body is inside this element.
+fn source(kind: &str, element: &str) -> String {
+    let body = if kind == "themes" { "{{ content }}" } else { "{{ user.display_name }}" };
+    format!("<{element}>{body}</{element}>")
+}
+
+/// Deletes a theme even if it is that of the project, as a push of the configuration does.
+pub(super) async fn lose_theme(app: &TestApp, theme: &str) {
+    let (store, id) = (&app.app.store, DocumentId::parse(theme).unwrap());
+    assert!(store.delete_mail_document(app.project_id(), DocumentKind::Theme, id, true).await.unwrap());
+}
+
+async fn listed(app: &TestApp, kind: &str) -> Vec<Value> {
+    app.admin().get(&base(kind)).await.json()[kind].as_array().unwrap().clone()
 }
 
 async fn names(app: &TestApp, kind: &str) -> Vec<String> {
-    let answer = app.admin().get(&base(kind)).await.json();
-    answer[kind].as_array().unwrap().iter().map(|line| line["display_name"].as_str().unwrap().to_owned()).collect()
+    listed(app, kind).await.iter().map(|line| line["display_name"].as_str().unwrap().to_owned()).collect()
 }
 
 #[tokio::test]
 async fn documents_can_be_created_read_updated_listed_and_deleted() {
     let app = TestApp::start().await;
     for (kind, missing) in KINDS {
-        let id = create(&app, kind, json!({ "display_name": "Mine", "html_source": "<p>{{ content }}</p>" })).await;
-        assert_eq!(read(&app, kind, &id).await["html_source"], "<p>{{ content }}</p>");
-        update(&app, kind, &id, json!({ "html_source": "<i>{{ content }}</i>" })).await;
+        let [first, second] = [source(kind, "p"), source(kind, "i")];
+        let id = create(&app, kind, json!({ "display_name": "Mine", "html_source": first })).await;
+        assert_eq!(read(&app, kind, &id).await["html_source"], first);
+        let answer = update(&app, kind, &id, json!({ "html_source": second })).await;
+        match kind {
+            "templates" => assert!(answer["rendered_html"].as_str().unwrap().contains("<i>Ada Lovelace</i>"), "{answer}"),
+            "themes" => assert_eq!(answer, json!({ "display_name": "Mine" })),
+            _ => assert_eq!(answer, json!({ "ok": "ok" })),
+        }
         let changed = read(&app, kind, &id).await;
-        assert_eq!((&changed["html_source"], &changed["display_name"]), (&json!("<i>{{ content }}</i>"), &json!("Mine")));
+        assert_eq!((&changed["html_source"], &changed["display_name"]), (&json!(second), &json!("Mine")));
         assert!(names(&app, kind).await.contains(&"Mine".to_owned()));
 
         let path = format!("{}/{id}", base(kind));
-        assert_eq!(app.admin().delete(&path).await.json(), json!({ "ok": "ok" }));
+        let deleted = if kind == "templates" { json!({}) } else { json!({ "ok": "ok" }) };
+        assert_eq!(app.admin().delete(&path).await.json(), deleted);
         for gone in [app.admin().get(&path).await, app.admin().delete(&path).await, app.admin().patch(&path, json!({})).await] {
             assert_eq!((gone.status(), gone.code().as_str(), gone.header("x-stack-known-error")), (404, missing, None));
         }
@@ -70,6 +95,7 @@ async fn a_template_and_a_draft_keep_every_field() {
         let id = create(&app, kind, body.clone()).await;
         let mut wanted = body.clone();
         wanted["id"] = json!(id);
+        wanted["tsx_source"] = wanted["html_source"].clone();
         if kind == "drafts" {
             wanted["sent_at_millis"] = Value::Null;
         }
@@ -103,8 +129,8 @@ async fn default_documents_can_be_overridden_and_restored() {
     assert_eq!(names(&app, "drafts").await, Vec::<String>::new());
     for (kind, id) in [("templates", SIGN_IN), ("themes", DEFAULT_THEME)] {
         let original = read(&app, kind, id).await;
-        update(&app, kind, id, json!({ "html_source": "<p>{{ content }}</p>", "display_name": "Mine" })).await;
-        assert_eq!(read(&app, kind, id).await["html_source"], "<p>{{ content }}</p>");
+        update(&app, kind, id, json!({ "html_source": source(kind, "p"), "display_name": "Mine" })).await;
+        assert_eq!(read(&app, kind, id).await["html_source"], source(kind, "p"));
         assert_eq!(names(&app, kind).await.iter().filter(|name| *name == "Mine").count(), 1);
         for _ in 0..2 {
             assert_eq!(app.admin().delete(&format!("{}/{id}", base(kind))).await.status(), 200);
@@ -118,10 +144,15 @@ async fn default_documents_can_be_overridden_and_restored() {
 async fn the_sdk_alias_of_a_source_is_accepted_but_modules_are_not() {
     let app = TestApp::start().await;
     for (kind, _) in KINDS {
-        let id = create(&app, kind, json!({ "display_name": "Mine", "tsx_source": "<p>{{ content }}</p>" })).await;
-        assert_eq!(read(&app, kind, &id).await["html_source"], "<p>{{ content }}</p>");
-        update(&app, kind, &id, json!({ "tsx_source": "<b>{{ content }}</b>" })).await;
-        assert_eq!(read(&app, kind, &id).await["html_source"], "<b>{{ content }}</b>");
+        let [first, second] = [source(kind, "p"), source(kind, "b")];
+        let id = create(&app, kind, json!({ "display_name": "Mine", "tsx_source": first })).await;
+        for html in [first, second] {
+            update(&app, kind, &id, json!({ "tsx_source": html })).await;
+            let found = read(&app, kind, &id).await;
+            assert_eq!([&found["html_source"], &found["tsx_source"]], [&json!(html), &json!(html)]);
+            let line = listed(&app, kind).await.into_iter().find(|line| line["id"] == json!(id)).unwrap();
+            assert_eq!(line.get("tsx_source"), (kind != "themes").then_some(&json!(html)), "{kind}");
+        }
         let module = "import { Html } from \"@react-email/components\";\nexport function EmailTemplate() { return <Html/>; }\n";
         for (body, path) in [
             (json!({ "display_name": "x", "tsx_source": module }), "body.tsx_source looks like TSX"),
@@ -138,6 +169,24 @@ async fn the_sdk_alias_of_a_source_is_accepted_but_modules_are_not() {
         let answer = app.admin().post(&base(kind), json!({ "display_name": "x", "theme_id": NOBODY })).await;
         assert!(answer.code() == "SCHEMA_ERROR" && answer.text().contains("body.theme_id must be the id of a theme"));
     }
+}
+
+#[tokio::test]
+async fn a_list_has_sources_up_to_a_total_size() {
+    let app = TestApp::start().await;
+    // A quotation mark is four bytes in the response of a function, a line break three.
+    let html = format!("<p>{}</p>", "\"\n".repeat(20_000));
+    let count = MAX_LISTED / (7 * 20_000 + 7);
+    for _ in 0..count + 3 {
+        create(&app, "drafts", json!({ "display_name": "Mine", "html_source": html })).await;
+    }
+    let mut drafts = listed(&app, "drafts").await;
+    drafts.sort_by_key(|draft| draft["id"].as_str().unwrap().to_owned());
+    let (with, without) = drafts.split_at(count);
+    assert!(with.iter().all(|draft| draft["tsx_source"] == json!(html)));
+    assert!(without.len() == 3 && without.iter().all(|draft| draft["tsx_source"].is_null() && draft["display_name"] == "Mine"));
+    let builtin = listed(&app, "templates").await;
+    assert!(builtin.iter().all(|template| template["tsx_source"].as_str().is_some_and(|html| html.contains("<h1"))));
 }
 
 #[tokio::test]

@@ -23,6 +23,8 @@ mod send_documents;
 mod send_sign_in_invitation;
 mod send_test_email;
 mod senders;
+mod template_update;
+mod theme_delete;
 mod unsubscribe;
 
 use model::outbox::report::Report;

@@ -8,7 +8,7 @@ use support::{START, TestApp};
 
 use super::{HOUR, entry_in, path, read, send, with_entry};
 
-const BASE: &str = "id created_at_millis updated_at_millis subject_source html_source text_source theme_id to variables \
+const BASE: &str = "id created_at_millis updated_at_millis subject_source html_source tsx_source text_source theme_id to variables \
     skip_deliverability_check scheduled_at_millis created_with email_draft_id email_programmatic_call_template_id send_retries \
     next_send_retry_at_millis send_attempt_errors status simple_status is_paused has_rendered has_delivered";
 const RENDERED: &str = "started_rendering_at_millis rendered_at_millis subject html text is_transactional is_high_priority \
@@ -63,7 +63,8 @@ async fn an_entry_has_its_sources_and_its_rendered_content() {
 
     let rendered = format!("{} of {}", ada.user_id, app.project_id());
     let expected = json!({
-        "id": id, "created_at_millis": start, "updated_at_millis": start, "subject_source": "Hi", "html_source": html, "text_source": null,
+        "id": id, "created_at_millis": start, "updated_at_millis": start, "subject_source": "Hi", "html_source": html,
+        "tsx_source": html, "text_source": null,
         "theme_id": null, "to": { "type": "user-primary-email", "user_id": ada.user_id }, "variables": {},
         "skip_deliverability_check": false, "scheduled_at_millis": start, "created_with": "programmatic-call", "email_draft_id": null,
         "email_programmatic_call_template_id": null, "send_retries": 0, "next_send_retry_at_millis": null, "send_attempt_errors": null,

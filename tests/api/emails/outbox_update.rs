@@ -48,6 +48,19 @@ async fn every_part_of_the_content_can_be_replaced() {
 }
 
 #[tokio::test]
+async fn the_sdk_alias_of_the_source_is_shown_and_accepted() {
+    let (app, ada, id) = with_entry(Status::Scheduled).await;
+    assert_eq!(read(&app, &id).await["tsx_source"], "<p>Hello</p>");
+    let answer = app.server().patch(&path(&id), json!({ "tsx_source": "<p>{{ user.id }}</p>", "scheduled_at_millis": 0 })).await;
+    assert_eq!((answer.status(), &answer.json()["status"]), (200, &json!("preparing")), "{}", answer.text());
+    let listed = app.server().get(super::OUTBOX).await.json()["items"][0].clone();
+    for entry in [answer.json(), read(&app, &id).await, listed] {
+        assert_eq!([&entry["html_source"], &entry["tsx_source"]], ["<p>{{ user.id }}</p>"; 2]);
+    }
+    assert!(app.last_mail(&ada.email).await.0.html.contains(&format!("<p>{}</p>", ada.user_id)));
+}
+
+#[tokio::test]
 async fn a_removed_text_is_derived_from_the_html() {
     let (app, ada, id) = with_entry(Status::Preparing).await;
     app.server().patch(&path(&id), json!({ "text_source": "by hand" })).await;
@@ -74,7 +87,8 @@ async fn an_invalid_body_is_rejected_and_changes_nothing() {
     let (app, _, id) = with_entry(Status::Scheduled).await;
     let before = read(&app, &id).await;
     let wrong = [
-        (json!({ "tsx_source": "x" }), "body.tsx_source"),
+        (json!({ "tsx_source": "x", "html_source": "y" }), "body.tsx_source is an alias of html_source"),
+        (json!({ "tsx_source": "import React from 'react'" }), "body.tsx_source looks like TSX"),
         (json!({ "status": "queued" }), "body.status"),
         (json!({ "cancel": false }), "body.cancel"),
         (json!({ "is_paused": "yes" }), "body.is_paused"),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use support::{Answer, TestApp};
 
 use super::OUTBOX;
-use super::documents::create;
+use super::documents::{create, lose_theme};
 
 async fn render(app: &TestApp, body: Value) -> Answer {
     app.admin().post("/api/v1/emails/render-email", body).await
@@ -53,7 +53,7 @@ async fn a_preview_has_the_default_theme_after_that_of_the_project_is_deleted() 
     app.configure(json!({ "config": { "email_theme": theme } })).await;
     let source = json!({ "template_html_source": "<p>x</p>" });
     assert_eq!(render(&app, source.clone()).await.json()["html"], "<u><p>x</p></u>");
-    assert_eq!(app.admin().delete(&format!("/api/v1/internal/email-themes/{theme}")).await.status(), 200);
+    lose_theme(&app, &theme).await;
     let answer = render(&app, source).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
     assert!(answer.json()["html"].as_str().unwrap().contains("Sent by"), "{}", answer.text());

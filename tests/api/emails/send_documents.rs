@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use support::TestApp;
 
-use super::documents::{DEFAULT_THEME, SIGN_IN, create, read, update};
+use super::documents::{DEFAULT_THEME, SIGN_IN, create, lose_theme, read, update};
 use super::{OUTBOX, SEND, send};
 
 /// Sends a template or a draft to a user, and returns the entry.
@@ -108,7 +108,7 @@ async fn emails_without_a_theme_use_that_of_the_project() {
     assert!(app.last_mail(&ada.email).await.0.html.starts_with("<u><h1>"), "the theme applies to built-in emails, too");
 
     // After the project's theme is deleted, emails such as password resets are still sent.
-    assert_eq!(app.admin().delete(&format!("/api/v1/internal/email-themes/{theme}")).await.status(), 200);
+    lose_theme(&app, &theme).await;
     assert_eq!(app.client().post("/api/v1/auth/password/send-reset-code", body).await.status(), 200);
     assert!(app.last_mail(&ada.email).await.0.html.contains("Sent by"));
 }

@@ -13,9 +13,12 @@ test("a template is created, updated, listed, sent and deleted", async () => {
   const [admin, server] = [w.admin(), w.server()];
   const { email, user } = await w.signedUp();
   const { id } = await admin.createEmailTemplate("Offer");
-  await admin.updateEmailTemplate(id, "<p>Only for {{ variables.name }}</p>", false);
+  const source = "<p>Only for {{ variables.name }}</p>";
+  const { renderedHtml } = await admin.updateEmailTemplate(id, source, false);
+  assert.equal(renderedHtml, "<p>Only for name</p>");
+  await throwsCode(admin.updateEmailTemplate(id, "<p>{{ nobody }}</p>", false), "EMAIL_RENDERING_ERROR");
   const listed = (await admin.listEmailTemplates()).find((template) => template.id === id);
-  assert.deepEqual([listed.displayName, listed.themeId], ["Offer", false]);
+  assert.deepEqual([listed.displayName, listed.themeId, listed.tsxSource], ["Offer", false, source]);
   await server.sendEmail({ userIds: [user.id], templateId: id, subject: "An offer", variables: { name: "you & me" } });
   const mail = await w.inbox.next(email);
   assert.deepEqual([mail.subject, mail.html], ["An offer", "<p>Only for you &amp; me</p>"]);
@@ -56,6 +59,11 @@ test("a theme wraps the emails sent with it", async () => {
   assert.ok((await admin.listEmailThemes()).some((theme) => theme.id === id && theme.displayName === "Loud"));
   await w.server().sendEmail({ userIds: [user.id], subject: "Themed", html: "<p>x</p>", themeId: id });
   assert.equal((await w.inbox.next(email)).html, "<u><p>x</p></u>");
+  const project = await admin.getProject();
+  await project.update({ config: { emailTheme: id } });
+  await assert.rejects(admin.deleteEmailTheme(id));
+  assert.ok((await admin.listEmailThemes()).some((theme) => theme.id === id));
+  await project.update({ config: { emailTheme: null } });
   await admin.deleteEmailTheme(id);
   assert.ok((await admin.listEmailThemes()).every((theme) => theme.id !== id));
 });
@@ -66,7 +74,8 @@ test("a draft is sent, and has the time of sending", async () => {
   const { id } = await admin.createEmailDraft({ displayName: "News", tsxSource: "<p>Soon</p>" });
   await admin.updateEmailDraft(id, { tsxSource: "<p>Now</p>" });
   const draft = async () => (await admin.listEmailDrafts()).find((one) => one.id === id);
-  assert.equal((await draft()).sentAt, null);
+  const { sentAt, tsxSource } = await draft();
+  assert.deepEqual([sentAt, tsxSource], [null, "<p>Now</p>"]);
   await w.server().sendEmail({ userIds: [user.id], draftId: id, subject: "News" });
   assert.match((await w.inbox.next(email)).html, /<p>Now<\/p>/);
   await admin.refreshEmailDrafts?.();

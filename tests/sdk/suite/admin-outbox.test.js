@@ -21,7 +21,10 @@ async function scheduled() {
 test("an email in the outbox is read, changed, paused, released and cancelled", async () => {
   const admin = w.admin();
   const it = await scheduled();
-  assert.equal((await admin.getOutboxEmail(it.id)).id, it.id);
+  const read = await admin.getOutboxEmail(it.id);
+  assert.deepEqual([read.id, read.tsxSource, it.tsxSource], [it.id, "<p>News</p>", "<p>News</p>"]);
+  assert.equal((await admin.updateOutboxEmail(it.id, { tsxSource: "<p>More news</p>" })).tsxSource, "<p>More news</p>");
+  assert.equal((await admin.getOutboxEmail(it.id)).tsxSource, "<p>More news</p>");
   const later = new Date(Date.now() + 7_200_000);
   await admin.updateOutboxEmail(it.id, { scheduledAtMillis: later.getTime() });
   assert.equal((await admin.getOutboxEmail(it.id)).scheduledAt.getTime(), later.getTime());

@@ -1,7 +1,13 @@
-//! Lambda of [`template_update`](emails_functions::template_update).
+//! Lambda of [`template_update`](emails_functions::template_update), which runs templates in a
+//! process of its own.
 use emails_functions::template_update::{ROUTE, handle};
 
+fn main() -> Result<(), lambda_http::Error> {
+    email::sandbox::install();
+    run()
+}
+
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
+async fn run() -> Result<(), lambda_http::Error> {
     api::http::run(ROUTE, handle).await
 }

@@ -7,7 +7,7 @@ use deserr::Deserr;
 use errors::{Error, KnownError};
 use flows::context::ROUNDS;
 use model::document::theme::Theme;
-use model::document::{DocumentKind, DocumentLine, DocumentPatch, MAX_DOCUMENTS, MailDocument, NewDocument, builtin};
+use model::document::{DocumentKind, DocumentLine, MAX_DOCUMENTS, MailDocument, NewDocument, builtin};
 use model::email::category::Category;
 use model::project::config::Level;
 use serde::Serialize;
@@ -38,6 +38,8 @@ pub struct DocumentView {
     subject_source: String,
     /// The body, a MiniJinja template of HTML or MJML.
     html_source: String,
+    /// The same as `html_source`, for published SDKs.
+    tsx_source: String,
     /// The text part, a MiniJinja template; `null` if the text is derived from the HTML.
     text_source: Option<String>,
     /// `false` for no theme, `null` for the project's theme.
@@ -51,6 +53,7 @@ impl From<MailDocument> for DocumentView {
             id: document.id,
             display_name: document.display_name,
             subject_source: document.subject,
+            tsx_source: document.html.clone(),
             html_source: document.html,
             text_source: document.text,
             theme_id: document.theme,
@@ -59,13 +62,13 @@ impl From<MailDocument> for DocumentView {
     }
 }
 
-/// The answer to a change or deletion: `{"ok": "ok"}`.
+/// The answer to a change to a draft, or to the deletion of a draft or a theme: `{"ok": "ok"}`.
 #[derive(Serialize, ToSchema)]
 pub struct Changed {
     ok: &'static str,
 }
 
-const CHANGED: Changed = Changed { ok: "ok" };
+pub(crate) const CHANGED: Changed = Changed { ok: "ok" };
 
 fn not_found(kind: DocumentKind) -> KnownError {
     match kind {
@@ -76,7 +79,7 @@ fn not_found(kind: DocumentKind) -> KnownError {
 }
 
 /// Checks that a document's theme, if it names one, exists.
-async fn check_theme(access: &Access<Admin>, theme: Option<Uuid>, route: &Route) -> Result<(), Error> {
+pub(crate) async fn check_theme(access: &Access<Admin>, theme: Option<Uuid>, route: &Route) -> Result<(), Error> {
     match theme {
         Some(id) if !access.app.store.has_theme(&access.project.id, id).await? => {
             Err(route.schema_error(&Problems::one("body.theme_id", "must be the id of a theme")).into())
@@ -132,32 +135,40 @@ pub(crate) struct Changing {
     pub(crate) if_match: IfMatch,
 }
 
-/// Updates a template or a draft.
-pub(crate) async fn patch(access: &Access<Admin>, changing: Changing, body: &DocumentPatch, route: &Route) -> Result<Json<Changed>, Error> {
-    check_theme(access, body.theme_id(), route).await?;
-    update(access, changing, route, |document| body.clone().apply(document, access.app.clock.now())).await
+impl Changing {
+    /// The document before the change, as it is in the given round of the request.
+    pub(crate) async fn row(&self, access: &Access<Admin>, round: u32) -> Result<DocumentRow, Error> {
+        let row = row(access.table(round), access, self.kind, self.id).await?;
+        self.if_match.check(row.version)?;
+        Ok(row)
+    }
+
+    /// Replaces the document, unless it has changed since `row` was read. Changing a default
+    /// document creates the project's own version.
+    pub(crate) async fn write(&self, access: &Access<Admin>, row: DocumentRow, changed: MailDocument) -> Result<(), Error> {
+        Ok(access.app.store.write_mail_document(&access.project.id, self.kind, &row.at_environment(changed)).await?)
+    }
 }
 
-/// Changes a document by `rule`. Changing a default document creates the project's own version.
+/// Changes a draft or a theme by `rule`, and returns it.
 pub(crate) async fn update(
     access: &Access<Admin>,
-    Changing { kind, id, if_match }: Changing,
+    changing: Changing,
     route: &Route,
     rule: impl Fn(MailDocument) -> Result<MailDocument, Problems>,
-) -> Result<Json<Changed>, Error> {
+) -> Result<MailDocument, Error> {
     optimistic!(ROUNDS, |round| {
-        let row = row(access.table(round), access, kind, id).await?;
-        if_match.check(row.version)?;
+        let row = changing.row(access, round).await?;
         let changed = rule(row.document.clone()).map_err(|problems| route.schema_error(&problems))?;
-        access.app.store.write_mail_document(&access.project.id, kind, &row.at_environment(changed)).await?;
-        Ok(Json(CHANGED))
+        changing.write(access, row, changed.clone()).await?;
+        Ok(changed)
     })
 }
 
 /// Deletes a document of the project. Deleting the project's version of a default restores the
 /// default, which cannot be deleted itself.
-pub(crate) async fn delete(access: &Access<Admin>, kind: DocumentKind, id: DocumentId) -> Result<Json<Changed>, Error> {
+pub(crate) async fn delete(access: &Access<Admin>, kind: DocumentKind, id: DocumentId) -> Result<(), Error> {
     let is_ours = builtin::document(kind, id).is_some();
     let existed = access.app.store.delete_mail_document(&access.project.id, kind, id, !is_ours).await?;
-    if existed || is_ours { Ok(Json(CHANGED)) } else { Err(not_found(kind).into()) }
+    if existed || is_ours { Ok(()) } else { Err(not_found(kind).into()) }
 }

@@ -2,3 +2,4 @@
 
 pub(crate) mod changes;
 pub(crate) mod found;
+pub(crate) mod preview;

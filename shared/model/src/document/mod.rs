@@ -68,7 +68,7 @@ pub struct MailDocument {
     pub sent_at: Option<Timestamp>,
 }
 
-/// A document without its sources, for lists.
+/// A document in a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DocumentLine {
     /// The id, unique among documents of the same kind in a project.
@@ -81,6 +81,10 @@ pub struct DocumentLine {
     /// When the draft was last sent; absent for templates, themes and unsent drafts.
     #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub sent_at: Option<Timestamp>,
+    /// MiniJinja source, in HTML or MJML, of the body of an email; absent for themes, and for
+    /// documents at the end of a list whose sources would be too large together.
+    #[serde(default)]
+    pub html: Option<String>,
 }
 
 /// The default subject of a new template or draft.
@@ -251,9 +255,15 @@ impl MailDocument {
         Self { subject: FIRST_SUBJECT.to_owned(), ..Self::new(DocumentId::from(Uuid::nil()), name, &html, now) }
     }
 
-    /// The document without its sources.
+    /// The document in a list.
     pub fn line(&self) -> DocumentLine {
-        DocumentLine { id: self.id, display_name: self.display_name.clone(), theme: self.theme, sent_at: self.sent_at }
+        DocumentLine {
+            id: self.id,
+            display_name: self.display_name.clone(),
+            theme: self.theme,
+            sent_at: self.sent_at,
+            html: Some(self.html.clone()),
+        }
     }
 }
 
@@ -269,11 +279,10 @@ impl DocumentPatch {
         Ok(document)
     }
 
-    /// The id of the theme that the change names, if any: the caller must check that the theme
-    /// exists.
-    pub fn theme_id(&self) -> Option<Uuid> {
-        match &self.theme_id {
-            Change::Set(theme) => theme.id(),
+    /// The theme that the change names, if any: the caller must check that the theme exists.
+    pub fn theme(&self) -> Option<Theme> {
+        match self.theme_id {
+            Change::Set(theme) => Some(theme),
             Change::Keep | Change::Clear => None,
         }
     }

@@ -5,8 +5,10 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use wire::change::Change;
+use wire::problem::Problems;
 
 use crate::document::theme::ThemeId;
+use crate::document::{HtmlSource, html_of};
 use crate::outbox::status::{Move, Status};
 use crate::outbox::{OutboxEntry, Recipients, SkippedReason, Stage};
 
@@ -21,6 +23,9 @@ pub struct OutboxPatch {
     /// MiniJinja source of the body, in HTML, or in MJML if its first element is `<mjml>`.
     #[deserr(default)]
     pub html_source: Option<String>,
+    /// An alias of `html_source`, used by published SDKs.
+    #[deserr(default)]
+    pub tsx_source: Option<HtmlSource>,
     /// MiniJinja source of the text body; `null` derives it from the HTML, or restores the text of
     /// a built-in email whose HTML is unchanged.
     #[deserr(default)]
@@ -102,9 +107,15 @@ pub enum Refused {
 }
 
 impl OutboxPatch {
+    /// Fails if the HTML source is given twice.
+    pub fn check(&self) -> Result<(), Problems> {
+        html_of(self.html_source.clone().map(HtmlSource), self.tsx_source.clone()).map(drop)
+    }
+
     fn changes_content(&self) -> bool {
         self.subject_source.is_some()
             || self.html_source.is_some()
+            || self.tsx_source.is_some()
             || !self.text_source.is_keep()
             || !self.theme_id.is_keep()
             || self.to.is_some()
@@ -174,7 +185,7 @@ impl OutboxEntry {
     fn set_fields(&mut self, patch: OutboxPatch) {
         let source = &mut self.source;
         source.subject = patch.subject_source.or(source.subject.take());
-        source.html = patch.html_source.or(source.html.take());
+        source.html = patch.html_source.or(patch.tsx_source.map(|html| html.0)).or(source.html.take());
         patch.text_source.apply(&mut source.text);
         patch.theme_id.map(|theme| theme.0).apply(&mut source.theme_id);
         self.to = patch.to.unwrap_or_else(|| self.to.clone());

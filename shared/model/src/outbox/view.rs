@@ -27,6 +27,8 @@ pub struct OutboxView {
     pub subject_source: String,
     /// MiniJinja source of the body, in HTML or MJML.
     pub html_source: String,
+    /// The same as `html_source`, for published SDKs.
+    pub tsx_source: String,
     /// MiniJinja source of the text body; derived from the HTML if `null`.
     pub text_source: Option<String>,
     /// The theme around the email; `null` for none.
@@ -193,6 +195,7 @@ impl OutboxView {
             updated_at_millis: entry.updated_at.as_millisecond(),
             subject_source: source.subject.to_owned(),
             html_source: source.html.to_owned(),
+            tsx_source: source.html.to_owned(),
             text_source: source.text.map(str::to_owned),
             theme_id: entry.source.theme_id,
             to: entry.to.clone(),

@@ -63,7 +63,8 @@ impl OutboxPage {
     }
 
     fn push(&mut self, entry: OutboxEntry) {
-        self.bytes += entry.bytes();
+        // A response contains the HTML source twice.
+        self.bytes += entry.bytes() + entry.source.html.as_ref().map_or(0, String::len);
         self.entries.push(entry);
     }
 }
