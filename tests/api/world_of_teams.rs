@@ -4,6 +4,7 @@
 use model::code::Code;
 use model::email::Email;
 use model::permission::{Grant, PermissionId, Rbac, Scope};
+use model::project::config::Levels;
 use model::project::{Project, ProjectConfig};
 use model::session::Session;
 use model::session::token::Subject;
@@ -106,7 +107,7 @@ pub(crate) async fn write_owner(app: &TestApp) -> String {
         );
         app.app.store.transact(writes).await.unwrap();
         let owned = Project { owner_team_id: Some(TEAM.to_owned()), ..Project::new(ProjectId::parse(OWNED).unwrap(), "Notes", now) };
-        app.app.store.create_owned_project(&owned, team.id, user.id).await.unwrap();
+        app.app.store.create_owned_project(&owned, &Levels::of(&owned), team.id, user.id).await.unwrap();
     }
     let session = Session::start(&user, &ProjectConfig::default().sessions, None, entropy, now);
     app.app.store.transact(session::create(&project, &session, &entropy.code()).unwrap()).await.unwrap();

@@ -38,8 +38,8 @@ pub async fn handle(
         return Err(KnownError::InvalidSharedOauthProviderId { provider_id: provider_id.to_owned() }.into());
     }
     let project = body.create(ProjectId::from(app.entropy.uuid()), &deployment, app.clock.now());
-    let project = project.map_err(|error| ROUTE.schema_error(&Problems::one(&format!("body.{}", error.path), error.message)))?;
-    match app.store.create_owned_project(&project, team, user).await {
+    let (project, levels) = project.map_err(|error| ROUTE.schema_error(&Problems::one(&format!("body.{}", error.path), error.message)))?;
+    match app.store.create_owned_project(&project, &levels, team, user).await {
         Ok(()) => Ok(Created(AdminProject::of(&project, app.settings.development))),
         Err(store::Error::Conflict(_)) => {
             Err(KnownError::TeamMembershipNotFound { team_id: team.to_string(), user_id: user.to_string() }.into())

@@ -94,7 +94,7 @@ async fn levels_are_read_as_they_were_written() {
     assert_eq!(read(&admin, &level("branch")).await, branch);
     let whole = read(&admin, CONFIG).await;
     assert_eq!(whole["payments"]["items"]["seats"]["displayName"], "Seats");
-    assert_eq!((&whole["apps"]["installed"]["payments"]["enabled"], &whole["dataVault"]), (&json!(true), &json!({})));
+    assert_eq!((&whole["apps"]["installed"]["payments"]["enabled"], &whole["dataVault"]), (&json!(true), &json!({ "stores": {} })));
     assert_done(&patch(&admin, "branch", json!({ "auth.otp": { "allowSignIn": false }, "apps": {} })).await);
     let expected = json!({
         "auth": { "otp": { "allowSignIn": true } }, "auth.otp": { "allowSignIn": false }, "teams.allowClientTeamCreation": null,

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use support::TestApp;
 
-use super::config::{CONFIG, assert_done, assert_refused, level, patch, read};
+use super::config::{CONFIG, assert_done, assert_refused, level, patch, put, read};
 
 const TEMPLATE: &str = "emails.templates.0d4f1f3a-5e0c-4a65-9f2f-6c1d2b3a4e5f";
 const THEME: &str = "emails.themes.7d3b1c52-8f0e-4d7a-a6f1-2f4b5c6d7e8f";
@@ -32,6 +32,10 @@ fn values() -> Vec<(&'static str, &'static str, Value, Value)> {
         ("auth.signUpRulesDefaultAction", "branch", json!("reject"), json!("allow")),
         ("emails.server.isShared", "environment", yes.clone(), yes),
         ("emails.server.provider", "environment", json!("smtp"), json!("smtp")),
+        ("sourceOfTruth.type", "project", json!("neon"), json!("hosted")),
+        ("apps.installed.payments.enabled", "branch", json!(true), json!(false)),
+        ("payments.blockNewPurchases", "branch", json!(true), json!(false)),
+        ("payments.testMode", "environment", json!(false), json!(true)),
     ]
 }
 
@@ -55,6 +59,7 @@ fn entries() -> Vec<(String, &'static str, Value)> {
             "branch",
             json!({ "enabled": true, "displayName": "All", "priority": 3, "condition": "true", "action": { "type": "restrict", "message": "later" } }),
         ),
+        entry("auth.signUpRules.later", "branch", json!({ "enabled": true, "displayName": "Later" })),
         entry(TEMPLATE, "branch", json!({ "displayName": "Ours", "tsxSource": SOURCE, "themeId": false })),
         entry(THEME, "branch", json!({ "displayName": "Ours" })),
         entry(
@@ -65,6 +70,8 @@ fn entries() -> Vec<(String, &'static str, Value)> {
                 "senderName": "Ours", "senderEmail": "ours@example.com",
             }),
         ),
+        entry("emails.server.managedSubdomain", "environment", json!("mail")),
+        entry("emails.server.managedSenderLocalPart", "environment", json!("notes")),
         entry("sourceOfTruth.type", "project", json!("hosted")),
         entry("apps.installed.payments.enabled", "branch", json!(true)),
         entry("payments.blockNewPurchases", "branch", json!(true)),
@@ -136,7 +143,7 @@ async fn reset(app: &TestApp, keys: &[&str]) {
 async fn every_value_has_its_level_and_its_default() {
     let app = TestApp::start().await;
     // Resets the settings that a new project starts with.
-    reset(&app, &["auth", "domains", "teams", "rbac"]).await;
+    reset(&app, &["apps", "auth", "domains", "teams", "rbac"]).await;
     for (key, own, value, default) in values() {
         assert_eq!(at(&read(&app.admin(), CONFIG).await, key), default, "{key}");
         set(&app, key, own, &value).await;
@@ -160,6 +167,10 @@ async fn every_record_and_area_has_its_level() {
     assert_eq!(config["auth"]["oauth"]["providers"].as_object().unwrap().len(), 12);
     assert_eq!(at(&config, "auth.oauth.providers.apple.appleBundles.ios.bundleId"), "com.example.app");
     assert_eq!(at(&config, "auth.oauth.providers.microsoft.microsoftTenantId"), "common");
+    assert_eq!(
+        (at(&config, "emails.server.managedSubdomain"), at(&config, "auth.signUpRules.later.displayName")),
+        (json!("mail"), json!("Later"))
+    );
     assert_eq!((at(&config, "emails.server.port"), at(&config, "payments.testMode")), (json!(465), json!(true)));
     assert!(!config.to_string().contains("a-secret"));
     // Fields that are absent have their defaults.
@@ -169,12 +180,71 @@ async fn every_record_and_area_has_its_level() {
     assert_eq!(at(&read(&app.admin(), CONFIG).await, "domains.trustedDomains.web.handlerPath"), "/handler");
 }
 
+/// The apps of the SDK's own service.
+const APPS: [&str; 21] = [
+    "authentication",
+    "fraud-protection",
+    "onboarding",
+    "teams",
+    "rbac",
+    "api-keys",
+    "payments",
+    "emails",
+    "support",
+    "email-api",
+    "data-vault",
+    "webhooks",
+    "tv-mode",
+    "launch-checklist",
+    "catalyst",
+    "neon",
+    "convex",
+    "vercel",
+    "tanstack-start",
+    "analytics",
+    "session-replays",
+];
+
+#[tokio::test]
+async fn areas_without_effect_are_shown_with_their_defaults() {
+    let app = TestApp::start().await;
+    reset(&app, &["apps"]).await;
+    let apps: serde_json::Map<String, Value> = APPS.iter().map(|app| ((*app).to_owned(), json!({ "enabled": false }))).collect();
+    let mut expected = json!({
+        "apps": { "installed": apps }, "sourceOfTruth": { "type": "hosted" }, "dbSync": { "externalDatabases": {} },
+        "payments": { "blockNewPurchases": false, "testMode": true, "productLines": {}, "items": {}, "products": {} },
+        "dataVault": { "stores": {} }, "analytics": { "queryFolders": {} }, "customDashboards": {},
+    });
+    let areas = async || {
+        let config = read(&app.admin(), CONFIG).await;
+        Value::Object(
+            ["apps", "sourceOfTruth", "dbSync", "payments", "dataVault", "analytics", "customDashboards"]
+                .map(|area| (area.to_owned(), config[area].clone()))
+                .into_iter()
+                .collect(),
+        )
+    };
+    assert_eq!(areas().await, expected);
+    // Entries of records have defaults as well, and a level is read as it was written.
+    let written = json!({
+        "apps.installed": {}, "payments": { "items": { "seats": {} } }, "payments.products.pro": { "displayName": "Pro", "serverOnly": true },
+        "analytics.queryFolders.a.displayName": "Ours", "customDashboards.b": { "displayName": "Ours" },
+    });
+    assert_done(&put(&app.admin(), "environment", written.clone(), false).await);
+    expected["payments"]["items"]["seats"] = json!({ "displayName": "seats", "customerType": "user" });
+    expected["payments"]["products"]["pro"] =
+        json!({ "displayName": "Pro", "customerType": "user", "serverOnly": true, "isAddOnTo": false, "prices": {}, "includedItems": {} });
+    expected["analytics"]["queryFolders"]["a"] = json!({ "displayName": "Ours", "sortOrder": 0, "queries": {} });
+    expected["customDashboards"]["b"] = json!({ "displayName": "Ours" });
+    assert_eq!(areas().await, expected);
+    assert_eq!(read(&app.admin(), &level("environment")).await, written);
+}
+
 #[tokio::test]
 async fn a_key_for_a_feature_that_does_not_exist_is_refused() {
     let app = TestApp::start().await;
     for (key, value) in [
         ("emails.server.provider", json!("managed")),
-        ("emails.server.managedSubdomain", json!("mail")),
         ("auth.oauth.providers.line", json!({ "type": "line", "allowSignIn": true, "clientId": "a", "clientSecret": "b" })),
         ("dbSync.externalDatabases.a.connectionString", json!("postgres://u:p@h/d")),
     ] {

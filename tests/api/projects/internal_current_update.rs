@@ -16,7 +16,8 @@ async fn project(app: &TestApp) -> Value {
 async fn changed_settings_are_returned() {
     let app = TestApp::start().await;
     let top = json!({
-        "display_name": "Notes", "description": "Writes things down", "is_production_mode": true, "logo_url": "https://a.test/1",
+        "display_name": "Notes", "description": "Writes things down", "is_production_mode": true,
+        "onboarding_status": "domain_setup", "logo_url": "https://a.test/1",
         "logo_full_url": "https://a.test/2", "logo_dark_mode_url": "https://a.test/3", "logo_full_dark_mode_url": "http://a.test/4",
     });
     let config = json!({
@@ -60,6 +61,22 @@ async fn switches_stored_before_their_features_existed_have_no_effect() {
     let values = json!({ "config_override_string": "{\"teams.allowClientTeamCreation\":true}" });
     assert_eq!(app.admin().patch("/api/v1/internal/config/override/branch", values).await.status(), 200);
     assert_eq!(project(&app).await["config"]["client_team_creation_enabled"], true);
+}
+
+#[tokio::test]
+async fn a_project_stored_without_an_onboarding_status_is_complete() {
+    let app = TestApp::start().await;
+    let key = (format!("P#{}", app.project_id()), "PROJECT".to_owned());
+    let stored = || app.table()[&key]["d"]["M"].get("onboarding_status").cloned();
+    assert_eq!((stored(), &project(&app).await["onboarding_status"]), (None, &json!("completed")));
+    for status in
+        ["config_choice", "apps_selection", "auth_setup", "domain_setup", "email_theme_setup", "payments_setup", "welcome", "completed"]
+    {
+        app.configure(json!({ "onboarding_status": status })).await;
+        app.configure(json!({ "display_name": status })).await;
+        assert_eq!(project(&app).await["onboarding_status"], status);
+    }
+    assert_eq!(stored(), None, "as in items of earlier versions");
 }
 
 #[tokio::test]
@@ -110,9 +127,12 @@ async fn absent_settings_stay_and_null_clears_a_logo() {
     app.configure(json!({})).await;
     app.configure(json!({ "config": {} })).await;
     assert_eq!(project(&app).await, before);
-    app.configure(json!({ "logo_url": null })).await;
+    app.configure(json!({ "logo_url": null, "description": "Notes" })).await;
     let after = project(&app).await;
     assert_eq!((&after["logo_url"], &after["config"]), (&Value::Null, &before["config"]));
+    assert_eq!(after["description"], "Notes");
+    app.configure(json!({ "description": null })).await;
+    assert_eq!(project(&app).await["description"], "");
 }
 
 #[tokio::test]
@@ -131,6 +151,8 @@ async fn an_invalid_setting_is_reported_and_changes_nothing() {
         (json!({ "logo_dark_mode_url": "" }), "body.logo_dark_mode_url"),
         (json!({ "logo_full_dark_mode_url": "ftp://a.test" }), "body.logo_full_dark_mode_url"),
         (json!({ "is_production_mode": "yes" }), "body.is_production_mode"),
+        (json!({ "onboarding_status": "done" }), "body.onboarding_status"),
+        (json!({ "is_development_environment": true }), "body.is_development_environment"),
         (json!({ "id": "internal" }), "body.id"),
         (json!({ "config": [] }), "body.config"),
         (json!({ "config": { "nothing": 1 } }), "body.config.nothing"),

@@ -6,6 +6,7 @@ mod config;
 mod config_levels;
 mod config_permissions;
 mod config_schema;
+mod config_secrets;
 mod config_source_delete;
 mod config_source_read;
 mod current_read;

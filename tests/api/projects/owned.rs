@@ -4,6 +4,7 @@ use jiff::SignedDuration;
 use serde_json::json;
 use support::TestApp;
 
+use super::config::{assert_done, level, put, read};
 use crate::owners::{Owner, PROJECTS, keys_of, with_token};
 
 fn assert_error(answer: &support::Answer, status: u16, code: &str) {
@@ -46,6 +47,55 @@ async fn users_create_projects_and_list_those_of_their_teams() {
     let admin = with_token(&app, id, "admin", &ada.user.access_token);
     assert_eq!(admin.patch("/api/v1/internal/projects/current", json!({ "display_name": "Papers" })).await.status(), 200);
     assert_eq!(ada.owned().await, ["Papers", "Looms"]);
+}
+
+#[tokio::test]
+async fn a_project_is_created_with_the_fields_that_the_sdk_sends() {
+    let app = TestApp::start().await;
+    let internal = app.internal_project().await;
+    let ada = Owner::sign_up(&app, &internal, "ada@example.com").await;
+    for is_development in [true, false] {
+        let body = json!({
+            "display_name": "Notes", "owner_team_id": ada.team, "description": null, "onboarding_status": "auth_setup",
+            "is_development_environment": is_development,
+        });
+        let made = ada.caller().post(PROJECTS, body).await;
+        assert_eq!(made.status(), 201, "{}", made.text());
+        let made = made.json();
+        assert_eq!((&made["description"], &made["onboarding_status"]), (&json!(""), &json!("auth_setup")));
+        assert_eq!(made["is_development_environment"], true, "the public URL of the tests uses plain HTTP");
+    }
+}
+
+#[tokio::test]
+async fn a_push_changes_nothing_that_a_project_was_created_with() {
+    let app = TestApp::start().await;
+    let internal = app.internal_project().await;
+    let ada = Owner::sign_up(&app, &internal, "ada@example.com").await;
+    let body = json!({ "display_name": "Notes", "owner_team_id": ada.team, "config": {
+        "sign_up_enabled": true, "credential_enabled": false, "require_publishable_client_key": false, "client_team_creation_enabled": false,
+        "oauth_providers": [{ "id": "github", "client_id": "an-id", "client_secret": "a-secret" }],
+    } });
+    let made = ada.caller().post(PROJECTS, body).await;
+    assert_eq!(made.status(), 201, "{}", made.text());
+    let made = made.json();
+    let admin = with_token(&app, made["id"].as_str().unwrap(), "admin", &ada.user.access_token);
+    let own = read(&admin, &level("environment")).await;
+    assert_eq!((&own["auth.allowSignUp"], &own["auth.password.allowSignIn"]), (&json!(true), &json!(false)));
+    assert_eq!(own["apps.installed.authentication.enabled"], true);
+    assert_eq!(own["auth.oauth.providers"]["github"]["clientSecret"], "********");
+    assert_eq!(read(&admin, &level("project")).await, json!({ "project.requirePublishableClientKey": false }));
+    assert_eq!(read(&admin, &level("branch")).await, json!({}));
+    assert!(!format!("{:?}", app.table()).contains("a-secret"));
+
+    let pushed = json!({
+        "auth": { "allowSignUp": false, "password": { "allowSignIn": true }, "oauth": { "providers": {} } }, "teams.allowClientTeamCreation": true,
+        "users.allowClientUserDeletion": true,
+    });
+    assert_done(&put(&admin, "branch", pushed, true).await);
+    let mut expected = made["config"].clone();
+    expected["client_user_deletion_enabled"] = json!(true);
+    assert_eq!(admin.get("/api/v1/internal/projects/current").await.json()["config"], expected);
 }
 
 #[tokio::test]
@@ -106,6 +156,8 @@ async fn an_invalid_setting_is_reported_and_creates_nothing() {
         (json!({ "owner_team_id": "mine" }), "body.owner_team_id"),
         (json!({ "config": { "password_min_length": 7 } }), "body.config.password_min_length"),
         (json!({ "colour": "red" }), "body.colour"),
+        (json!({ "onboarding_status": "done" }), "body.onboarding_status"),
+        (json!({ "is_development_environment": "yes" }), "body.is_development_environment"),
     ] {
         let mut body = json!({ "display_name": "Notes", "owner_team_id": ada.team });
         body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());

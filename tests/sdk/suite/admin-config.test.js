@@ -37,7 +37,11 @@ test("a file for all services of the SDK is stored as it is", async () => {
   };
   await project.pushConfig(file, { source: { type: "pushed-from-unknown" } });
   assert.deepEqual(await project.getConfigOverride("branch"), file);
-  assert.equal((await project.getConfig()).payments.items.seats.displayName, "Seats");
+  const { apps, payments } = await project.getConfig();
+  assert.equal(payments.items.seats.displayName, "Seats");
+  assert.deepEqual([payments.blockNewPurchases, payments.testMode], [false, true]);
+  const enabled = ["authentication", "payments", "teams", "webhooks"].map((app) => apps.installed[app].enabled);
+  assert.deepEqual(enabled, [true, true, false, false]);
 });
 
 test("a pushed file defines permissions, and leaving one out deletes no grants", async () => {

@@ -48,6 +48,28 @@ test("a user creates projects, lists them, and owns them through a team", own, a
   await assert.rejects(stranger.user.createProject({ displayName: "Mine", teamId: team.id }));
 });
 
+test("a project is created and updated with every field of its type", own, async () => {
+  const logos = { logoUrl: "https://a.test/1", logoFullUrl: "https://a.test/2", logoDarkModeUrl: "https://a.test/3", logoFullDarkModeUrl: "https://a.test/4" };
+  const { user, project } = await owned({ onboardingStatus: "auth_setup", isDevelopmentEnvironment: true, isProductionMode: true, ...logos });
+  const read = async () => (await user.listOwnedProjects())[0];
+  const shown = ({ onboardingStatus, isProductionMode, logoUrl, logoFullUrl, logoDarkModeUrl, logoFullDarkModeUrl }) =>
+    ({ onboardingStatus, isProductionMode, logoUrl, logoFullUrl, logoDarkModeUrl, logoFullDarkModeUrl });
+  assert.deepEqual(shown(project), { onboardingStatus: "auth_setup", isProductionMode: true, ...logos });
+  await project.update({ onboardingStatus: "welcome", description: null });
+  assert.deepEqual(shown(await read()), { onboardingStatus: "welcome", isProductionMode: true, ...logos });
+  assert.equal((await read()).description, "");
+  await project.update({ onboardingStatus: "completed" });
+  assert.equal((await read()).onboardingStatus, "completed");
+  await assert.rejects(project.update({ onboardingStatus: "done" }));
+});
+
+test("a push changes nothing that a project was created with", own, async () => {
+  const { project } = await owned({ config: { signUpEnabled: true, credentialEnabled: false } });
+  await project.pushConfig({ auth: { allowSignUp: false, password: { allowSignIn: true } } }, { source: { type: "unlinked" } });
+  const { allowSignUp, password } = (await project.getConfig()).auth;
+  assert.deepEqual([allowSignUp, password.allowSignIn], [true, false]);
+});
+
 test("the admin app of an owned project works without any key", own, async () => {
   const { project } = await owned();
   const made = await project.app.createUser({ primaryEmail: newAddress(), displayName: "Ada" });

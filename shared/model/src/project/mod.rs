@@ -9,6 +9,7 @@ pub mod email_input;
 pub mod key_permission;
 pub mod key_set;
 pub mod mail_server;
+pub mod onboarding;
 pub mod patch;
 pub mod provider_input;
 pub mod redirect;
@@ -31,6 +32,7 @@ use crate::notice::kind::Topic;
 use crate::passkey::settings::PasskeySettings;
 use crate::password::length;
 use crate::permission::Rbac;
+use crate::project::onboarding::OnboardingStatus;
 use crate::project::redirect::{RedirectUrl, Rules, TrustedDomain};
 use crate::project::second_factor::SecondFactorSettings;
 use crate::project::source::ConfigSource;
@@ -68,6 +70,9 @@ pub struct Project {
     /// Stored for published SDKs; the service ignores it.
     #[serde(default)]
     pub is_production_mode: bool,
+    /// The progress of the set-up in a dashboard; the service ignores it.
+    #[serde(default, skip_serializing_if = "OnboardingStatus::is_completed")]
+    pub onboarding_status: OnboardingStatus,
     /// The team that owns this project; it is a team in the internal project. Absent if no
     /// team owns this project, as with the internal one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -316,6 +321,7 @@ impl Project {
             logo_full_dark_mode_url: None,
             created_at: now,
             is_production_mode: false,
+            onboarding_status: OnboardingStatus::default(),
             owner_team_id: None,
             dearest_bcrypt_cost: None,
             config_source: ConfigSource::default(),

@@ -8,7 +8,9 @@ use wire::change::Change;
 use wire::id::{ProjectId, TeamId};
 
 use crate::project::Project;
+use crate::project::config::Levels;
 use crate::project::config_patch::ConfigPatch;
+use crate::project::onboarding::OnboardingStatus;
 use crate::project::setting::{Deployment, InvalidSetting, invalid, set, set_url};
 use crate::text::line;
 
@@ -19,9 +21,10 @@ pub struct ProjectPatch {
     /// The name that users see, one line of 1 to 256 characters.
     #[deserr(default)]
     pub display_name: Option<String>,
-    /// The purpose of the project, in at most 4096 characters.
+    /// The purpose of the project, in at most 4096 characters; `null` counts as empty.
     #[deserr(default)]
-    pub description: Option<String>,
+    #[schema(value_type = Option<String>)]
+    pub description: Change<String>,
     /// The http or https URL of a square logo; `null` for none.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
@@ -41,6 +44,9 @@ pub struct ProjectPatch {
     /// Stored for published SDKs; it changes nothing in the service.
     #[deserr(default)]
     pub is_production_mode: Option<bool>,
+    /// The progress of the set-up in a dashboard; it changes nothing in the service.
+    #[deserr(default)]
+    pub onboarding_status: Option<OnboardingStatus>,
     /// The settings to change.
     #[deserr(default)]
     pub config: Option<ConfigPatch>,
@@ -54,9 +60,10 @@ pub struct NewProject {
     pub display_name: String,
     /// The team that owns the project; the user must be a member of it.
     pub owner_team_id: TeamId,
-    /// The purpose of the project, in at most 4096 characters.
+    /// The purpose of the project, in at most 4096 characters; `null` counts as empty.
     #[deserr(default)]
-    pub description: Option<String>,
+    #[schema(value_type = Option<String>)]
+    pub description: Change<String>,
     /// The http or https URL of a square logo.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
@@ -76,14 +83,24 @@ pub struct NewProject {
     /// Stored for published SDKs; it changes nothing in the service.
     #[deserr(default)]
     pub is_production_mode: Option<bool>,
+    /// The progress of the set-up in a dashboard; it changes nothing in the service. Default:
+    /// `completed`.
+    #[deserr(default)]
+    pub onboarding_status: Option<OnboardingStatus>,
+    /// Accepted for published SDKs, and ignored: projects show whether the public URL of the API
+    /// uses plain HTTP.
+    #[deserr(default)]
+    pub is_development_environment: Option<bool>,
     /// The settings that differ from the defaults.
     #[deserr(default)]
     pub config: Option<ConfigPatch>,
 }
 
 impl NewProject {
-    /// The new project, or the first invalid setting.
-    pub fn create(self, id: ProjectId, deployment: &Deployment<'_>, now: Timestamp) -> Result<Project, InvalidSetting> {
+    /// The new project and the levels of its configuration, or the first invalid setting. A setting
+    /// of the request belongs to the environment even if it has its default value, so that no push
+    /// to the branch changes it.
+    pub fn create(self, id: ProjectId, deployment: &Deployment<'_>, now: Timestamp) -> Result<(Project, Levels), InvalidSetting> {
         let project = Project { owner_team_id: Some(self.owner_team_id.to_string()), ..Project::new(id, "", now) };
         let patch = ProjectPatch {
             display_name: Some(self.display_name),
@@ -93,9 +110,13 @@ impl NewProject {
             logo_dark_mode_url: self.logo_dark_mode_url,
             logo_full_dark_mode_url: self.logo_full_dark_mode_url,
             is_production_mode: self.is_production_mode,
+            onboarding_status: self.onboarding_status,
             config: self.config,
         };
-        patch.apply(project, deployment)
+        let keys = patch.keys();
+        let project = patch.apply(project, deployment)?;
+        let levels = Levels::of(&project).noted(&project, &keys);
+        Ok((project, levels))
     }
 }
 
@@ -114,17 +135,20 @@ impl ProjectPatch {
             line::check(&name, line::NAME).map_err(|error| invalid("display_name", error.to_string()))?;
             project.display_name = name;
         }
-        if let Some(text) = self.description {
-            if text.chars().count() > MAX_DESCRIPTION {
+        match self.description {
+            Change::Keep => {}
+            Change::Clear => project.description.clear(),
+            Change::Set(text) if text.chars().count() > MAX_DESCRIPTION => {
                 return Err(invalid("description", "must be at most 4096 characters long"));
             }
-            project.description = text;
+            Change::Set(text) => project.description = text,
         }
         set_url("logo_url", self.logo_url, &mut project.logo_url)?;
         set_url("logo_full_url", self.logo_full_url, &mut project.logo_full_url)?;
         set_url("logo_dark_mode_url", self.logo_dark_mode_url, &mut project.logo_dark_mode_url)?;
         set_url("logo_full_dark_mode_url", self.logo_full_dark_mode_url, &mut project.logo_full_dark_mode_url)?;
         set(self.is_production_mode, &mut project.is_production_mode);
+        set(self.onboarding_status, &mut project.onboarding_status);
         if let Some(patch) = self.config {
             let owner = project.id.to_string();
             patch.apply(&mut project.config, &owner, deployment)?;

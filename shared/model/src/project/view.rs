@@ -10,6 +10,7 @@ use crate::bot_challenge::BotChallengeView;
 use crate::notice::kind::Topic;
 use crate::passkey::settings::UserVerification;
 use crate::permission::{Occasion, PermissionId};
+use crate::project::onboarding::OnboardingStatus;
 use crate::project::redirect::TrustedDomain;
 use crate::project::second_factor::SecondFactorView;
 use crate::project::setting::HIDDEN_SECRET;
@@ -90,9 +91,8 @@ pub struct AdminProject {
     /// The team that owns this project; it is a team in the internal project. `null` if no team
     /// owns it.
     pub owner_team_id: Option<String>,
-    /// Always `completed`, for published SDKs.
-    #[schema(example = "completed")]
-    pub onboarding_status: &'static str,
+    /// The progress of the set-up in a dashboard; it changes nothing in the service.
+    pub onboarding_status: OnboardingStatus,
     /// The settings.
     pub config: AdminConfig,
 }
@@ -263,7 +263,7 @@ impl AdminProject {
             is_production_mode: project.is_production_mode,
             is_development_environment,
             owner_team_id: project.owner_team_id.clone(),
-            onboarding_status: "completed",
+            onboarding_status: project.onboarding_status,
             config: AdminConfig::of(&project.config),
         }
     }

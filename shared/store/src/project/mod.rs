@@ -108,9 +108,10 @@ impl Store {
         self.transact(writes).await
     }
 
-    /// Creates a project owned by a team of the internal project. [`Error::Conflict`] if the team
-    /// no longer exists, `owner` is not a member of the team, or the project's id is in use.
-    pub async fn create_owned_project(&self, project: &Project, team: TeamId, owner: UserId) -> Result<(), Error> {
+    /// Creates a project owned by a team of the internal project, with the levels of its
+    /// configuration. [`Error::Conflict`] if the team no longer exists, `owner` is not a member of
+    /// the team, or the project's id is in use.
+    pub async fn create_owned_project(&self, project: &Project, levels: &Levels, team: TeamId, owner: UserId) -> Result<(), Error> {
         let internal = ProjectId::internal();
         let [project_write, line] = create(project)?;
         let writes = [
@@ -118,6 +119,7 @@ impl Store {
             membership::is_member(&internal, team, owner),
             project_write.targets([Target::new(TargetKind::Team, team), Target::new(TargetKind::Project, &project.id)]),
             line,
+            levels_of(&project.id, levels)?,
             Write::put(owned_key(team, &project.id), &project.id)?,
         ];
         self.transact(writes).await

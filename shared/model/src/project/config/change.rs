@@ -7,10 +7,11 @@ use serde_json::{Map, Value};
 use wire::problem::Problems;
 
 use crate::project::Project;
+use crate::project::config::defaults;
 use crate::project::config::document::Document;
 use crate::project::config::documents::DocumentChange;
-use crate::project::config::flat::{self, Flat, is_at_or_below};
-use crate::project::config::level::{Level, areas_without_effect, is_without_effect};
+use crate::project::config::flat::{self, Flat};
+use crate::project::config::level::{Level, is_without_effect};
 use crate::project::config::level_change::LevelChange;
 use crate::project::config::level_documents::LevelDocuments;
 use crate::project::config::levels::{Levels, MAX_NAMES};
@@ -19,7 +20,7 @@ use crate::project::config::paths::{DOMAINS, PROVIDERS, RULES};
 use crate::project::config::permissions::{self, PERMISSIONS};
 use crate::project::config::read::read;
 use crate::project::config::settings::Config;
-use crate::project::setting::Deployment;
+use crate::project::setting::{Deployment, HIDDEN_SECRET};
 
 /// A project after a change to its configuration.
 #[cfg_attr(test, derive(Debug, PartialEq))]
@@ -73,18 +74,14 @@ fn written(change: &LevelChange) -> Flat {
     }
 }
 
-/// Removes entries that are incomplete because another level no longer sets their required fields.
+/// Removes entries that are incomplete because another level no longer sets their required field.
 /// Incomplete entries that the change itself sets are kept, so that they are rejected later.
 fn drop_fragments(all: &mut Flat, written: &Flat) {
-    for (record, fields) in [(RULES, &["condition", "action"][..]), (DOMAINS, &["baseUrl"][..]), (PERMISSIONS, &["scope"][..])] {
+    for (record, field) in [(DOMAINS, "baseUrl"), (PERMISSIONS, "scope")] {
         let ids = |values: &Flat| -> BTreeSet<String> { values.keys().filter_map(|path| entry_of(path, record)).collect() };
         for id in ids(all).difference(&ids(written)) {
             let entry = format!("{record}.{id}");
-            let has = |field: &&str| {
-                let path = format!("{entry}.{field}");
-                all.contains_key(&path) || flat::below(all, &path).next().is_some()
-            };
-            if !fields.iter().all(has) {
+            if !all.contains_key(&format!("{entry}.{field}")) {
                 flat::cut(all, &entry);
             }
         }
@@ -100,19 +97,19 @@ fn entry_of(path: &str, record: &str) -> Option<String> {
 
 impl Config {
     /// The whole configuration of a project: its settings, its templates and themes, the values
-    /// without effect, and the providers that users cannot sign in with.
+    /// without effect, the providers that users cannot sign in with, and the sign-up rules without
+    /// a condition.
     pub fn whole(project: &Project, documents: &LevelDocuments, levels: &Levels) -> Value {
+        let others = without_effect(project, levels);
+        let mut entries = Flat::new();
+        for record in defaults::RECORDS {
+            let ids: BTreeSet<&str> = others.keys().filter_map(|path| id_in(path, record)).collect();
+            ids.into_iter().for_each(|id| flat::flatten(format!("{record}.{id}"), defaults::of_entry(record, id), &mut entries));
+        }
         let mut nested = Self::of(project, &documents.effective()).nested();
-        let mut others = levels.rendered();
-        let is_offered = |path: &str| entry_of(path, PROVIDERS).is_some_and(|id| project.config.oauth_provider(&id).is_some());
-        others.retain(|path, value| {
-            // Older versions stored paths with more names than are permitted now.
-            !value.is_null()
-                && flat::names(path) <= MAX_NAMES
-                && (is_without_effect(path) || (is_at_or_below(path, PROVIDERS) && path.len() > PROVIDERS.len() && !is_offered(path)))
-        });
-        merge(&mut nested, Value::Object(areas_without_effect().collect()));
-        merge(&mut nested, Self(others).nested());
+        for values in [defaults::without_effect(), Self(entries).nested(), Self(others).nested()] {
+            merge(&mut nested, values);
+        }
         nested
     }
 
@@ -125,6 +122,28 @@ impl Config {
         }
         values
     }
+}
+
+/// The values that the levels set and that are not part of the project's settings.
+fn without_effect(project: &Project, levels: &Levels) -> Flat {
+    let config = &project.config;
+    let is_idle = |path: &str| {
+        id_in(path, PROVIDERS).is_some_and(|id| config.oauth_provider(id).is_none())
+            || id_in(path, RULES).is_some_and(|id| !config.sign_up_rules.iter().any(|rule| rule.id == id))
+    };
+    let mut all = levels.rendered();
+    // Older versions stored paths with more names than are permitted now.
+    all.retain(|path, value| !value.is_null() && flat::names(path) <= MAX_NAMES && (is_without_effect(path) || is_idle(path)));
+    // Operations of older versions noted a provider without the placeholder for its secret.
+    for provider in config.idle_oauth_providers.iter().filter(|provider| !provider.is_shared()) {
+        all.insert(format!("{PROVIDERS}.{}.clientSecret", provider.id), Value::from(HIDDEN_SECRET));
+    }
+    flat::without_buried(all)
+}
+
+/// The id of the entry of `record` that a path names or is below; `None` for other paths.
+fn id_in<'a>(path: &'a str, record: &str) -> Option<&'a str> {
+    path.strip_prefix(record)?.strip_prefix('.')?.split('.').next()
 }
 
 /// Merges the members of an object into another, at every depth. Any other value replaces the

@@ -1,12 +1,13 @@
 //! The default values of a configuration.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::bot_challenge::BotChallenge;
 use crate::document::theme::DEFAULT_THEME;
 use crate::passkey::settings::PasskeySettings;
 use crate::project::config::documents::MailDocuments;
 use crate::project::config::notices;
+use crate::project::config::paths::{PROVIDERS, RULES};
 use crate::project::{ProjectConfig, SessionSettings};
 use crate::trail::retention::RETENTION_DAYS;
 
@@ -33,6 +34,7 @@ pub(crate) fn defaults() -> Value {
             "botChallenge": {
                 "provider": challenge.provider,
                 "siteKey": null,
+                "secretKey": null,
                 "signUp": challenge.sign_up,
                 "sendSignInCode": challenge.send_sign_in_code,
                 "oauth": challenge.oauth,
@@ -48,7 +50,8 @@ pub(crate) fn defaults() -> Value {
         "auditLog": { "retentionDays": RETENTION_DAYS },
         "emails": {
             "server": {
-                "isShared": true, "provider": "smtp", "host": null, "port": null, "username": null, "senderName": null, "senderEmail": null,
+                "isShared": true, "provider": "smtp", "host": null, "port": null, "username": null, "password": null,
+                "senderName": null, "senderEmail": null,
             },
             "selectedThemeId": DEFAULT_THEME,
             "notices": notices::of(&ProjectConfig::default()),
@@ -56,4 +59,63 @@ pub(crate) fn defaults() -> Value {
             "themes": ours.themes(),
         },
     })
+}
+
+/// The apps of the SDK's own service. Whether one is enabled has no effect here.
+const APPS: [&str; 21] = [
+    "analytics",
+    "api-keys",
+    "authentication",
+    "catalyst",
+    "convex",
+    "data-vault",
+    "email-api",
+    "emails",
+    "fraud-protection",
+    "launch-checklist",
+    "neon",
+    "onboarding",
+    "payments",
+    "rbac",
+    "session-replays",
+    "support",
+    "tanstack-start",
+    "teams",
+    "tv-mode",
+    "vercel",
+    "webhooks",
+];
+
+/// The paths without effect that a new project sets, with their value.
+pub(crate) const OF_NEW_PROJECTS: [(&str, bool); 2] =
+    [("apps.installed.authentication.enabled", true), ("apps.installed.emails.enabled", true)];
+
+/// The default values of the areas without effect: those of the SDK's own service.
+pub(crate) fn without_effect() -> Value {
+    let apps: Map<_, _> = APPS.iter().map(|app| ((*app).to_owned(), json!({ "enabled": false }))).collect();
+    json!({
+        "analytics": { "queryFolders": {} },
+        "apps": { "installed": apps },
+        "customDashboards": {},
+        "dataVault": { "stores": {} },
+        "dbSync": { "externalDatabases": {} },
+        "payments": { "blockNewPurchases": false, "testMode": true, "productLines": {}, "items": {}, "products": {} },
+        "sourceOfTruth": { "type": "hosted" },
+    })
+}
+
+/// The records whose entries are shown as the levels set them, with the defaults of [`of_entry`].
+pub(crate) const RECORDS: [&str; 5] = [PROVIDERS, RULES, "payments.items", "payments.products", "analytics.queryFolders"];
+
+/// The default values of the entry `id` of one of these [`RECORDS`].
+pub(crate) fn of_entry(record: &str, id: &str) -> Value {
+    match record {
+        PROVIDERS => json!({ "isShared": false, "allowSignIn": true, "allowConnectedAccounts": true }),
+        RULES => json!({ "enabled": true, "priority": 0, "action": { "type": "allow" } }),
+        "payments.items" => json!({ "displayName": id, "customerType": "user" }),
+        "payments.products" => json!({
+            "displayName": id, "customerType": "user", "serverOnly": false, "isAddOnTo": false, "prices": {}, "includedItems": {},
+        }),
+        _ => json!({ "sortOrder": 0, "queries": {} }),
+    }
 }

@@ -72,6 +72,13 @@ pub(crate) fn of(values: &Map<String, Value>) -> Flat {
     all
 }
 
+/// The values without those below another value, which an object cannot represent.
+pub(crate) fn without_buried(all: Flat) -> Flat {
+    let is_value = |path: &str| all.get(path).is_some_and(|value| !value.is_object());
+    let is_buried = |path: &str| with_parents(path).skip(1).any(is_value);
+    all.iter().filter(|(path, _)| !is_buried(path)).map(|(path, value)| (path.clone(), value.clone())).collect()
+}
+
 /// Removes keys, and everything below them, from an object whose top-level keys may be dotted
 /// paths, in one pass. An object that becomes empty is removed, too.
 pub(crate) fn remove(values: &mut Map<String, Value>, keys: &BTreeSet<&str>) {

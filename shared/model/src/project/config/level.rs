@@ -42,14 +42,12 @@ impl Level {
 /// are stored and returned, so that one file can serve several services, but have no effect.
 const WITHOUT_EFFECT: [&str; 7] = ["analytics", "apps", "customDashboards", "dataVault", "dbSync", "payments", "sourceOfTruth"];
 
+/// Keys of managed email domains, which Gatelet does not have, in an area that it has.
+const MANAGED_DOMAINS: [&str; 2] = ["emails.server.managedSubdomain", "emails.server.managedSenderLocalPart"];
+
 /// Whether the value at a path has no effect.
 pub(crate) fn is_without_effect(path: &str) -> bool {
-    WITHOUT_EFFECT.iter().any(|area| is_at_or_below(path, area))
-}
-
-/// The areas without effect, each with an empty object.
-pub(crate) fn areas_without_effect() -> impl Iterator<Item = (String, serde_json::Value)> {
-    WITHOUT_EFFECT.iter().map(|area| ((*area).to_owned(), serde_json::json!({})))
+    WITHOUT_EFFECT.iter().chain(&MANAGED_DOMAINS).any(|key| is_at_or_below(path, key))
 }
 
 fn is_of_environment(path: &str) -> bool {

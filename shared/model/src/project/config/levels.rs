@@ -20,6 +20,7 @@ use wire::problem::Problems;
 use crate::passkey::settings::PasskeySettings;
 use crate::permission::PermissionId;
 use crate::project::Project;
+use crate::project::config::defaults::OF_NEW_PROJECTS;
 use crate::project::config::documents::MailDocuments;
 use crate::project::config::flat::{self, Flat};
 use crate::project::config::level::Level;
@@ -59,11 +60,14 @@ pub struct Levels {
 
 impl Levels {
     /// The levels of a project for which none are stored yet: the settings that differ from the
-    /// defaults belong to the environment, except the keys of the project level.
+    /// defaults belong to the environment, except the keys of the project level. The environment
+    /// also enables the apps that the SDK's own service enables in a new project.
     pub fn of(project: &Project) -> Self {
         let all = Config::of(project, &MailDocuments::default());
         let own = |level| flat::entries(all.overrides(level));
-        Self { project: own(Level::Project), branch: Values::new(), environment: own(Level::Environment), has_permissions: true }
+        let mut environment = own(Level::Environment);
+        environment.extend(OF_NEW_PROJECTS.map(|(path, value)| (path.to_owned(), Value::Bool(value))));
+        Self { project: own(Level::Project), branch: Values::new(), environment, has_permissions: true }
     }
 
     /// Adds settings of the project that levels of older versions lack, as part of the environment:

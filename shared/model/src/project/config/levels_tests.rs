@@ -3,11 +3,12 @@
 use serde_json::{Value, json};
 
 use super::tests::{apply, object, project};
-use crate::permission::PermissionId;
+use crate::permission::{PermissionId, Scope};
 use crate::project::Project;
 use crate::project::config::settings::Config;
 use crate::project::config::{Changed, Level, LevelChange, LevelDocuments, Levels};
 use crate::project::config_patch::ConfigPatch;
+use crate::sign_up::rule::ActionType;
 
 /// A project with its levels.
 pub(super) struct State(pub(super) Project, pub(super) Levels);
@@ -98,13 +99,63 @@ fn the_environment_completes_a_provider_of_the_branch() {
 
 #[test]
 fn an_entry_has_no_effect_once_another_level_removes_its_required_fields() {
-    let rule = json!({ "auth.signUpRules.a": { "condition": "true", "action": { "type": "log" } } });
-    let state = State::new().push(rule).merge(Level::Environment, json!({ "auth.signUpRules.a.enabled": false }));
-    assert!(!state.0.config.sign_up_rules[0].enabled);
+    let permission = json!({ "rbac.permissions.vote": { "scope": "project" } });
+    let state = State::new().push(permission).merge(Level::Environment, json!({ "rbac.permissions.vote.description": "Votes" }));
+    let id = PermissionId::parse("vote").expect("an id");
+    assert!(state.0.config.rbac.read(&id, Scope::Project).is_ok());
     let state = state.push(json!({}));
+    assert!(state.0.config.rbac.read(&id, Scope::Project).is_err());
+    let fragment = LevelChange::Merge(object(json!({ "domains.trustedDomains.a.handlerPath": "/x" })));
+    assert!(
+        state.change(Level::Environment, &fragment).is_err_and(|refused| refused.contains("domains.trustedDomains.a.baseUrl is required"))
+    );
+}
+
+#[test]
+fn a_rule_without_a_condition_has_no_effect_until_a_level_sets_one() {
+    let state =
+        State::new().merge(Level::Environment, json!({ "auth.signUpRules.a": { "enabled": true, "action": { "message": "later" } } }));
     assert!(state.0.config.sign_up_rules.is_empty());
-    let fragment = LevelChange::Merge(object(json!({ "auth.signUpRules.b.enabled": false })));
-    assert!(state.change(Level::Environment, &fragment).is_err_and(|refused| refused.contains("auth.signUpRules.b.condition is required")));
+    let whole = Config::whole(&state.0, &LevelDocuments::default(), &state.1);
+    let shown = json!({ "enabled": true, "priority": 0, "action": { "type": "allow", "message": "later" } });
+    assert_eq!(whole["auth"]["signUpRules"]["a"], shown);
+    let state = state.push(json!({ "auth.signUpRules.a.condition": "true" }));
+    assert!(state.0.config.sign_up_rules.is_empty(), "the entry of the environment replaces the key of the branch");
+    let state = state.merge(Level::Environment, json!({ "auth.signUpRules.a.condition": "email == ''" }));
+    let rule = &state.0.config.sign_up_rules[0];
+    assert_eq!((rule.condition.as_str(), rule.action.r#type), ("email == ''", ActionType::Allow));
+    let state = state.merge(Level::Environment, json!({ "auth.signUpRules.a.condition": null }));
+    assert!(state.0.config.sign_up_rules.is_empty());
+}
+
+#[test]
+fn values_below_another_value_are_left_out_of_the_configuration() {
+    let values =
+        json!({ "apps.x": 1, "apps.x.y": 2, "payments.items": [], "payments.items.seats.n": 3, "dataVault": {}, "dataVault.z": 4 });
+    let state = State::new().push(values);
+    let whole = Config::whole(&state.0, &LevelDocuments::default(), &state.1);
+    assert_eq!((&whole["apps"]["x"], &whole["payments"]["items"], &whole["dataVault"]["z"]), (&json!(1), &json!([]), &json!(4)));
+    assert_eq!(whole["auth"]["allowSignUp"], true);
+}
+
+#[test]
+fn an_idle_provider_is_shown_with_its_defaults_and_without_its_secret() {
+    let State(project, levels) = State::new().merge(
+        Level::Environment,
+        json!({ "auth.oauth.providers.github": { "type": "github", "clientId": "id", "clientSecret": "a-secret", "allowSignIn": false } }),
+    );
+    // Levels that operations of older versions noted lack the placeholder.
+    let mut stored = serde_json::to_value(&levels).expect("JSON");
+    let older = stored["environment"].as_str().expect("text").replace(r#""clientSecret":"********","#, "");
+    assert_ne!(stored["environment"], older);
+    stored["environment"] = json!(older);
+    for levels in [levels, serde_json::from_value(stored).expect("levels")] {
+        let whole = Config::whole(&project, &LevelDocuments::default(), &levels);
+        let shown = json!({
+            "type": "github", "clientId": "id", "clientSecret": "********", "isShared": false, "allowSignIn": false, "allowConnectedAccounts": true,
+        });
+        assert_eq!(whole["auth"]["oauth"]["providers"]["github"], shown);
+    }
 }
 
 #[test]
@@ -204,5 +255,5 @@ fn paths_have_a_limited_number_of_names() {
     // Older versions stored longer paths.
     let older = json!({ path(100_000): 1, "apps.b": 2 }).to_string();
     let older: Levels = serde_json::from_value(json!({ "project": "{}", "branch": older, "environment": "{}" })).expect("levels");
-    assert_eq!(whole(&older)["apps"], json!({ "b": 2 }));
+    assert_eq!((&whole(&older)["apps"]["b"], &whole(&older)["apps"]["a"]), (&json!(2), &Value::Null));
 }

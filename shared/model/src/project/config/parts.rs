@@ -11,7 +11,7 @@ use crate::project::config_patch::DomainInput;
 use crate::project::email_input::EmailInput;
 use crate::project::provider_input::{ProviderInput, ProviderKind};
 use crate::provider::catalog;
-use crate::sign_up::rule::{RuleAction, SignUpRule};
+use crate::sign_up::rule::{ActionType, RuleAction, SignUpRule};
 
 /// Values by id. Used instead of a map, because deserr skips invalid values of maps.
 pub(crate) struct Entries<T>(pub(crate) BTreeMap<String, T>);
@@ -135,14 +135,35 @@ pub(crate) struct Rule {
     #[deserr(default)]
     condition: Option<String>,
     #[deserr(default)]
-    action: Option<RuleAction>,
+    action: Action,
+}
+
+/// The action of a rule; a rule without one allows the sign-up.
+#[derive(Deserr)]
+#[deserr(deny_unknown_fields, rename_all = camelCase)]
+pub(crate) struct Action {
+    #[deserr(default = ActionType::Allow, rename = "type")]
+    kind: ActionType,
+    #[deserr(default)]
+    message: Option<String>,
+}
+
+impl Default for Action {
+    fn default() -> Self {
+        Self { kind: ActionType::Allow, message: None }
+    }
 }
 
 impl Rule {
+    /// Whether the rule has a condition. Without one, it matches no sign-up.
+    pub(crate) fn has_condition(&self) -> bool {
+        self.condition.is_some()
+    }
+
     pub(crate) fn into_rule(self, id: String) -> Result<SignUpRule, Problems> {
         let Self { enabled, display_name, priority, condition, action } = self;
         let condition = required(condition, RULES, &id, "condition")?;
-        let action = required(action, RULES, &id, "action")?;
+        let action = RuleAction { r#type: action.kind, message: action.message };
         Ok(SignUpRule { id, enabled, display_name, priority, condition, action })
     }
 }

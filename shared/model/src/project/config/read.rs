@@ -39,6 +39,7 @@ pub(crate) fn read(
     let mut document: Document = deserr::deserialize::<Document, _, Problems>(config.try_nested()?)?;
     let written = Written::new(take(&mut document.emails.templates), take(&mut document.emails.themes));
     document.auth.oauth.providers.0.retain(|_, provider| provider.is_registered());
+    document.auth.sign_up_rules.0.retain(|_, rule| rule.has_condition());
     let providers = document.auth.oauth.providers.0.iter();
     let offered: BTreeSet<String> = providers.filter(|(_, provider)| provider.is_offered()).map(|(id, _)| id.clone()).collect();
     let ids = document.ids();

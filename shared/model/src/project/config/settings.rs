@@ -9,6 +9,7 @@ use crate::project::config::flat::{Flat, flatten};
 use crate::project::config::level::Level;
 use crate::project::config::parts::CUSTOM_PROVIDER;
 use crate::project::config::{defaults, notices, permissions};
+use crate::project::setting::HIDDEN_SECRET;
 use crate::project::{OAuthProvider, Project, ProjectConfig};
 use crate::provider::catalog;
 use crate::sign_up::rule::SignUpRule;
@@ -19,7 +20,8 @@ use crate::text::line;
 pub struct Config(pub(crate) Flat);
 
 impl Config {
-    /// The settings and documents of a project, with all defaults and without secrets.
+    /// The settings and documents of a project, with all defaults, and with [`HIDDEN_SECRET`] in
+    /// place of each secret.
     pub fn of(project: &Project, documents: &MailDocuments) -> Self {
         let config = &project.config;
         let of_id = |id: &str, value: Value| (id.to_owned(), value);
@@ -34,6 +36,7 @@ impl Config {
             config.rbac.defaults(occasion).iter().map(|id| (id.to_string(), Value::Bool(true))).collect()
         };
         let (email, server) = (&config.email, config.email.server.as_ref());
+        let login = server.and_then(|server| server.login.as_ref());
         let nested = json!({
             "project": { "requirePublishableClientKey": config.require_publishable_client_key },
             "auth": auth(config, providers, rules),
@@ -53,7 +56,8 @@ impl Config {
                     "provider": "smtp",
                     "host": server.map(|server| &server.host),
                     "port": server.map(|server| server.port),
-                    "username": server.and_then(|server| server.login.as_ref()).map(|login| &login.username),
+                    "username": login.map(|login| &login.username),
+                    "password": login.map(|_| HIDDEN_SECRET),
                     "senderName": email.sender_name.as_deref().map(line::stripped),
                     "senderEmail": email.sender_email,
                 },
@@ -75,8 +79,7 @@ impl Config {
 
     /// The configuration as JSON, with nested objects.
     pub fn nested(&self) -> Value {
-        // Settings never have a value below another value. Levels can have one in the areas without
-        // effect, whose nesting is not checked; the result is then `null`.
+        // Neither settings nor the values of `flat::without_buried` have one below another.
         self.try_nested().unwrap_or_default()
     }
 
@@ -133,6 +136,7 @@ fn auth(config: &ProjectConfig, providers: Map<String, Value>, rules: Map<String
         "botChallenge": {
             "provider": challenge.provider,
             "siteKey": challenge.turnstile.as_ref().map(|turnstile| &turnstile.site_key),
+            "secretKey": challenge.turnstile.as_ref().map(|_| HIDDEN_SECRET),
             "signUp": challenge.sign_up,
             "sendSignInCode": challenge.send_sign_in_code,
             "oauth": challenge.oauth,
@@ -190,6 +194,7 @@ fn of_provider(provider: &OAuthProvider) -> Value {
     });
     if !provider.is_shared() {
         value["clientId"] = json!(provider.client_id);
+        value["clientSecret"] = json!(HIDDEN_SECRET);
     }
     if !provider.apple_bundles.is_empty() {
         let bundles = provider.apple_bundles.iter().map(|(name, id)| (name.clone(), json!({ "bundleId": id })));
