@@ -20,6 +20,7 @@ pub mod recount;
 pub mod recovery;
 pub mod reports;
 mod sending;
+mod tokens;
 pub mod trail;
 mod turns;
 pub mod webhooks;

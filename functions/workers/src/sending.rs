@@ -10,8 +10,9 @@ use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
 use jiff::Timestamp;
 use model::email::Email;
+use model::outbox::quota::tokens;
 use model::outbox::work::Outcome;
-use model::outbox::{Failure, OutboxEntry, Recipients, SkippedReason, Stage};
+use model::outbox::{Failure, MAX_ADDRESSES, OutboxEntry, Recipients, SkippedReason, Stage};
 use model::project::SendingProject;
 use model::user::User;
 use store::outbox::OutboxRow;
@@ -25,6 +26,7 @@ use wire::id::ProjectId;
 use crate::content::{self, Letter, Opened};
 use crate::fail_point::reached;
 use crate::parties::Parties;
+use crate::tokens::Tokens;
 use crate::turns::{SHARE, Turns};
 
 /// Number of entries that are read at once with their projects and users. A batch read has at most
@@ -51,8 +53,8 @@ pub(crate) async fn moved(app: &App, moves: Vec<OutboxMove>) -> Result<usize, st
 }
 
 /// Sends the first emails of a queue once it is the queue's turn, at most as many as the project
-/// may send now, and returns how many were claimed or skipped. Emails whose code has expired are
-/// skipped. A project's own mail server gets at most [`CONNECTIONS`] emails of the queue at a time.
+/// may send now, and returns how many were claimed or skipped; an email counts once for each of its
+/// addresses. Emails whose code has expired are skipped. A project's own mail server gets at most [`CONNECTIONS`] emails of the queue at a time.
 /// Once [`SHARE`] has passed, the other emails stay queued.
 pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: &Queue, until: Timestamp) -> Result<usize, store::Error> {
     let Queue { project, entries, .. } = queue;
@@ -65,12 +67,8 @@ pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: 
     };
     let Ok(_turn) = turns.acquire().await else { return Ok(0) };
     let began = Instant::now();
-    let wanted = u32::try_from(entries.len()).unwrap_or(u32::MAX);
-    let granted = match app.settings.mails_per_hour {
-        Some(base) => app.store.take_mail_tokens(queue, base, app.clock.now()).await?,
-        None => wanted,
-    };
-    let first: Vec<_> = entries.iter().take(usize::try_from(granted).unwrap_or(usize::MAX)).map(|id| (project.clone(), *id)).collect();
+    let mut tokens = Tokens::take(app, queue).await?;
+    let first: Vec<_> = entries.iter().take(tokens.left()).map(|id| (project.clone(), *id)).collect();
     let (mut sent, mut skipped) = (0, 0);
     for chunk in first.chunks(size) {
         if turns.is_closed() || sent > 0 && began.elapsed() >= SHARE {
@@ -91,15 +89,15 @@ pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: 
             }
         }
         skipped += all(parts(expired).into_iter().map(|part| moved(app, part).boxed()).collect()).await;
+        let wanted = claims.len();
+        let claims = tokens.spend(claims).await?;
+        let is_last = claims.len() < wanted;
         sent += all(parts(claims).into_iter().map(|part| send_all(app, mailer, parties, part, until).boxed()).collect()).await;
+        if is_last {
+            break;
+        }
     }
-    // The other granted emails do not count as sent: for example, they have expired, were edited
-    // or claimed by another worker in the meantime, or were left when the time was up or when their
-    // task failed.
-    let left = granted.saturating_sub(u32::try_from(sent).unwrap_or(granted));
-    if left > 0 && app.settings.mails_per_hour.is_some() {
-        app.store.give_mail_tokens_back(queue, left).await?;
-    }
+    tokens.give_back(sent).await?;
     Ok(sent + skipped)
 }
 
@@ -109,7 +107,8 @@ fn has_server(project: Option<&SendingProject>) -> bool {
 }
 
 /// Claims queued emails, sends them in parallel and returns how many it claimed: none after
-/// `until`. Outcomes that are available at the same time are written together.
+/// `until`. An email counts once for each of its addresses. Outcomes that are available at the same
+/// time are written together.
 async fn send_all(
     app: &App,
     mailer: &dyn Mailer,
@@ -128,7 +127,7 @@ async fn send_all(
     reached("queued", claims.len());
     let rows = app.store.move_outbox_entries(claims).await?;
     reached("claimed", rows.len());
-    let count = rows.len();
+    let count = rows.iter().map(|row| tokens(&row.entry)).sum();
     let sending = rows.into_iter().map(|row| {
         let opened = opened.remove(&row.entry.id);
         send(app, mailer, parties, row, opened).boxed()
@@ -159,6 +158,10 @@ async fn send(app: &App, mailer: &dyn Mailer, parties: &Parties, row: OutboxRow,
     let outcome = match (recipients(&row.entry, user.as_ref()), letter) {
         (Err(reason), _) => Outcome::Skipped(reason),
         (_, Err(failure)) => Outcome::Final(failure),
+        (Ok(to), _) if to.len() > MAX_ADDRESSES => {
+            let message = format!("an email can have at most {MAX_ADDRESSES} addresses: send several emails");
+            Outcome::Final(Failure::new(app.clock.now(), "REJECTED", message))
+        }
         (Ok(to), Ok(letter)) => match Envelope::of(app, &row.project, project) {
             Ok(envelope) => mailer.send(&envelope.around(letter, to, &row, started_at)).await,
             Err(error) => {
