@@ -1,4 +1,4 @@
-//! The outbox worker, which works in steps. A step begins to render the entries that are due, and to
+//! The outbox worker, which works in steps. A step begins to render the entries that are due and to
 //! put them in their project's queues. Then it begins to serve each queue, as far as the project's
 //! quota allows.
 
@@ -69,8 +69,9 @@ impl<'a> Outbox<'a> {
     }
 
     /// Works on what is due, as far as the numbers above allow, and returns how many entries were
-    /// advanced or, for broadcasts, created; sending to several addresses counts once for each. Zero
-    /// means that nothing is due, that nothing could be done, or that tasks are still being done.
+    /// advanced or, for broadcasts, created; an email that is sent counts once for each address.
+    /// Zero means that nothing is due, that nothing could be done, or that tasks are still being
+    /// done.
     ///
     /// # Errors
     /// The table cannot be read or written. Tasks that have begun are not affected.
@@ -113,8 +114,8 @@ impl<'a> Outbox<'a> {
         }
     }
 
-    /// Waits until the chunks of entries that have begun are prepared or sent, and begins no others.
-    /// Returns how many entries were advanced since the last step.
+    /// Waits until the chunks of entries that have begun are prepared or sent, and begins no
+    /// others. Returns how many entries were advanced since the last step.
     pub async fn finish(mut self) -> usize {
         self.turns.end();
         self.done(|_| true).await;

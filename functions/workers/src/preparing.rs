@@ -16,8 +16,8 @@ use crate::broadcast;
 use crate::content;
 use crate::fail_point::reached;
 use crate::parties::Parties;
-use crate::sending::{CHUNK, all, counted, moved};
-use crate::turns::{SHARE, Turns};
+use crate::sending::{all, counted, moved};
+use crate::turns::{CHUNK, SHARE, Turns};
 
 /// About how many entries of a broadcast are created at once.
 const EXPANDED: usize = 200;

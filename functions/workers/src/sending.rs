@@ -27,11 +27,8 @@ use crate::content::{self, Letter, Opened};
 use crate::fail_point::reached;
 use crate::parties::Parties;
 use crate::tokens::Tokens;
-use crate::turns::{SHARE, Turns};
+use crate::turns::{CHUNK, SHARE, Turns};
 
-/// Number of entries that are read at once with their projects and users. A batch read has at most
-/// a hundred keys.
-pub(crate) const CHUNK: usize = 50;
 const SETTLE_TRIES: u32 = 5;
 /// Number of tasks that run in parallel: one waits for the table while others render or send.
 const PARALLEL: usize = 3;
@@ -54,8 +51,9 @@ pub(crate) async fn moved(app: &App, moves: Vec<OutboxMove>) -> Result<usize, st
 
 /// Sends the first emails of a queue once it is the queue's turn, at most as many as the project
 /// may send now, and returns how many were claimed or skipped; an email counts once for each of its
-/// addresses. Emails whose code has expired are skipped. A project's own mail server gets at most [`CONNECTIONS`] emails of the queue at a time.
-/// Once [`SHARE`] has passed, the other emails stay queued.
+/// addresses. Emails whose code has expired are skipped. A project's own mail server gets at most
+/// [`CONNECTIONS`] emails of the queue at a time. Once [`SHARE`] has passed, the other emails stay
+/// queued.
 pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: &Queue, until: Timestamp) -> Result<usize, store::Error> {
     let Queue { project, entries, .. } = queue;
     let (projects, _) = app.store.parties([project.clone()].into(), [].into()).await?;

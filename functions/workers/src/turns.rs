@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::sending::CHUNK;
-
+/// Number of entries that are read at once with their projects and users. A batch read has at most
+/// a hundred keys.
+pub(crate) const CHUNK: usize = 50;
 /// The maximum number of queues of projects with their own mail server that are served at the same
 /// time. It is limited, because emails that are being sent are in memory.
 const OWN: usize = 16;

@@ -37,8 +37,8 @@ struct Lane {
     projects: Mutex<Vec<(String, Arc<Semaphore>)>>,
 }
 
-/// The permits for using a renderer: in a lane, that of the project and one of the lane; and one for
-/// any renderer.
+/// The permits for using a renderer: in a lane, that of the project and one of the lane; and one
+/// for any renderer.
 pub(crate) type Turn<'a> = (Option<OwnedSemaphorePermit>, Option<SemaphorePermit<'a>>, Option<SemaphorePermit<'a>>);
 
 impl Turns {

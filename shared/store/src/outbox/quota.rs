@@ -60,8 +60,8 @@ impl Store {
     }
 
     /// Takes tokens that the bucket need not have: if it lacks some, emails wait until they have
-    /// been added. Returns whether the tokens were taken; they were not if other workers were faster
-    /// in every round.
+    /// been added. Returns whether the tokens were taken; they were not if other workers were
+    /// faster in every round.
     pub async fn owe_mail_tokens(&self, queue: &Queue, count: u32) -> Result<bool, Error> {
         self.change_bucket(queue, |bucket| bucket.owe(queue.to, count)).await
     }
