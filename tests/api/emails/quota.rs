@@ -264,6 +264,7 @@ async fn an_email_takes_the_quota_of_all_its_recipients() {
     for _ in 0..2 {
         send_to_addresses(&app, &ada, 25).await;
     }
+    app.advance(SignedDuration::from_millis(1));
     send_many(&app, &ada, 11).await;
     app.deliver().await;
     assert_eq!((count(&app, "sent").await, count(&app, "queued").await), (3 + 2 + 10, 1));

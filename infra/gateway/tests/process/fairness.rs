@@ -5,7 +5,7 @@ use std::time::Duration;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::support::{Folder, Gateway, run, succeeds, variable};
+use crate::support::{Folder, Gateway, gateway, run, succeeds, variable};
 
 /// How many slow emails are sent.
 const SLOW: usize = 12;
@@ -47,8 +47,10 @@ impl Server<'_> {
 #[tokio::test]
 async fn the_code_of_another_project_arrives_before_urgent_slow_emails() {
     let folder = Folder::new("fairness");
-    let other = variable(&succeeds(&run(&["project", "create", "Other", "--data", &folder.data()])), "GATELET_PROJECT_ID");
-    let gateway = Gateway::start(&folder.data());
+    let data = folder.data();
+    let gateway = Gateway::spawn(&mut gateway(&["--data", &data, "--port", "0", "--limits", "off"]));
+    let other = variable(&succeeds(&run(&["project", "create", "Other", "--data", &data])), "GATELET_PROJECT_ID");
+    succeeds(&run(&["project", "set", &other, "config.magic_link_enabled=true", "--data", &data]));
     let saved = std::fs::read_to_string(folder.path("data/keys.env")).unwrap();
     let (project, key) = (variable(&saved, "GATELET_PROJECT_ID"), variable(&saved, "GATELET_SECRET_SERVER_KEY"));
     let slow = Server { gateway: &gateway, project, key };
