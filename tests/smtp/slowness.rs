@@ -53,8 +53,7 @@ async fn a_server_that_withholds_its_answer_delays_no_other_project() {
 async fn a_server_gets_no_more_emails_at_a_time_than_connections() {
     let slow = MailServer::start(vec![Behaviour::Waits(".")]).await;
     let (app, _) = outbox(email_config("127.0.0.1", slow.port), json!({})).await;
-    let bob = app.sign_up("bob@example.com").await;
-    let body = json!({ "user_ids": vec![&bob.user_id; 11], "subject": "x", "html": "<p>x</p>" });
+    let body = json!({ "user_ids": app.users(11).await, "subject": "x", "html": "<p>x</p>" });
     assert_eq!(app.server().post("/api/v1/emails/send-email", body).await.status(), 200);
     let count = async |status: &str| {
         app.server().get(&format!("/api/v1/emails/outbox?status={status}")).await.json()["items"].as_array().unwrap().len()

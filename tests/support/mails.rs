@@ -32,6 +32,17 @@ impl TestApp {
         list["items"][0]["id"].as_str().unwrap().to_owned()
     }
 
+    /// Creates users without passwords, `user0@example.com` and so on, and returns their ids.
+    pub async fn users(&self, count: usize) -> Vec<String> {
+        let mut users = Vec::new();
+        for number in 0..count {
+            let answer = self.server().post("/api/v1/users", json!({ "primary_email": format!("user{number}@example.com") })).await;
+            assert_eq!(answer.status(), 201, "{}", answer.text());
+            users.push(answer.json()["id"].as_str().unwrap().to_owned());
+        }
+        users
+    }
+
     /// An entry of the outbox, as the API returns it.
     pub async fn outbox_entry(&self, id: &str) -> Value {
         self.server().get(&format!("/api/v1/emails/outbox/{id}")).await.json()

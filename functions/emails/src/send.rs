@@ -47,19 +47,25 @@ pub async fn handle(State(app): State<App>, access: Access<Server>, Input { body
     let (content, user_ids) = tokio::join!(Content::of(&access, &body, &ROUTE), user_ids(&access, &body));
     let (content, user_ids) = (content?, user_ids?);
     let draft = content.source.draft_id.map(|draft| document::mark_sent(project, draft.into(), app.clock.now()));
-    accept(&app, project, content.entry(&body), draft, &user_ids).await?;
+    accept(&app, project, content.entry(&body), draft, &distinct(&user_ids)).await?;
     Ok(Json(Accepted { results: user_ids.into_iter().map(|user_id| Recipient { user_id }).collect() }))
 }
 
-/// The recipients. Fails if a named one does not exist.
+/// The recipients, in the order of the request. Fails if a named one does not exist.
 async fn user_ids(access: &Access<Server>, body: &SendEmail) -> Result<Vec<UserId>, Error> {
     match &body.user_ids {
         Some(ids) => {
-            check_users(access, ids).await?;
+            check_users(access, &distinct(ids)).await?;
             Ok(ids.clone())
         }
         None => Ok(access.app.store.user_ids(&access.project.id).await?),
     }
+}
+
+/// The users, each once.
+fn distinct(ids: &[UserId]) -> Vec<UserId> {
+    let mut seen = HashSet::new();
+    ids.iter().copied().filter(|id| seen.insert(*id)).collect()
 }
 
 /// Queues the email for all recipients or for none: as entries, or, for many recipients, as a
@@ -82,9 +88,7 @@ async fn accept(app: &App, project: &ProjectId, mail: NewEntry, draft: Option<Wr
 
 /// Fails if one of the users does not exist; then nobody gets the email.
 async fn check_users(access: &Access<Server>, ids: &[UserId]) -> Result<(), Error> {
-    let mut seen = HashSet::new();
-    let distinct: Vec<UserId> = ids.iter().copied().filter(|id| seen.insert(*id)).collect();
-    for chunk in distinct.chunks(CHUNK) {
+    for chunk in ids.chunks(CHUNK) {
         let mut items = access.app.store.get_many(chunk.iter().map(|id| user_key(&access.project.id, *id))).await?;
         let missing = chunk.iter().find(|id| items.take(&user_key(&access.project.id, **id)).is_none());
         if let Some(id) = missing {

@@ -64,11 +64,11 @@ pub(crate) struct Opened {
     pub(crate) codes: Codes,
 }
 
-/// Opens the codes of those entries that have any, and renders their emails with the codes.
+/// Opens the codes of those entries that have any, and renders their emails with the codes. Emails
+/// that were not rendered because others had taken too long are left out.
 pub(crate) async fn open_all(app: &App, parties: &Parties, rows: &[&OutboxRow]) -> Result<HashMap<EmailId, Opened>, store::Error> {
     let (mut opened, mut to_render) = (HashMap::new(), Vec::new());
-    let has_codes = |row: &&&OutboxRow| row.entry.codes.as_ref().is_some_and(|codes| !codes.is_empty());
-    for row in rows.iter().filter(has_codes) {
+    for row in rows.iter().filter(|row| has_codes(&row.entry)) {
         match sealed::opened(app, &row.project, &row.entry) {
             Ok(variables) => {
                 let entry = OutboxEntry { variables, ..row.entry.clone() };
@@ -83,6 +83,7 @@ pub(crate) async fn open_all(app: &App, parties: &Parties, rows: &[&OutboxRow]) 
     }
     let rendered = render_all(app, parties, &to_render).await?;
     for (row, rendered) in to_render.iter().zip(rendered) {
+        let Some(rendered) = rendered else { continue };
         let unsubscribe_url = rendered.unsubscribe_url;
         // The error of the rendering may contain a code, so another error replaces it.
         let letter = rendered.rendering.map(|(subject, html, text)| Letter { subject, html, text, unsubscribe_url });
@@ -90,6 +91,11 @@ pub(crate) async fn open_all(app: &App, parties: &Parties, rows: &[&OutboxRow]) 
         opened.insert(row.entry.id, Opened { letter, codes: Codes::of(&row.entry.variables) });
     }
     Ok(opened)
+}
+
+/// Whether the entry has codes that are not shown.
+pub(crate) fn has_codes(entry: &OutboxEntry) -> bool {
+    entry.codes.as_ref().is_some_and(|codes| !codes.is_empty())
 }
 
 fn unsendable(app: &App, why: &str) -> Failure {
@@ -102,16 +108,20 @@ struct Prepared {
     job: Result<Job, String>,
 }
 
-/// Renders entries, in the given order.
-pub(crate) async fn render_all(app: &App, parties: &Parties, rows: &[OutboxRow]) -> Result<Vec<Rendered>, store::Error> {
+/// Renders entries of one project. The results have the order of the entries; `None` if an entry
+/// was not rendered because others had taken too long.
+pub(crate) async fn render_all(app: &App, parties: &Parties, rows: &[OutboxRow]) -> Result<Vec<Option<Rendered>>, store::Error> {
     let documents = Documents::of(app, parties, rows).await?;
     let prepared = try_join_all(rows.iter().map(|row| prepare(app, parties, &documents, row).boxed())).await?;
     let jobs = prepared.iter().filter_map(|prepared| prepared.job.clone().ok()).collect();
     let mut renderings = sandbox::render_all(jobs).await.into_iter();
     let rendered = prepared.into_iter().map(|Prepared { entry, job }| {
         let unsubscribe_url = job.as_ref().ok().and_then(|job| job.context.unsubscribe_link.clone());
-        let rendering = job.and_then(|_| renderings.next().unwrap_or_else(|| Err("the email was not rendered".to_owned())));
-        Rendered { entry, rendering, unsubscribe_url }
+        let rendering = match job {
+            Ok(_) => renderings.next().flatten()?,
+            Err(error) => Err(error),
+        };
+        Some(Rendered { entry, rendering, unsubscribe_url })
     });
     Ok(rendered.collect())
 }

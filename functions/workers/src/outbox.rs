@@ -1,198 +1,182 @@
-//! The outbox worker, which works in steps. A step renders the entries that are due and puts them
-//! in their project's queues. Then it begins to serve each queue, as far as the project's quota
-//! allows.
+//! The outbox worker, which works in steps. A step begins to render the entries that are due and to
+//! put them in their project's queues. Then it begins to serve each queue, as far as the project's
+//! quota allows.
 
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use email::sandbox;
 use email::send::Mailer;
 use flows::App;
 use futures_util::future::{BoxFuture, Either, select};
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
 use jiff::Timestamp;
-use model::outbox::Stage;
 use model::outbox::quota::Audience;
-use store::outbox::OutboxRow;
-use store::outbox::moves::parts;
-use store::outbox::transition::OutboxMove;
-use store::outbox::work::{Due, Queue};
+use store::outbox::work::{Due, Queue, Searched};
 use tokio::time::timeout;
 use wire::id::ProjectId;
 
-use crate::broadcast;
-use crate::content;
-use crate::fail_point::reached;
-use crate::parties::Parties;
-use crate::sending::{CHUNK, Turns, all, counted, moved, serve};
+use crate::preparing::prepare;
+use crate::sending::{counted, serve};
+use crate::turns::Turns;
 
-/// The maximum number of entries per partition that a step prepares, and of emails per queue that
-/// it begins to send. Both are small, because urgent emails wait for the next step.
+/// The maximum number of entries per partition that a step begins to prepare (twice as many if they
+/// belong to several projects), and of emails per queue that it begins to send. Both are small,
+/// because urgent emails wait for the next step.
 const PREPARED: i32 = 50;
 const SENT: i32 = 200;
-/// About how many entries of a broadcast a step creates.
-const EXPANDED: usize = 200;
-/// How long a step waits at its end, at most, for queues that are being served.
+/// How long a step waits, at most, for entries that are being prepared, and again at its end for
+/// all work.
 const STEP: Duration = Duration::from_secs(1);
 /// While this many queues are being served or wait for their turn, no further ones are read.
 const QUEUES: usize = 256;
 
 /// The outbox worker.
 ///
-/// Queues are served side by side. A step does not wait until slow ones are finished; the next
-/// steps continue to serve them. So one slow mail server delays only the emails of its project.
+/// The entries of projects are prepared side by side, and so are queues served. A step does not
+/// wait until slow ones are finished; the next steps continue them. So slow templates and a slow
+/// mail server delay only the emails of their project.
 pub struct Outbox<'a> {
     app: &'a App,
     mailer: &'a dyn Mailer,
     until: Timestamp,
     turns: Arc<Turns>,
-    /// The queues that are being served, or wait for their turn.
-    busy: Vec<(ProjectId, Audience)>,
-    serving: FuturesUnordered<BoxFuture<'a, Served>>,
+    /// The tasks in `working`.
+    tasks: Vec<Task>,
+    /// Tasks that are being done, or wait for their turn, each with the number that [`Self::step`]
+    /// counts.
+    working: FuturesUnordered<BoxFuture<'a, (Task, usize)>>,
+    searched: Searched,
     moved: usize,
 }
 
-/// A queue, and how many of its entries were sent or skipped.
-type Served = (ProjectId, Audience, usize);
+#[derive(Clone, PartialEq)]
+enum Task {
+    /// Preparing entries of a project, which is slow or not.
+    Prepare(ProjectId, bool),
+    /// Serving a queue.
+    Serve(ProjectId, Audience),
+}
 
 impl<'a> Outbox<'a> {
     /// After `until`, no more emails are claimed, so that a worker that is shut down leaves no
     /// email with an unknown outcome.
     pub fn new(app: &'a App, mailer: &'a dyn Mailer, until: Timestamp) -> Self {
-        let (turns, serving) = (Arc::new(Turns::new()), FuturesUnordered::new());
-        Self { app, mailer, until, turns, busy: Vec::new(), serving, moved: 0 }
+        let (turns, working) = (Arc::new(Turns::new()), FuturesUnordered::new());
+        Self { app, mailer, until, turns, tasks: Vec::new(), working, searched: Searched::default(), moved: 0 }
     }
 
     /// Works on what is due, as far as the numbers above allow, and returns how many entries were
-    /// advanced or, for broadcasts, created. Zero means that nothing is due, that nothing could be
-    /// done, or that queues are still being served.
+    /// advanced or, for broadcasts, created; an email that is sent counts once for each address.
+    /// Zero means that nothing is due, that nothing could be done, or that tasks are still being
+    /// done.
     ///
     /// # Errors
-    /// The table cannot be read or written. Queues that are being served are not affected.
+    /// The table cannot be read or written. Tasks that have begun are not affected.
     pub async fn step(&mut self) -> Result<usize, store::Error> {
         let app = self.app;
-        let prepared = async { prepare(app, app.store.due_work(app.clock.now(), PREPARED).await?).await };
-        self.moved += self.beside(prepared).await?;
+        let busy: Vec<ProjectId> = self.tasks.iter().filter_map(Task::prepared).cloned().collect();
+        let mut searched = std::mem::take(&mut self.searched);
+        let due = self.beside(app.store.due_beside(&busy, app.clock.now(), PREPARED, &mut searched)).await?;
+        self.searched = searched;
+        for (project, due) in by_project(due) {
+            self.prepare(project, due);
+        }
+        // Slow projects are not waited for.
+        let _ = timeout(STEP, self.done(|task| matches!(task, Task::Prepare(_, false)))).await;
         let mut position = None;
         loop {
             let (queues, next) = self.beside(app.store.queues(position, SENT)).await?;
             for queue in queues {
-                self.begin(queue);
+                self.serve(queue);
             }
-            while self.serving.len() >= QUEUES
-                && let Some(served) = self.serving.next().await
+            while self.tasks.iter().filter(|task| matches!(task, Task::Serve(..))).count() >= QUEUES
+                && let Some(done) = self.working.next().await
             {
-                self.note(&served);
+                self.note(&done);
             }
             position = next;
             if position.is_none() || app.clock.now() >= self.until {
                 break;
             }
         }
-        let _ = timeout(STEP, self.all_served()).await;
+        let _ = timeout(STEP, self.done(|_| true)).await;
         Ok(std::mem::take(&mut self.moved))
     }
 
-    /// Waits for `work`, and serves queues meanwhile.
+    /// Waits for `work`, and works on the tasks meanwhile.
     pub async fn beside<T>(&mut self, work: impl Future<Output = T>) -> T {
-        match select(pin!(work), pin!(self.all_served())).await {
+        match select(pin!(work), pin!(self.done(|_| true))).await {
             Either::Left((done, _)) => done,
             Either::Right(((), work)) => work.await,
         }
     }
 
-    /// Waits until the chunks of emails that have begun are sent, and begins no others. Returns how
-    /// many entries were advanced since the last step.
+    /// Waits until the chunks of entries that have begun are prepared or sent, and begins no
+    /// others. Returns how many entries were advanced since the last step.
     pub async fn finish(mut self) -> usize {
         self.turns.end();
-        self.all_served().await;
+        self.done(|_| true).await;
         self.moved
     }
 
-    fn begin(&mut self, queue: Queue) {
-        if self.busy.iter().any(|(project, to)| *project == queue.project && *to == queue.to) {
-            return;
-        }
-        self.busy.push((queue.project.clone(), queue.to));
-        let (app, mailer, turns, until) = (self.app, self.mailer, Arc::clone(&self.turns), self.until);
-        let served = async move {
-            let count = counted(serve(app, mailer, &turns, &queue, until).await);
-            (queue.project, queue.to, count)
-        };
-        self.serving.push(served.boxed());
+    fn prepare(&mut self, project: ProjectId, due: Vec<Due>) {
+        let is_slow = sandbox::is_slow(project.as_str());
+        let (app, turns) = (self.app, Arc::clone(&self.turns));
+        let task = Task::Prepare(project.clone(), is_slow);
+        self.begin(task, async move { prepare(app, &turns, &project, due, is_slow).await }.boxed());
     }
 
-    async fn all_served(&mut self) {
-        while let Some(served) = self.serving.next().await {
-            self.note(&served);
+    fn serve(&mut self, queue: Queue) {
+        let task = Task::Serve(queue.project.clone(), queue.to);
+        if !self.tasks.contains(&task) {
+            let (app, mailer, turns, until) = (self.app, self.mailer, Arc::clone(&self.turns), self.until);
+            self.begin(task, async move { serve(app, mailer, &turns, &queue, until).await }.boxed());
         }
     }
 
-    fn note(&mut self, (project, to, count): &Served) {
-        self.busy.retain(|(busy, audience)| busy != project || audience != to);
+    fn begin(&mut self, task: Task, work: BoxFuture<'a, Result<usize, store::Error>>) {
+        self.tasks.push(task.clone());
+        self.working.push(work.map(|result| (task, counted(result))).boxed());
+    }
+
+    /// Waits until all tasks of a kind are done.
+    async fn done(&mut self, is_of_kind: impl Fn(&Task) -> bool) {
+        while self.tasks.iter().any(&is_of_kind)
+            && let Some(done) = self.working.next().await
+        {
+            self.note(&done);
+        }
+    }
+
+    fn note(&mut self, (done, count): &(Task, usize)) {
+        self.tasks.retain(|task| task != done);
         self.moved += count;
     }
 }
 
-async fn prepare(app: &App, due: Vec<Due>) -> Result<usize, store::Error> {
-    let (mut moved, mut entries) = (0, Vec::new());
+impl Task {
+    /// The project whose entries are being prepared.
+    fn prepared(&self) -> Option<&ProjectId> {
+        match self {
+            Self::Prepare(project, _) => Some(project),
+            Self::Serve(..) => None,
+        }
+    }
+}
+
+/// Due work by project, in the order of the first work of each.
+fn by_project(due: Vec<Due>) -> Vec<(ProjectId, Vec<Due>)> {
+    let mut projects: Vec<(ProjectId, Vec<Due>)> = Vec::new();
     for due in due {
-        match due {
-            Due::Entry(project, id) => entries.push((project, id)),
-            Due::Broadcast(project, id) => moved += counted(broadcast::expand(app, &project, id, EXPANDED).await),
+        match projects.iter_mut().find(|(project, _)| project == due.project()) {
+            Some((_, known)) => known.push(due),
+            None => projects.push((due.project().clone(), vec![due])),
         }
     }
-    for chunk in entries.chunks(CHUNK) {
-        let rows = app.store.outbox_rows(chunk).await?;
-        let parties = &Parties::of(app, &rows).await?;
-        moved += advance(app, parties, rows).await;
-    }
-    Ok(moved)
-}
-
-/// Advances each due entry as far as possible: renders it, and puts it in its queue or leaves it
-/// scheduled. An entry whose worker stopped while sending is marked as failed.
-async fn advance(app: &App, parties: &Parties, rows: Vec<OutboxRow>) -> usize {
-    let now = app.clock.now();
-    let (mut to_render, mut to_move) = (Vec::new(), Vec::new());
-    for row in rows.into_iter().filter(|row| row.entry.due_at().is_some_and(|due| due <= now)) {
-        let entry = row.entry.clone();
-        let (moves, next) = match row.entry.stage {
-            Stage::Preparing | Stage::Rendering { .. } => (&mut to_render, entry.begin_rendering(app.entropy.uuid(), now)),
-            Stage::Scheduled => (&mut to_move, entry.enqueue(now)),
-            Stage::Sending { .. } => (&mut to_move, entry.abandon_sending(now)),
-            _ => continue,
-        };
-        moves.extend(next.map(|next| OutboxMove { row, next }));
-    }
-    let mut works: Vec<BoxFuture<'_, Result<usize, store::Error>>> = Vec::new();
-    works.extend(parts(to_move).into_iter().map(|part| moved(app, part).boxed()));
-    works.extend(parts(to_render).into_iter().map(|part| render(app, parties, part).boxed()));
-    all(works).await
-}
-
-/// Claims entries and renders them. An edit in the meantime changes the version, and the outdated
-/// rendering is discarded.
-async fn render(app: &App, parties: &Parties, claims: Vec<OutboxMove>) -> Result<usize, store::Error> {
-    reached("preparing", claims.len());
-    let rows = app.store.move_outbox_entries(claims).await?;
-    reached("rendering", rows.len());
-    let rendered = content::render_all(app, parties, &rows).await?;
-    reached("rendered", rows.len());
-    let now = app.clock.now();
-    let moves = rows.iter().zip(rendered).filter_map(|(row, rendered)| {
-        let Stage::Rendering { claim, .. } = row.entry.stage else { return None };
-        let mut next = rendered.entry.finish_rendering(claim, rendered.rendering, now)?;
-        if let Some(mail) = &mut next.rendered {
-            mail.unsubscribe_url = rendered.unsubscribe_url;
-        }
-        Some(OutboxMove { row: row.clone(), next })
-    });
-    for part in parts(moves.collect()) {
-        app.store.move_outbox_entries(part).await?;
-    }
-    Ok(rows.len())
+    projects
 }
 
 /// Runs steps until nothing is due, or until `until`.
@@ -201,7 +185,7 @@ pub async fn drain(app: &App, mailer: &dyn Mailer, until: Timestamp) -> Result<u
     let mut result = Ok(());
     while result.is_ok() && app.clock.now() < until {
         match Box::pin(outbox.step()).await {
-            Ok(0) if outbox.serving.is_empty() => break,
+            Ok(0) if outbox.working.is_empty() => break,
             Ok(count) => moved += count,
             Err(error) => result = Err(error),
         }

@@ -1,8 +1,7 @@
 //! Sending the emails of one queue.
 
-use std::time::Duration;
-
 use crypto::seal;
+use email::sandbox;
 use email::send::{Mail, Mailer, Sender, Server};
 use email::smtp::CONNECTIONS;
 use flows::App;
@@ -11,15 +10,15 @@ use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
 use jiff::Timestamp;
 use model::email::Email;
+use model::outbox::quota::tokens;
 use model::outbox::work::Outcome;
-use model::outbox::{Failure, OutboxEntry, Recipients, SkippedReason, Stage};
+use model::outbox::{Failure, MAX_ADDRESSES, OutboxEntry, Recipients, SkippedReason, Stage};
 use model::project::SendingProject;
 use model::user::User;
 use store::outbox::OutboxRow;
 use store::outbox::moves::{AT_ONCE, parts};
 use store::outbox::transition::OutboxMove;
 use store::outbox::work::Queue;
-use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use wire::clock::Millis;
 use wire::id::ProjectId;
@@ -27,39 +26,12 @@ use wire::id::ProjectId;
 use crate::content::{self, Letter, Opened};
 use crate::fail_point::reached;
 use crate::parties::Parties;
+use crate::tokens::Tokens;
+use crate::turns::{CHUNK, SHARE, Turns};
 
-/// Number of entries that are read at once with their projects and users. A batch read has at most
-/// a hundred keys.
-pub(crate) const CHUNK: usize = 50;
 const SETTLE_TRIES: u32 = 5;
 /// Number of tasks that run in parallel: one waits for the table while others render or send.
 const PARALLEL: usize = 3;
-/// The maximum number of queues of projects with their own mail server that are served at the same
-/// time. It is limited, because emails that are being sent are in memory.
-const OWN: usize = 16;
-/// The time after which a queue of a project with its own mail server begins no further chunk, so
-/// that others get their turn.
-const SHARE: Duration = Duration::from_secs(1);
-
-/// Whose turn it is to send. Emails through the deployment's sender do not wait for the mail
-/// servers of projects, which may be slow.
-pub(crate) struct Turns {
-    deployments: Semaphore,
-    own: Semaphore,
-}
-
-impl Turns {
-    pub(crate) fn new() -> Self {
-        Self { deployments: Semaphore::new(1), own: Semaphore::new(OWN) }
-    }
-
-    /// From now on, no queue gets a turn or begins another chunk. Chunks that have begun are still
-    /// claimed and sent.
-    pub(crate) fn end(&self) {
-        self.deployments.close();
-        self.own.close();
-    }
-}
 
 /// The number of entries that a task advanced or created; zero if the task failed. What a failed
 /// task did not do stays due for a later step.
@@ -78,25 +50,26 @@ pub(crate) async fn moved(app: &App, moves: Vec<OutboxMove>) -> Result<usize, st
 }
 
 /// Sends the first emails of a queue once it is the queue's turn, at most as many as the project
-/// may send now, and returns how many were claimed or skipped. Emails whose code has expired are
-/// skipped. A project's own mail server gets at most [`CONNECTIONS`] emails of the queue at a time,
-/// and once [`SHARE`] has passed, the other emails stay queued.
+/// may send now, and returns how many were claimed or skipped; an email counts once for each of its
+/// addresses. Emails whose code has expired are skipped. A project's own mail server gets at most
+/// [`CONNECTIONS`] emails of the queue at a time. Once [`SHARE`] has passed, the other emails stay
+/// queued.
 pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: &Queue, until: Timestamp) -> Result<usize, store::Error> {
     let Queue { project, entries, .. } = queue;
     let (projects, _) = app.store.parties([project.clone()].into(), [].into()).await?;
     let is_own = has_server(projects.get(project));
-    let (turns, size) = if is_own { (&turns.own, CONNECTIONS) } else { (&turns.deployments, CHUNK) };
+    let (turns, size) = match sandbox::is_slow(project.as_str()) {
+        _ if is_own => (&turns.own, CONNECTIONS),
+        true => (&turns.slow, CONNECTIONS),
+        false => (&turns.deployments, CHUNK),
+    };
     let Ok(_turn) = turns.acquire().await else { return Ok(0) };
     let began = Instant::now();
-    let wanted = u32::try_from(entries.len()).unwrap_or(u32::MAX);
-    let granted = match app.settings.mails_per_hour {
-        Some(base) => app.store.take_mail_tokens(queue, base, app.clock.now()).await?,
-        None => wanted,
-    };
-    let first: Vec<_> = entries.iter().take(usize::try_from(granted).unwrap_or(usize::MAX)).map(|id| (project.clone(), *id)).collect();
+    let mut tokens = Tokens::take(app, queue).await?;
+    let first: Vec<_> = entries.iter().take(tokens.left()).map(|id| (project.clone(), *id)).collect();
     let (mut sent, mut skipped) = (0, 0);
     for chunk in first.chunks(size) {
-        if turns.is_closed() || is_own && sent > 0 && began.elapsed() >= SHARE {
+        if turns.is_closed() || sent > 0 && began.elapsed() >= SHARE {
             break;
         }
         let rows = app.store.outbox_rows(chunk).await?;
@@ -114,15 +87,15 @@ pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: 
             }
         }
         skipped += all(parts(expired).into_iter().map(|part| moved(app, part).boxed()).collect()).await;
+        let wanted = claims.len();
+        let claims = tokens.spend(claims).await?;
+        let is_last = claims.len() < wanted;
         sent += all(parts(claims).into_iter().map(|part| send_all(app, mailer, parties, part, until).boxed()).collect()).await;
+        if is_last {
+            break;
+        }
     }
-    // The other granted emails do not count as sent: for example, they have expired, were edited
-    // or claimed by another worker in the meantime, or were left when the time was up or when their
-    // task failed.
-    let left = granted.saturating_sub(u32::try_from(sent).unwrap_or(granted));
-    if left > 0 && app.settings.mails_per_hour.is_some() {
-        app.store.give_mail_tokens_back(queue, left).await?;
-    }
+    tokens.give_back(sent).await?;
     Ok(sent + skipped)
 }
 
@@ -132,24 +105,27 @@ fn has_server(project: Option<&SendingProject>) -> bool {
 }
 
 /// Claims queued emails, sends them in parallel and returns how many it claimed: none after
-/// `until`. Outcomes that are available at the same time are written together.
+/// `until`. An email counts once for each of its addresses. Outcomes that are available at the same
+/// time are written together.
 async fn send_all(
     app: &App,
     mailer: &dyn Mailer,
     parties: &Parties,
-    claims: Vec<OutboxMove>,
+    mut claims: Vec<OutboxMove>,
     until: Timestamp,
 ) -> Result<usize, store::Error> {
     // Rendering may take long, so it comes before the claim: an edit in the meantime wins.
     let queued: Vec<&OutboxRow> = claims.iter().map(|claim| &claim.row).collect();
     let mut opened = content::open_all(app, parties, &queued).await?;
+    // Emails that were not rendered stay queued.
+    claims.retain(|claim| !content::has_codes(&claim.row.entry) || opened.contains_key(&claim.row.entry.id));
     if app.clock.now() >= until {
         return Ok(0);
     }
     reached("queued", claims.len());
     let rows = app.store.move_outbox_entries(claims).await?;
     reached("claimed", rows.len());
-    let count = rows.len();
+    let count = rows.iter().map(|row| tokens(&row.entry)).sum();
     let sending = rows.into_iter().map(|row| {
         let opened = opened.remove(&row.entry.id);
         send(app, mailer, parties, row, opened).boxed()
@@ -180,6 +156,10 @@ async fn send(app: &App, mailer: &dyn Mailer, parties: &Parties, row: OutboxRow,
     let outcome = match (recipients(&row.entry, user.as_ref()), letter) {
         (Err(reason), _) => Outcome::Skipped(reason),
         (_, Err(failure)) => Outcome::Final(failure),
+        (Ok(to), _) if to.len() > MAX_ADDRESSES => {
+            let message = format!("an email can have at most {MAX_ADDRESSES} addresses: send several emails");
+            Outcome::Final(Failure::new(app.clock.now(), "REJECTED", message))
+        }
         (Ok(to), Ok(letter)) => match Envelope::of(app, &row.project, project) {
             Ok(envelope) => mailer.send(&envelope.around(letter, to, &row, started_at)).await,
             Err(error) => {

@@ -8,26 +8,23 @@
 //! few milliseconds and gets the status `render-error`; the other emails of the same request are
 //! still rendered.
 //!
-//! Previews are limited to half of the renderers, so that they cannot delay the emails of the
-//! outbox for long. A project's previews are rendered one after another: however many there are,
-//! another project's next preview waits for at most one of them.
+//! Nobody occupies the renderers for long: the emails of one call are rendered for at most about
+//! [`SHARE`], and the caller leaves the rest for later. [`crate::turns`] says who is next.
 
-use std::collections::HashMap;
 use std::convert::Infallible;
 use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use futures_util::future::join_all;
 use model::outbox::work::Rendering;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
 use crate::render::{Context, Job, Sources, render_each};
+use crate::turns::{Turns, lock};
 
 /// How long rendering one email may take.
 const TIME: Duration = Duration::from_secs(1);
@@ -36,10 +33,10 @@ const MEMORY: u64 = 128 << 20;
 /// How many attempts an email gets. A slow machine looks like a slow template; a second attempt
 /// tells them apart. Once an email of a request has failed, the emails after it get one attempt.
 const TRIES: u32 = 2;
-/// How many renderers run at once: as many as fit in the memory of a small function.
-const AT_ONCE: usize = 2;
-/// How many renderers may render previews at once.
-const PREVIEWS: usize = 1;
+/// How long the emails of one call are rendered, at most, before the renderer is left to others.
+/// The email that is being rendered then is still finished, and the first email is rendered
+/// however long it takes, so that every call makes progress.
+const SHARE: Duration = Duration::from_secs(2);
 const FAILED: &str = "the renderer failed";
 /// The variable that is set in the environment of a renderer.
 const VARIABLE: &str = "GATELET_RENDERER";
@@ -67,83 +64,64 @@ pub fn install() {
 /// Renders an email that will not be sent; in this process unless [`install`] was called.
 pub async fn preview(Job { sources, context }: Job) -> Rendering {
     let project = context.project.id.clone();
-    let turn = TURNS.of_preview(&project);
-    of_one_source(turn, sources, vec![context]).await.pop().unwrap_or_else(|| Err(FAILED.to_owned()))
+    let mut renderings = rendered(TURNS.of_preview(&project), vec![(sources, vec![context])]).await.1;
+    renderings.pop().unwrap_or_else(|| Err(FAILED.to_owned()))
 }
 
-/// Renders several emails. Those with the same sources are rendered together, so that common
-/// sources are parsed and compiled once. The results have the order of `jobs`.
-pub async fn render_all(jobs: Vec<Job>) -> Vec<Rendering> {
-    let mut groups: HashMap<Sources, (Vec<usize>, Vec<Context>)> = HashMap::new();
-    let mut renderings = vec![Err(FAILED.to_owned()); jobs.len()];
-    for (position, job) in jobs.into_iter().enumerate() {
-        let (positions, contexts) = groups.entry(job.sources).or_default();
-        positions.push(position);
-        contexts.push(job.context);
+/// Renders several emails of one project. Those with the same sources are rendered together, so
+/// that common sources are parsed and compiled once. The results have the order of `jobs`; `None`
+/// if the email was not rendered because the others had taken too long. At least one email is
+/// rendered.
+pub async fn render_all(jobs: Vec<Job>) -> Vec<Option<Rendering>> {
+    let Some(project) = jobs.first().map(|job| job.context.project.id.clone()) else { return Vec::new() };
+    let mut results = vec![None; jobs.len()];
+    let (mut groups, mut positions): (Vec<Group>, Vec<Vec<usize>>) = (Vec::new(), Vec::new());
+    for (position, Job { sources, context }) in jobs.into_iter().enumerate() {
+        match groups.iter().position(|(known, _)| *known == sources) {
+            Some(group) => {
+                groups[group].1.push(context);
+                positions[group].push(position);
+            }
+            None => {
+                groups.push((sources, vec![context]));
+                positions.push(vec![position]);
+            }
+        }
     }
-    let groups = groups.into_iter().map(|(sources, (positions, contexts))| async {
-        positions.into_iter().zip(of_one_source(TURNS.of_email(), sources, contexts).await)
-    });
-    for (position, rendering) in join_all(groups).await.into_iter().flatten() {
-        renderings[position] = rendering;
+    let (took, renderings) = rendered(TURNS.of_email(&project), groups).await;
+    TURNS.took(&project, took, renderings.len());
+    for (position, rendering) in positions.into_iter().flatten().zip(renderings) {
+        results[position] = Some(rendering);
     }
-    renderings
+    results
 }
 
-/// Renders emails with the same sources. If renderers are used, waits until it is their `turn`.
-async fn of_one_source<T>(turn: impl Future<Output = T>, sources: Sources, contexts: Vec<Context>) -> Vec<Rendering> {
+/// Whether the emails of a project have recently taken long to render.
+pub fn is_slow(project: &str) -> bool {
+    TURNS.is_slow(project)
+}
+
+/// Emails with the same sources.
+type Group = (Sources, Vec<Context>);
+
+/// Renders emails one after another, and returns how long that took. The results have the order of
+/// the groups. Those of the last emails are missing if rendering took longer than [`SHARE`]. If
+/// renderers are used, waits until it is the emails' `turn`.
+async fn rendered<T>(turn: impl Future<Output = T>, groups: Vec<Group>) -> (Duration, Vec<Rendering>) {
     let Some(program) = PROGRAM.get() else {
         let mut renderings = Vec::new();
-        let _: Result<(), Infallible> = render_each(&sources, &contexts, |rendering| {
-            renderings.push(rendering);
-            Ok(())
-        });
-        return renderings;
+        for (sources, contexts) in &groups {
+            let _: Result<(), Infallible> = render_each(sources, contexts, |rendering| {
+                renderings.push(rendering);
+                Ok(())
+            });
+        }
+        return (Duration::ZERO, renderings);
     };
     let _turn = turn.await;
-    let count = contexts.len();
-    let renderings = tokio::task::spawn_blocking(move || in_renderer(program, &sources, &contexts)).await;
-    renderings.unwrap_or_else(|_| vec![Err(FAILED.to_owned()); count])
-}
-
-/// Who may use a renderer next.
-struct Turns {
-    all: Semaphore,
-    previews: Semaphore,
-    /// The projects whose previews are being rendered or wait, each with a semaphore of one permit.
-    projects: Mutex<Vec<(String, Arc<Semaphore>)>>,
-}
-
-/// The permits for rendering a preview: that of its project, one for previews, and one for any
-/// renderer.
-type PreviewTurn<'a> = (Option<OwnedSemaphorePermit>, Option<SemaphorePermit<'a>>, Option<SemaphorePermit<'a>>);
-
-impl Turns {
-    const fn new() -> Self {
-        let (all, previews) = (Semaphore::const_new(AT_ONCE), Semaphore::const_new(PREVIEWS));
-        Self { all, previews, projects: Mutex::new(Vec::new()) }
-    }
-
-    async fn of_email(&self) -> Option<SemaphorePermit<'_>> {
-        self.all.acquire().await.ok()
-    }
-
-    async fn of_preview(&self, project: &str) -> PreviewTurn<'_> {
-        let project = self.of_project(project).acquire_owned().await.ok();
-        let preview = self.previews.acquire().await.ok();
-        (project, preview, self.all.acquire().await.ok())
-    }
-
-    fn of_project(&self, project: &str) -> Arc<Semaphore> {
-        let mut projects = self.projects.lock().unwrap_or_else(PoisonError::into_inner);
-        projects.retain(|(_, turn)| Arc::strong_count(turn) > 1);
-        if let Some((_, turn)) = projects.iter().find(|(id, _)| id == project) {
-            return Arc::clone(turn);
-        }
-        let turn = Arc::new(Semaphore::new(1));
-        projects.push((project.to_owned(), Arc::clone(&turn)));
-        turn
-    }
+    let (began, count) = (Instant::now(), groups.iter().map(|(_, contexts)| contexts.len()).sum());
+    let renderings = tokio::task::spawn_blocking(move || in_renderer(program, &groups, began)).await;
+    (began.elapsed(), renderings.unwrap_or_else(|_| vec![Err(FAILED.to_owned()); count]))
 }
 
 /// A request to a renderer: one email for each context.
@@ -185,25 +163,30 @@ enum Lost {
     Unstarted(std::io::Error),
 }
 
-fn in_renderer(program: &PathBuf, sources: &Sources, contexts: &[Context]) -> Vec<Rendering> {
+/// Renders emails until all are rendered or, since `began`, [`SHARE`] has passed.
+fn in_renderer(program: &PathBuf, groups: &[Group], began: Instant) -> Vec<Rendering> {
     let mut renderings = Vec::new();
-    let (mut tries, mut failures) = (TRIES, 0);
-    while renderings.len() < contexts.len() {
-        let before = renderings.len();
-        let idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let answer = idle.map_or_else(|| Renderer::start(program).map_err(Lost::Unstarted), Ok).and_then(|mut renderer| {
-            renderer.ask(Request { sources, contexts: &contexts[before..] }, &mut renderings)?;
-            IDLE.lock().unwrap_or_else(PoisonError::into_inner).push(renderer);
-            Ok(())
-        });
-        let Err(lost) = answer else { continue };
-        failures = if renderings.len() > before { 1 } else { failures + 1 };
-        if failures >= tries {
-            tracing::warn!(error = %lost, "an email was not rendered");
-            renderings.push(Err(lost.to_string()));
-            // The cause is probably the sources, not a slow machine, so each further email gets
-            // only one attempt.
-            (tries, failures) = (1, 0);
+    for (sources, contexts) in groups {
+        let (first, mut tries, mut failures) = (renderings.len(), TRIES, 0);
+        while renderings.len() < first + contexts.len() && (renderings.is_empty() || began.elapsed() < SHARE) {
+            let before = renderings.len();
+            let idle = lock(&IDLE).pop();
+            let answer = idle.map_or_else(|| Renderer::start(program).map_err(Lost::Unstarted), Ok).and_then(|mut renderer| {
+                let request = Request { sources, contexts: &contexts[before - first..] };
+                if renderer.ask(request, &mut renderings, began)? {
+                    lock(&IDLE).push(renderer);
+                }
+                Ok(())
+            });
+            let Err(lost) = answer else { continue };
+            failures = if renderings.len() > before { 1 } else { failures + 1 };
+            if failures >= tries {
+                tracing::warn!(error = %lost, "an email was not rendered");
+                renderings.push(Err(lost.to_string()));
+                // The cause is probably the sources, not a slow machine, so each further email gets
+                // only one attempt.
+                (tries, failures) = (1, 0);
+            }
         }
     }
     renderings
@@ -221,18 +204,22 @@ impl Renderer {
     }
 
     /// Requests the rendering of some emails, and adds each rendering to `renderings` as it
-    /// arrives.
-    fn ask(&mut self, request: Request<'_>, renderings: &mut Vec<Rendering>) -> Result<(), Lost> {
+    /// arrives. Returns whether all have arrived; if they have not by [`SHARE`] after `began`, this
+    /// renderer must not be used again.
+    fn ask(&mut self, request: Request<'_>, renderings: &mut Vec<Rendering>, began: Instant) -> Result<bool, Lost> {
         let mut end = Instant::now() + TIME;
         let frame = serde_json::to_vec(&request).map_err(|_| Lost::Ended)?;
         write_frame(&mut self.input, &frame).map_err(|_| Lost::Ended)?;
         let mut answers = Vec::new();
-        for _ in request.contexts {
+        for left in (0..request.contexts.len()).rev() {
             let rendering = self.answer(&mut answers, end)?;
             renderings.push(serde_json::from_slice(&rendering).map_err(|_| Lost::Ended)?);
+            if left > 0 && began.elapsed() >= SHARE {
+                return Ok(false);
+            }
             end = Instant::now() + TIME;
         }
-        Ok(())
+        Ok(true)
     }
 
     /// The next answer; `read` holds the bytes that were read but not yet returned.
@@ -286,38 +273,4 @@ fn serve() -> std::io::Result<()> {
         render_each(&order.sources, &order.contexts, |rendering| write_frame(&mut output, &serde_json::to_vec(&rendering)?))?;
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use std::pin::pin;
-
-    use futures_util::FutureExt as _;
-    use futures_util::poll;
-
-    use super::Turns;
-
-    #[test]
-    fn previews_leave_a_renderer_to_the_outbox() {
-        let turns = Turns::new();
-        let _preview = turns.of_preview("a").now_or_never().unwrap();
-        assert!(turns.of_preview("b").now_or_never().is_none());
-        let _email = turns.of_email().now_or_never().unwrap();
-        assert!(turns.of_email().now_or_never().is_none(), "two renderers are the most");
-    }
-
-    #[tokio::test]
-    async fn previews_of_one_project_delay_those_of_another_by_one() {
-        let turns = Turns::new();
-        let first = turns.of_preview("a").await;
-        let mut waiting = pin!(turns.of_preview("a"));
-        let mut other = pin!(turns.of_preview("b"));
-        assert!(poll!(waiting.as_mut()).is_pending() && poll!(other.as_mut()).is_pending());
-        drop(first);
-        assert!(poll!(waiting.as_mut()).is_pending());
-        drop(other.now_or_never().unwrap());
-        drop(waiting.now_or_never().unwrap());
-        assert_eq!(turns.of_project("c").available_permits(), 1);
-        assert_eq!(turns.projects.lock().unwrap().len(), 1, "projects without previews are forgotten");
-    }
 }

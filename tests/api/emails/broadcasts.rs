@@ -7,14 +7,8 @@ use super::{OUTBOX, SEND};
 
 /// Creates users without passwords, and returns their ids and addresses.
 async fn users(app: &TestApp, count: usize) -> Vec<(String, String)> {
-    let mut users = Vec::new();
-    for number in 0..count {
-        let email = format!("user{number}@example.com");
-        let answer = app.server().post("/api/v1/users", json!({ "primary_email": email })).await;
-        assert_eq!(answer.status(), 201, "{}", answer.text());
-        users.push((answer.json()["id"].as_str().unwrap().to_owned(), email));
-    }
-    users
+    let ids = app.users(count).await.into_iter().enumerate();
+    ids.map(|(number, id)| (id, format!("user{number}@example.com"))).collect()
 }
 
 async fn entries(app: &TestApp) -> Vec<Value> {

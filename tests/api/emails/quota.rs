@@ -1,8 +1,10 @@
 //! How many emails a project may send, and in which order.
 
 use jiff::SignedDuration;
+use model::email::Email;
 use model::outbox::report::Report;
 use model::outbox::status::{ReportKind, Status};
+use model::outbox::{OutboxEntry, Recipients};
 use serde_json::{Value, json};
 use support::{SignedIn, TestApp};
 use wire::id::EmailId;
@@ -10,7 +12,7 @@ use workers::reports::{self, Told};
 
 use crate::stored::change_user;
 
-use super::{OUTBOX, SEND, attempt, entry_in, path, send};
+use super::{OUTBOX, SEND, attempt, entry_in, path, read, send, work};
 
 /// A service with this hourly quota and one user.
 async fn start(per_hour: u32) -> (TestApp, SignedIn) {
@@ -20,8 +22,10 @@ async fn start(per_hour: u32) -> (TestApp, SignedIn) {
 }
 
 async fn send_many(app: &TestApp, to: &SignedIn, count: usize) {
-    let body = json!({ "user_ids": vec![&to.user_id; count], "subject": "x", "html": "<p>x</p>" });
-    assert_eq!(app.server().post(SEND, body).await.status(), 200);
+    let body = json!({ "user_ids": [to.user_id], "subject": "x", "html": "<p>x</p>" });
+    for _ in 0..count {
+        assert_eq!(app.server().post(SEND, body.clone()).await.status(), 200);
+    }
 }
 
 async fn count(app: &TestApp, status: &str) -> usize {
@@ -231,4 +235,70 @@ async fn a_queued_email_with_an_expired_code_is_dropped_without_using_quota() {
     let reasons: Vec<&Value> = skipped["items"].as_array().unwrap().iter().map(|entry| &entry["skipped_reason"]).collect();
     assert_eq!(reasons, [&json!("CODE_EXPIRED"); 5]);
     assert_eq!(count(&app, "queued").await, 0);
+}
+
+/// Sends an email to so many addresses, by editing its recipients, and returns its id.
+async fn send_to_addresses(app: &TestApp, to: &SignedIn, count: usize) -> String {
+    let id = send(app, to, json!({})).await["id"].as_str().unwrap().to_owned();
+    let emails: Vec<String> = (0..count).map(|number| format!("address{number}@example.com")).collect();
+    let to = json!({ "to": { "type": "custom-emails", "emails": emails } });
+    assert_eq!(app.server().patch(&path(&id), to).await.status(), 200);
+    id
+}
+
+#[tokio::test]
+async fn an_email_takes_the_quota_of_all_its_recipients() {
+    let (app, ada) = start(60).await;
+    for _ in 0..3 {
+        send_to_addresses(&app, &ada, 50).await;
+    }
+    app.deliver().await;
+    // The second email owes forty tokens.
+    assert_eq!((count(&app, "sent").await, count(&app, "queued").await), (2, 1));
+    app.advance(SignedDuration::from_mins(40));
+    app.deliver().await;
+    assert_eq!(count(&app, "queued").await, 1);
+    app.advance(SignedDuration::from_mins(2));
+    app.deliver().await;
+    assert_eq!(count(&app, "queued").await, 0);
+    // Tokens that are put back are those of all recipients.
+    app.advance(SignedDuration::from_hours(2));
+    for _ in 0..2 {
+        send_to_addresses(&app, &ada, 25).await;
+    }
+    app.advance(SignedDuration::from_millis(1));
+    send_many(&app, &ada, 11).await;
+    app.deliver().await;
+    assert_eq!((count(&app, "sent").await, count(&app, "queued").await), (3 + 2 + 10, 1));
+}
+
+#[tokio::test]
+async fn an_email_with_more_recipients_than_the_quota_is_sent_and_delays_the_next() {
+    let (app, ada) = start(4).await;
+    let id = send_to_addresses(&app, &ada, 50).await;
+    app.deliver().await;
+    assert_eq!(read(&app, &id).await["status"], "sent");
+    send_many(&app, &ada, 1).await;
+    app.advance(SignedDuration::from_mins(46 * 15));
+    app.deliver().await;
+    assert_eq!(count(&app, "queued").await, 1);
+    app.advance(SignedDuration::from_mins(16));
+    app.deliver().await;
+    assert_eq!(count(&app, "queued").await, 0);
+}
+
+#[tokio::test]
+async fn a_stored_email_to_too_many_addresses_fails() {
+    let (app, ada) = start(4).await;
+    let id = send(&app, &ada, json!({})).await["id"].as_str().unwrap().to_owned();
+    // An earlier version did not limit the number of addresses.
+    let emails = (0..51).map(|number| Email::parse(&format!("address{number}@example.com")).unwrap()).collect();
+    work(&app, &id, |entry| Some(OutboxEntry { to: Recipients::CustomEmails { emails }, ..entry })).await;
+    app.deliver().await;
+    let entry = read(&app, &id).await;
+    assert_eq!((&entry["status"], app.inbox.messages(None).len()), (&json!("server-error"), 0), "{entry}");
+    assert!(entry.to_string().contains("at most 50 addresses"), "{entry}");
+    send_many(&app, &ada, 3).await;
+    app.deliver().await;
+    assert_eq!(count(&app, "sent").await, 3);
 }

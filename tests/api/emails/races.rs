@@ -73,9 +73,7 @@ async fn a_paused_email_stays_unsent_until_resumed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn concurrent_workers_send_each_email_once() {
     let app = TestApp::start().await;
-    let ada = app.sign_up("ada@example.com").await;
-    let ids = vec![&ada.user_id; 40];
-    app.server().post(super::SEND, json!({ "user_ids": ids, "html": "<p>Hello</p>" })).await;
+    app.server().post(super::SEND, json!({ "user_ids": app.users(40).await, "html": "<p>Hello</p>" })).await;
     tokio::join!(app.deliver(), app.deliver(), app.deliver());
     app.deliver().await;
     let mut sent: Vec<String> = app.inbox.messages(None).into_iter().map(|message| message.outbox_id).collect();

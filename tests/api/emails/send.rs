@@ -190,11 +190,26 @@ async fn a_recipient_without_an_account_or_address_is_skipped() {
 }
 
 #[tokio::test]
+async fn a_user_who_is_listed_twice_gets_one_email() {
+    let app = TestApp::start().await;
+    let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
+    // As many as have entries in one transaction, and more.
+    for times in [2, 200] {
+        let ids: Vec<&String> = [&bob.user_id, &ada.user_id].into_iter().cycle().take(2 * times).collect();
+        let before = (app.mails(&ada.email).await.len(), app.mails(&bob.email).await.len(), entries(&app).await);
+        let answer = app.server().post(SEND, json!({ "user_ids": ids, "html": "<p>Hello</p>" })).await;
+        let results: Vec<Value> = ids.iter().map(|id| json!({ "user_id": id })).collect();
+        assert_eq!((answer.status(), answer.json()), (200, json!({ "results": results })));
+        let after = (app.mails(&ada.email).await.len(), app.mails(&bob.email).await.len(), entries(&app).await);
+        assert_eq!(after, (before.0 + 1, before.1 + 1, before.2 + 2));
+    }
+}
+
+#[tokio::test]
 async fn a_large_email_to_many_recipients_has_an_entry_for_each() {
     let app = TestApp::start().await;
-    let ada = app.sign_up("ada@example.com").await;
     let html = format!("<p>{}</p>", "x".repeat(120_000));
-    let answer = app.server().post(SEND, json!({ "user_ids": vec![&ada.user_id; 60], "html": html, "theme_id": false })).await;
+    let answer = app.server().post(SEND, json!({ "user_ids": app.users(60).await, "html": html, "theme_id": false })).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
     app.deliver().await;
     assert_eq!(entries(&app).await, 60);

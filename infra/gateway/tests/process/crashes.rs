@@ -39,14 +39,21 @@ struct Service {
 }
 
 impl Service {
-    async fn new(emails: usize) -> (Self, String) {
+    async fn new(emails: usize) -> (Self, Vec<String>) {
         let folder = Folder::new(&format!("crashes-{emails}"));
         let gateway = Gateway::start(&folder.data());
         let saved = std::fs::read_to_string(folder.path("data/keys.env")).unwrap();
         let service =
             Self { folder, emails, project: variable(&saved, "GATELET_PROJECT_ID"), key: variable(&saved, "GATELET_SECRET_SERVER_KEY") };
-        let user = service.call(&gateway, Method::POST, "/api/v1/users", Some(json!({ "primary_email": "ada@example.com" }))).await;
-        (service, user["id"].as_str().unwrap().to_owned())
+        drop(gateway);
+        let gateway = service.start(None);
+        let mut users = Vec::new();
+        for number in 0..emails {
+            let user = json!({ "primary_email": format!("user{number}@example.com") });
+            let user = service.call(&gateway, Method::POST, "/api/v1/users", Some(user)).await;
+            users.push(user["id"].as_str().unwrap().to_owned());
+        }
+        (service, users)
     }
 
     fn start(&self, stop_at: Option<&str>) -> Gateway {
@@ -62,8 +69,8 @@ impl Service {
         answer.json().await.unwrap()
     }
 
-    async fn send(&self, gateway: &Gateway, user: &str) {
-        let body = json!({ "user_ids": vec![user; self.emails], "subject": "Hello", "html": "<p>Hello</p>", "theme_id": false });
+    async fn send(&self, gateway: &Gateway, users: &[String]) {
+        let body = json!({ "user_ids": users, "subject": "Hello", "html": "<p>Hello</p>", "theme_id": false });
         let accepted = self.call(gateway, Method::POST, "/api/v1/emails/send-email", Some(body)).await;
         assert_eq!(accepted["results"].as_array().unwrap().len(), self.emails);
     }
@@ -112,9 +119,9 @@ impl Service {
 
 #[tokio::test]
 async fn a_gateway_killed_at_every_step_sends_each_of_a_thousand_emails_once() {
-    let (service, user) = Service::new(1000).await;
+    let (service, users) = Service::new(1000).await;
     let first = service.start(Some(PLACES[0]));
-    service.send(&first, &user).await;
+    service.send(&first, &users).await;
     first.killed_where_it_stops("expanding").await;
     for place in &PLACES[1..] {
         let gateway = service.start(Some(place));
@@ -127,9 +134,9 @@ async fn a_gateway_killed_at_every_step_sends_each_of_a_thousand_emails_once() {
 
 #[tokio::test]
 async fn emails_of_a_repeatedly_killed_gateway_arrive_once_and_soon() {
-    let (service, user) = Service::new(MANY).await;
+    let (service, users) = Service::new(MANY).await;
     let mut gateway = service.start(None);
-    service.send(&gateway, &user).await;
+    service.send(&gateway, &users).await;
     // Some kills happen during the start, and others later.
     for millis in [40, 120, 5, 200, 80, 15, 300] {
         tokio::time::sleep(Duration::from_millis(millis)).await;
@@ -144,7 +151,7 @@ async fn emails_of_a_repeatedly_killed_gateway_arrive_once_and_soon() {
 async fn an_email_handed_to_a_mail_server_before_a_kill_is_not_resent() {
     // This server accepts connections, but never answers.
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
-    let (service, user) = Service::new(1).await;
+    let (service, users) = Service::new(1).await;
     let config = format!(
         r#"config.email_config={{"type":"standard","host":"localhost","port":{},"username":"notes","password":"the-password",
         "sender_name":"Notes","sender_email":"notes@example.com"}}"#,
@@ -155,7 +162,7 @@ async fn an_email_handed_to_a_mail_server_before_a_kill_is_not_resent() {
         .output();
     succeeds(&set.unwrap());
     let first = service.start(Some("claimed:1"));
-    service.send(&first, &user).await;
+    service.send(&first, &users).await;
     first.killed_where_it_stops("claimed").await;
     let again = service.start(None);
     let entry = service.settled(&again).await.remove(0);

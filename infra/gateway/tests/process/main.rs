@@ -12,6 +12,7 @@ mod deployment;
 mod doctor;
 mod dynamodb;
 mod failures;
+mod fairness;
 mod folder;
 mod health;
 mod inbox;

@@ -52,6 +52,8 @@ pub const RENDERING_LEASE: SignedDuration = SignedDuration::from_mins(1);
 pub const SENDING_LEASE: SignedDuration = SignedDuration::from_mins(20);
 /// The maximum number of attempts to send; an edit of the content starts the count again.
 pub const MAX_ATTEMPTS: u32 = 5;
+/// The maximum number of addresses of an email: Amazon SES sends to at most 50 at once.
+pub const MAX_ADDRESSES: usize = 50;
 
 /// An outbox entry, as stored in the table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -143,6 +145,14 @@ impl Recipients {
         match self {
             Self::UserPrimaryEmail { user_id } | Self::UserCustomEmails { user_id, .. } => Some(*user_id),
             Self::CustomEmails { .. } => None,
+        }
+    }
+
+    /// The listed addresses; none if the email goes to the primary address of a user.
+    pub fn addresses(&self) -> &[Email] {
+        match self {
+            Self::UserPrimaryEmail { .. } => &[],
+            Self::UserCustomEmails { emails, .. } | Self::CustomEmails { emails } => emails,
         }
     }
 }

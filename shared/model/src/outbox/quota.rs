@@ -1,5 +1,7 @@
-//! How many emails a project may send now: a token bucket with one token per email, which refills
-//! at the project's rate.
+//! How many emails a project may send now: a token bucket, which refills at the project's rate. An
+//! email takes one token for each of its recipients. If the bucket has some of its tokens, the
+//! email is sent, and the next ones wait until the others have been added: an email with more
+//! recipients than the bucket holds need not wait for ever, and no project exceeds its rate.
 //!
 //! A full bucket holds one hour of the project's rate. So after a quiet hour emails are sent
 //! immediately, since people wait for their codes, but within any hour at most twice the hourly
@@ -14,7 +16,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use wire::clock::Millis;
 
-use crate::outbox::OutboxEntry;
+use crate::outbox::{MAX_ADDRESSES, OutboxEntry};
 
 /// How long a rate is used before it is recomputed. Recomputing it reads a month of counters.
 const RATE_LIFE: Millis = 60_000;
@@ -44,9 +46,17 @@ impl Audience {
     }
 }
 
+/// The number of tokens that the email of an entry takes. An email to too many addresses is not
+/// sent and takes one.
+pub fn tokens(entry: &OutboxEntry) -> usize {
+    let count = entry.to.addresses().len();
+    if count > MAX_ADDRESSES { 1 } else { count.max(1) }
+}
+
 /// A project's bucket, as stored in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Bucket {
+    /// Less than zero if tokens are owed.
     tokens: f64,
     /// Tokens for emails to strangers. Buckets of earlier versions do not have the field and start
     /// full.
@@ -91,6 +101,11 @@ impl Bucket {
         };
         let taken = most.min(f64::from(wanted)).max(0.0).floor() as u32;
         (filled.with(to, -f64::from(taken)), taken)
+    }
+
+    /// Takes tokens even if the bucket has fewer.
+    pub fn owe(self, to: Audience, count: u32) -> Self {
+        self.with(to, -f64::from(count))
     }
 
     /// Returns tokens that were taken but not used for an email.
@@ -149,6 +164,17 @@ mod tests {
         assert_eq!(bucket.take(Audience::Known, 1000, at(1800)).1, 100);
         assert_eq!(bucket.take(Audience::Known, 1000, at(86_400)).1, 200);
         assert_eq!(bucket.give_back(Audience::Known, 500).take(Audience::Known, 1000, at(0)).1, 200);
+    }
+
+    #[test]
+    fn tokens_that_are_owed_delay_the_next_emails() {
+        let (bucket, taken) = Bucket::full(60.0, at(0)).take(Audience::Known, 60, at(0));
+        let bucket = bucket.owe(Audience::Known, 40);
+        assert_eq!((taken, bucket.take(Audience::Known, 1, at(40 * 60)).1), (60, 0));
+        assert_eq!(bucket.take(Audience::Known, 1, at(41 * 60)).1, 1);
+        let bucket = Bucket::full(60.0, at(0)).owe(Audience::Strangers, 20);
+        assert_eq!((bucket.take(Audience::Strangers, 9, at(600)).1, bucket.take(Audience::Known, 99, at(0)).1), (0, 40));
+        assert_eq!(bucket.give_back(Audience::Strangers, 6).take(Audience::Strangers, 9, at(0)).1, 1);
     }
 
     #[test]

@@ -35,12 +35,12 @@ fn or_later<T>(result: Result<T, Error>, otherwise: T) -> Result<T, Error> {
 }
 
 impl Store {
-    /// Takes up to one token for each email of a queue. `base` is the number of emails per hour
+    /// Takes up to `wanted` tokens for emails of a queue. `base` is the number of emails per hour
     /// from which the project's rate is computed. Returns how many tokens were taken: none if the
     /// bucket has no whole token for the queue, or if other workers were faster in every round,
     /// because those workers are then sending the project's emails.
-    pub async fn take_mail_tokens(&self, queue: &Queue, base: u32, now: Timestamp) -> Result<u32, Error> {
-        let (project, wanted) = (&queue.project, u32::try_from(queue.entries.len()).unwrap_or(u32::MAX));
+    pub async fn take_mail_tokens(&self, queue: &Queue, wanted: u32, base: u32, now: Timestamp) -> Result<u32, Error> {
+        let project = &queue.project;
         let taken = optimistic!(ROUNDS, |_| {
             let (bucket, version) = self.bucket(project, base, now).await?;
             let (left, taken) = bucket.take(queue.to, wanted, now);
@@ -56,14 +56,25 @@ impl Store {
     /// faster in every round (which is not an error), emails are delayed, but the project does not
     /// exceed its rate.
     pub async fn give_mail_tokens_back(&self, queue: &Queue, count: u32) -> Result<(), Error> {
+        self.change_bucket(queue, |bucket| bucket.give_back(queue.to, count)).await.map(|_| ())
+    }
+
+    /// Takes tokens that the bucket need not have: if it lacks some, emails wait until they have
+    /// been added. Returns whether the tokens were taken; they were not if other workers were
+    /// faster in every round.
+    pub async fn owe_mail_tokens(&self, queue: &Queue, count: u32) -> Result<bool, Error> {
+        self.change_bucket(queue, |bucket| bucket.owe(queue.to, count)).await
+    }
+
+    async fn change_bucket(&self, queue: &Queue, change: impl Fn(&Bucket) -> Bucket) -> Result<bool, Error> {
         let project = &queue.project;
-        let given = optimistic!(ROUNDS, |_| {
-            let Some(item) = self.get(&bucket_key(project)).await? else { return Ok(()) };
+        let changed = optimistic!(ROUNDS, |_| {
+            let Some(item) = self.get(&bucket_key(project)).await? else { return Ok(true) };
             let version = number(&item, "version").unwrap_or_default();
             let bucket: Bucket = entity(item)?;
-            self.replace_bucket(project, &bucket.give_back(queue.to, count), version).await
+            self.replace_bucket(project, &change(&bucket), version).await.map(|()| true)
         });
-        or_later(given, ())
+        or_later(changed, false)
     }
 
     /// The project's bucket, at the rate that follows from the emails of the last month and an

@@ -29,6 +29,11 @@ use crate::item::{Item, sortable, string};
 
 /// The number of partitions for the due work of a lane, and for the queues of all projects.
 const SHARDS: u8 = 4;
+/// The number of partitions for due work.
+const LANES: usize = 2 * SHARDS as usize;
+/// The maximum number of keys that are read from a partition, behind its first ones, to find the
+/// work of other projects.
+const FURTHER: i32 = 1000;
 
 /// The position in the index of an item that needs work.
 pub(crate) struct Waiting {
@@ -44,6 +49,20 @@ pub enum Due {
     /// A broadcast to expand.
     Broadcast(ProjectId, BroadcastId),
 }
+
+impl Due {
+    /// The project.
+    pub fn project(&self) -> &ProjectId {
+        match self {
+            Self::Entry(project, _) | Self::Broadcast(project, _) => project,
+        }
+    }
+}
+
+/// How far each partition has been searched for the work of projects that are not at its beginning.
+/// The next search continues there, and begins anew after the end of the partition.
+#[derive(Debug, Default)]
+pub struct Searched([Option<String>; LANES]);
 
 /// The first emails in one of a project's queues, in sending order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,6 +103,11 @@ pub(crate) fn in_lane(is_urgent: bool, id: uuid::Uuid, due: Timestamp) -> Waitin
     Waiting { partition: lane(is_urgent, shard), position: due_position(due, id) }
 }
 
+/// The partitions for due work, the urgent ones first.
+fn lanes() -> impl Iterator<Item = String> {
+    [true, false].into_iter().flat_map(|urgent| (0..SHARDS).map(move |shard| lane(urgent, shard)))
+}
+
 fn lane(is_urgent: bool, shard: u8) -> String {
     let lane = if is_urgent { "URGENT" } else { "USUAL" };
     format!("DUE#{lane}#{shard}")
@@ -109,26 +133,70 @@ impl Store {
     /// Due work, urgent work first; at most `limit` items from each partition.
     pub async fn due_work(&self, now: Timestamp, limit: i32) -> Result<Vec<Due>, Error> {
         let until = format!("{}#~", sortable(now));
-        let partitions = [true, false].into_iter().flat_map(|urgent| (0..SHARDS).map(move |shard| lane(urgent, shard)));
-        let shards = try_join_all(partitions.map(|partition| self.keys_between(partition, "0".to_owned(), until.clone(), limit))).await?;
+        let shards = try_join_all(lanes().map(|lane| self.keys_between(lane, "0".to_owned(), until.clone(), limit))).await?;
         Ok(shards.iter().flatten().filter_map(due).collect())
+    }
+
+    /// Like [`Self::due_work`], without the work of the projects in `busy`, and with the work of
+    /// projects that have none among the first `limit` items: at most as many items again from each
+    /// partition. So a project with much due work does not hide the work of others. To find it, a
+    /// call reads up to a thousand further keys of a partition if projects are busy, and otherwise
+    /// `limit`; the next call continues behind them.
+    pub async fn due_beside(&self, busy: &[ProjectId], now: Timestamp, limit: i32, searched: &mut Searched) -> Result<Vec<Due>, Error> {
+        let until = format!("{}#~", sortable(now));
+        let found = lanes().zip(&mut searched.0).map(|(lane, searched)| self.due_in(lane, busy, &until, limit, searched));
+        Ok(try_join_all(found).await?.into_iter().flatten().collect())
+    }
+
+    async fn due_in(
+        &self,
+        lane: String,
+        busy: &[ProjectId],
+        until: &str,
+        limit: i32,
+        searched: &mut Option<String>,
+    ) -> Result<Vec<Due>, Error> {
+        let first = self.keys_between(lane.clone(), "0".to_owned(), until.to_owned(), limit).await?;
+        let from = searched.take();
+        let behind = first.last().and_then(position).filter(|_| is_full(&first, limit));
+        let mut found: Vec<Due> = first.iter().filter_map(due).collect();
+        let known: Vec<ProjectId> = found.iter().map(|due| due.project().clone()).collect();
+        found.retain(|due| !busy.contains(due.project()));
+        let Some(behind) = behind else { return Ok(found) };
+        let further = if found.len() < known.len() { FURTHER } else { limit };
+        let from = from.filter(|from| from.as_str() > behind).unwrap_or_else(|| behind.to_owned());
+        let next = self.keys_between(lane, format!("{from}!"), until.to_owned(), further).await?;
+        let (mut left, mut is_end) = (limit, !is_full(&next, further));
+        for item in &next {
+            if left == 0 {
+                is_end = false;
+                break;
+            }
+            *searched = position(item).map(str::to_owned);
+            if let Some(due) = due(item).filter(|due| !busy.contains(due.project()) && !known.contains(due.project())) {
+                found.push(due);
+                left -= 1;
+            }
+        }
+        if is_end {
+            *searched = None;
+        }
+        Ok(found)
     }
 
     /// All entries in the lanes that are due by `until`, including those that a worker is
     /// processing.
     pub async fn waiting_entries(&self, until: Timestamp) -> Result<Vec<(ProjectId, EmailId)>, Error> {
         let until = format!("{}#~", sortable(until));
-        let partitions = [true, false].into_iter().flat_map(|urgent| (0..SHARDS).map(move |shard| lane(urgent, shard)));
-        let all = partitions.map(|partition| self.query_all(self.keys_of(partition, "0".to_owned(), until.clone())));
+        let all = lanes().map(|partition| self.query_all(self.keys_of(partition, "0".to_owned(), until.clone())));
         Ok(try_join_all(all).await?.iter().flatten().filter_map(entry_of).collect())
     }
 
     /// When the oldest work that is due by `now` became due; `None` if no work is due.
     pub async fn oldest_due(&self, now: Timestamp) -> Result<Option<Timestamp>, Error> {
         let until = format!("{}#~", sortable(now));
-        let partitions = [true, false].into_iter().flat_map(|urgent| (0..SHARDS).map(move |shard| lane(urgent, shard)));
-        let firsts = try_join_all(partitions.map(|partition| self.keys_between(partition, "0".to_owned(), until.clone(), 1))).await?;
-        let times = firsts.iter().flatten().filter_map(|item| item.get("gsi2sk")?.as_s().ok()?.split('#').next()?.parse().ok());
+        let firsts = try_join_all(lanes().map(|partition| self.keys_between(partition, "0".to_owned(), until.clone(), 1))).await?;
+        let times = firsts.iter().flatten().filter_map(|item| position(item)?.split('#').next()?.parse().ok());
         Ok(times.filter_map(|millis| Timestamp::from_millisecond(millis).ok()).min())
     }
 
@@ -146,7 +214,7 @@ impl Store {
             }
         }
         // If the query returned the maximum number of keys, the partition may have more queues.
-        let behind = queues.last().filter(|_| i32::try_from(keys.len()).is_ok_and(|count| count >= limit));
+        let behind = queues.last().filter(|_| is_full(&keys, limit));
         let next = match behind {
             Some(last) => Some(QueuePosition { shard, after: format!("{}{}~", last.project, mark(last.to)) }),
             None => (shard + 1 < SHARDS).then(|| QueuePosition { shard: shard + 1, after: "!".to_owned() }),
@@ -169,6 +237,15 @@ impl Store {
     }
 }
 
+/// Whether a query returned the maximum number of keys, so that the partition may have more.
+fn is_full(keys: &[Item], limit: i32) -> bool {
+    i32::try_from(keys.len()).is_ok_and(|count| count >= limit)
+}
+
+fn position(item: &Item) -> Option<&str> {
+    item.get("gsi2sk")?.as_s().ok().map(String::as_str)
+}
+
 /// The work that the key of an item identifies.
 fn due(item: &Item) -> Option<Due> {
     let mut parts = item.get("pk")?.as_s().ok()?.split('#');
@@ -183,7 +260,7 @@ fn due(item: &Item) -> Option<Due> {
 /// The queued email that the key of an item identifies.
 fn queued(item: &Item) -> Option<(ProjectId, Audience, EmailId)> {
     let (project, id) = entry_of(item)?;
-    let position = item.get("gsi2sk")?.as_s().ok()?.strip_prefix(project.as_str())?;
+    let position = position(item)?.strip_prefix(project.as_str())?;
     let to = [Audience::Known, Audience::Strangers].into_iter().find(|to| position.starts_with(mark(*to)))?;
     Some((project, to, id))
 }

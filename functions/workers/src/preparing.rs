@@ -1,0 +1,111 @@
+//! Preparing the due entries of one project: rendering them, and putting them in the project's
+//! queues.
+
+use flows::App;
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use model::outbox::Stage;
+use store::outbox::OutboxRow;
+use store::outbox::moves::parts;
+use store::outbox::transition::OutboxMove;
+use store::outbox::work::Due;
+use tokio::time::Instant;
+use wire::id::ProjectId;
+
+use crate::broadcast;
+use crate::content;
+use crate::fail_point::reached;
+use crate::parties::Parties;
+use crate::sending::{all, counted, moved};
+use crate::turns::{CHUNK, SHARE, Turns};
+
+/// About how many entries of a broadcast are created at once.
+const EXPANDED: usize = 200;
+/// Number of entries of a slow project that are claimed at once: so few that they are rendered
+/// before the lease ends, even if several slow projects take turns.
+const SLOW_CHUNK: usize = 2;
+
+/// Prepares due entries and expands due broadcasts of a project once it is the project's turn, and
+/// returns how many entries were advanced or created. Once [`SHARE`] has passed, the rest stays
+/// due, so that others get their turn.
+pub(crate) async fn prepare(app: &App, turns: &Turns, project: &ProjectId, due: Vec<Due>, is_slow: bool) -> Result<usize, store::Error> {
+    let Some(_turn) = turns.to_prepare(due.len(), is_slow).await else { return Ok(0) };
+    let began = Instant::now();
+    let is_over = || turns.is_ended() || began.elapsed() >= SHARE;
+    let (mut entries, mut broadcasts) = (Vec::new(), Vec::new());
+    for due in due {
+        match due {
+            Due::Entry(project, id) => entries.push((project, id)),
+            Due::Broadcast(_, id) => broadcasts.push(id),
+        }
+    }
+    let mut done = 0;
+    // At least one broadcast and one chunk of entries, so that neither waits for all of the others.
+    for (number, id) in broadcasts.into_iter().enumerate() {
+        if number > 0 && is_over() {
+            break;
+        }
+        done += counted(broadcast::expand(app, project, id, EXPANDED).await);
+    }
+    for (number, chunk) in entries.chunks(if is_slow { SLOW_CHUNK } else { CHUNK }).enumerate() {
+        if number > 0 && is_over() {
+            break;
+        }
+        let rows = app.store.outbox_rows(chunk).await?;
+        let parties = &Parties::of(app, &rows).await?;
+        done += advance(app, parties, rows).await;
+    }
+    Ok(done)
+}
+
+/// Advances each due entry as far as possible: renders it, and puts it in its queue or leaves it
+/// scheduled. An entry whose worker stopped while sending is marked as failed.
+async fn advance(app: &App, parties: &Parties, rows: Vec<OutboxRow>) -> usize {
+    let now = app.clock.now();
+    let (mut to_render, mut to_move) = (Vec::new(), Vec::new());
+    for row in rows.into_iter().filter(|row| row.entry.due_at().is_some_and(|due| due <= now)) {
+        let entry = row.entry.clone();
+        let (moves, next) = match row.entry.stage {
+            Stage::Preparing | Stage::Rendering { .. } => (&mut to_render, entry.begin_rendering(app.entropy.uuid(), now)),
+            Stage::Scheduled => (&mut to_move, entry.enqueue(now)),
+            Stage::Sending { .. } => (&mut to_move, entry.abandon_sending(now)),
+            _ => continue,
+        };
+        moves.extend(next.map(|next| OutboxMove { row, next }));
+    }
+    let mut works: Vec<BoxFuture<'_, Result<usize, store::Error>>> = Vec::new();
+    works.extend(parts(to_move).into_iter().map(|part| moved(app, part).boxed()));
+    works.extend(parts(to_render).into_iter().map(|part| render(app, parties, part).boxed()));
+    all(works).await
+}
+
+/// Claims entries and renders them. An edit in the meantime changes the version, and the outdated
+/// rendering is discarded. Entries that were not rendered because others had taken too long become
+/// due again.
+async fn render(app: &App, parties: &Parties, claims: Vec<OutboxMove>) -> Result<usize, store::Error> {
+    reached("preparing", claims.len());
+    let rows = app.store.move_outbox_entries(claims).await?;
+    reached("rendering", rows.len());
+    let rendered = content::render_all(app, parties, &rows).await?;
+    let count = rendered.iter().flatten().count();
+    reached("rendered", count);
+    let now = app.clock.now();
+    let moves = rows.iter().zip(rendered).filter_map(|(row, rendered)| {
+        let Stage::Rendering { claim, .. } = row.entry.stage else { return None };
+        let next = match rendered {
+            None => row.entry.clone().take_back(now)?,
+            Some(rendered) => {
+                let mut next = rendered.entry.finish_rendering(claim, rendered.rendering, now)?;
+                if let Some(mail) = &mut next.rendered {
+                    mail.unsubscribe_url = rendered.unsubscribe_url;
+                }
+                next
+            }
+        };
+        Some(OutboxMove { row: row.clone(), next })
+    });
+    for part in parts(moves.collect()) {
+        app.store.move_outbox_entries(part).await?;
+    }
+    Ok(count)
+}

@@ -1,0 +1,54 @@
+//! Whose turn it is to prepare entries or to send.
+
+use std::time::Duration;
+
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+/// Number of entries that are read at once with their projects and users. A batch read has at most
+/// a hundred keys.
+pub(crate) const CHUNK: usize = 50;
+/// The maximum number of queues of projects with their own mail server that are served at the same
+/// time. It is limited, because emails that are being sent are in memory.
+const OWN: usize = 16;
+/// The number of entries in memory that are being prepared at the same time.
+const PREPARED: usize = 100;
+/// The number of slow projects whose entries are prepared at the same time, or whose emails are
+/// sent through the deployment's sender. They wait for the same renderer.
+const SLOW: usize = 4;
+/// The time after which a task begins no further chunk, so that others get their turn.
+pub(crate) const SHARE: Duration = Duration::from_secs(1);
+
+/// Whose turn it is to prepare entries or to send. Emails through the deployment's sender wait
+/// neither for the mail servers of projects, which may be slow, nor for slow templates.
+pub(crate) struct Turns {
+    /// A permit for each entry.
+    prepare: Semaphore,
+    pub(crate) slow: Semaphore,
+    pub(crate) deployments: Semaphore,
+    pub(crate) own: Semaphore,
+}
+
+impl Turns {
+    pub(crate) fn new() -> Self {
+        let [prepare, slow, deployments, own] = [PREPARED, SLOW, 1, OWN].map(Semaphore::new);
+        Self { prepare, slow, deployments, own }
+    }
+
+    /// The turn of a project to prepare this many entries; `None` after [`Self::end`].
+    pub(crate) async fn to_prepare(&self, entries: usize, is_slow: bool) -> Option<SemaphorePermit<'_>> {
+        let (turns, count) = if is_slow { (&self.slow, 1) } else { (&self.prepare, entries.clamp(1, CHUNK)) };
+        turns.acquire_many(u32::try_from(count).unwrap_or(1)).await.ok()
+    }
+
+    /// From now on, no task gets a turn or begins another chunk. Chunks that have begun are still
+    /// prepared, or claimed and sent.
+    pub(crate) fn end(&self) {
+        for turns in [&self.prepare, &self.slow, &self.deployments, &self.own] {
+            turns.close();
+        }
+    }
+
+    pub(crate) fn is_ended(&self) -> bool {
+        self.prepare.is_closed()
+    }
+}

@@ -1,0 +1,109 @@
+//! Who may use a renderer next.
+//!
+//! A project whose emails take long counts as slow for a while. All slow projects together use at
+//! most half of the renderers, so the other half is left to all other projects. The same holds for
+//! previews. The previews of one project, and the emails of one slow project, are rendered one call
+//! after another: however many there are, another project's next one waits for at most one of them.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
+
+/// How many renderers run at once: as many as fit in the memory of a small function.
+const AT_ONCE: usize = 2;
+/// How many renderers may render previews at once, and how many the emails of slow projects.
+const HALF: usize = 1;
+/// A project is slow if the emails of a call took this long on average, and [`SLOW_CALL`] in total,
+/// so that a single delay of the machine is not taken for a slow template.
+const SLOW_EMAIL: Duration = Duration::from_millis(100);
+const SLOW_CALL: Duration = Duration::from_millis(500);
+/// How long a project counts as slow after its last slow call.
+const SLOW_FOR: Duration = Duration::from_secs(60);
+
+/// Who may use a renderer next.
+pub(crate) struct Turns {
+    all: Semaphore,
+    previews: Lane,
+    slow: Lane,
+    /// The slow projects, each with the time until which it counts as slow.
+    slow_until: Mutex<Vec<(String, Instant)>>,
+}
+
+/// Projects that may use only some of the renderers, and each only one at a time.
+struct Lane {
+    renderers: Semaphore,
+    /// The projects that use a renderer or wait for one, each with a semaphore of one permit.
+    projects: Mutex<Vec<(String, Arc<Semaphore>)>>,
+}
+
+/// The permits for using a renderer: in a lane, that of the project and one of the lane; and one
+/// for any renderer.
+pub(crate) type Turn<'a> = (Option<OwnedSemaphorePermit>, Option<SemaphorePermit<'a>>, Option<SemaphorePermit<'a>>);
+
+impl Turns {
+    pub(crate) const fn new() -> Self {
+        Self { all: Semaphore::const_new(AT_ONCE), previews: Lane::new(), slow: Lane::new(), slow_until: Mutex::new(Vec::new()) }
+    }
+
+    pub(crate) async fn of_email(&self, project: &str) -> Turn<'_> {
+        if !self.is_slow(project) {
+            let any = self.all.acquire().await.ok();
+            // Another call may have shown meanwhile that the project is slow.
+            if !self.is_slow(project) {
+                return (None, None, any);
+            }
+        }
+        self.in_lane(&self.slow, project).await
+    }
+
+    pub(crate) async fn of_preview(&self, project: &str) -> Turn<'_> {
+        self.in_lane(&self.previews, project).await
+    }
+
+    async fn in_lane<'a>(&'a self, lane: &'a Lane, project: &str) -> Turn<'a> {
+        let project = lane.of_project(project).acquire_owned().await.ok();
+        let renderer = lane.renderers.acquire().await.ok();
+        (project, renderer, self.all.acquire().await.ok())
+    }
+
+    /// Notes how long the emails of a call took.
+    pub(crate) fn took(&self, project: &str, time: Duration, emails: usize) {
+        let emails = u32::try_from(emails).unwrap_or(u32::MAX);
+        if time >= SLOW_CALL && time >= SLOW_EMAIL.saturating_mul(emails) {
+            let (mut slow, now) = (lock(&self.slow_until), Instant::now());
+            slow.retain(|(id, until)| *until > now && id != project);
+            slow.push((project.to_owned(), now + SLOW_FOR));
+        }
+    }
+
+    pub(crate) fn is_slow(&self, project: &str) -> bool {
+        let now = Instant::now();
+        lock(&self.slow_until).iter().any(|(id, until)| id == project && *until > now)
+    }
+}
+
+impl Lane {
+    const fn new() -> Self {
+        Self { renderers: Semaphore::const_new(HALF), projects: Mutex::new(Vec::new()) }
+    }
+
+    fn of_project(&self, project: &str) -> Arc<Semaphore> {
+        let mut projects = lock(&self.projects);
+        projects.retain(|(_, turn)| Arc::strong_count(turn) > 1);
+        if let Some((_, turn)) = projects.iter().find(|(id, _)| id == project) {
+            return Arc::clone(turn);
+        }
+        let turn = Arc::new(Semaphore::new(1));
+        projects.push((project.to_owned(), Arc::clone(&turn)));
+        turn
+    }
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+#[path = "turns_tests.rs"]
+mod tests;
