@@ -29,6 +29,7 @@ mod oauth_provider_list;
 mod oauth_providers_fail;
 mod oauth_redirects;
 mod oauth_token;
+mod oauth_unfinished;
 mod one_sign_in_account;
 mod otp_check_sign_in_code;
 mod otp_send_sign_in_code;

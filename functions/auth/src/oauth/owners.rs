@@ -84,6 +84,7 @@ pub(crate) fn attached(
     if user.add_account(account.clone()).is_err() {
         return Err(Error::conflict());
     }
+    user.forget_wrong_passwords();
     // The account is linked because of its email address, so the user must still have this address,
     // verified.
     let address = profile.email.as_ref().map(|email| user::has_verified_email(&project.id, email, user.id));

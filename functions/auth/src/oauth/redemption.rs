@@ -5,12 +5,12 @@
 //! user. If the flow links an account to a signed-in user, or upgrades an anonymous user, the code
 //! is also bound to the session in which the flow began. It lives for five minutes and works once.
 //! A second use means that it was stolen, and ends the session that it started or took to another
-//! domain (RFC 6749 §4.1.2, RFC 9700 §2.1.1).
+//! domain (RFC 6749 §4.1.2, RFC 9700 §2.1.1). If the flow leads to a change of an existing user,
+//! redeeming the code makes that change.
 
 use errors::{Error, KnownError};
 use flows::App;
 use flows::context::Scope;
-use flows::email::notice;
 use model::project::Project;
 use model::project::redirect::RedirectUrl;
 use model::provider::authorization::challenge;
@@ -18,21 +18,18 @@ use model::session::Amr;
 use model::sign_in::provider::Refusal;
 use model::user::User;
 use model::user::device::Device;
-use model::user::provider_account::Refused;
 use model::user::restriction::RestrictedReason;
 use secrecy::{ExposeSecret as _, SecretString};
-use store::provider::authorization::{self, AuthorizationCode, Pending, PendingChange};
-use store::provider::tokens::keep_tokens;
+use store::provider::authorization::{self, AuthorizationCode, PendingChange};
 use store::user::account::Outcome;
 use store::user::{self, UserRow};
 use store::{Contention as _, Label, optimistic, session};
 use subtle::ConstantTimeEq as _;
 
-use crate::oauth::account::{Signing, sign_up};
 use crate::oauth::code::revoke;
-use crate::oauth::handed_over;
 use crate::oauth::owners::refused;
 use crate::oauth::tokens::Tokens;
+use crate::oauth::{handed_over, pending};
 use crate::sign_in::tokens::NewSession;
 use crate::sign_in::{required_teams, second_factor};
 
@@ -124,7 +121,11 @@ impl Redemption {
                 let again = app.store.user(&project.id, row.user.id).await?;
                 row = again.ok_or(KnownError::InvalidAuthorizationCode)?;
             }
-            check(app, &stored, &row)?;
+            if let Err(reason) = check(app, &stored, &row) {
+                // Another request may have redeemed the code, and changed the user, since the code
+                // was read.
+                return Err(self.reused(app, project).await?.unwrap_or_else(|| reason.into()));
+            }
             let (mut after, done) = self.write(scope, &stored, &row).await?;
             match done {
                 Ok(Next::Session(session)) => {
@@ -137,15 +138,19 @@ impl Redemption {
                     let taken = app.store.authorization_code(&project.id, &self.code).await?;
                     Err(revoke(app, project, taken.as_ref().unwrap_or(&stored)).await)
                 }
-                Err(Failed::Changed) => {
-                    let code = app.store.authorization_code(&project.id, &self.code).await?;
-                    if let Some(taken) = code.filter(|code| code.session_id.is_some()) {
-                        return Err(revoke(app, project, &taken).await);
-                    }
-                    Err(Error::conflict())
-                }
+                Err(Failed::Changed) => Err(self.reused(app, project).await?.unwrap_or_else(Error::conflict)),
                 Err(Failed::For(reason)) => Err(reason.into()),
             }
+        })
+    }
+
+    /// If the code has been redeemed by now, ends the session for which it was redeemed, and returns
+    /// the error for the request.
+    async fn reused(&self, app: &App, project: &Project) -> Result<Option<Error>, Error> {
+        let code = app.store.authorization_code(&project.id, &self.code).await?;
+        Ok(match code.filter(|code| code.session_id.is_some()) {
+            Some(taken) => Some(revoke(app, project, &taken).await),
+            None => None,
         })
     }
 
@@ -154,21 +159,11 @@ impl Redemption {
     async fn write(&self, scope: Scope<'_>, stored: &AuthorizationCode, row: &UserRow) -> Result<(User, Result<Next, Failed>), Error> {
         let Scope { app, project, place } = scope;
         let id = &project.id;
-        let mut after = row.user.clone();
-        match stored.pending.as_ref().map(|pending| (pending, pending.change)) {
-            Some((_, PendingChange::Upgrade { .. })) if !row.user.is_anonymous => return Err(KnownError::InvalidAuthorizationCode.into()),
-            Some((pending, PendingChange::Upgrade { email_signs_in })) => {
-                after.sign_up(app.clock.now());
-                let account = Signing { profile: &pending.profile, account: &pending.account, email_signs_in };
-                after = sign_up(app, project, after, &account, place)?;
-            }
-            Some((pending, PendingChange::Link)) => match after.add_account(pending.account.clone()) {
-                Ok(()) => {}
-                Err(Refused::Duplicate) => return Ok((after, Err(Failed::For(refused(Refusal::OfAnother, None))))),
-                Err(_) => return Err(KnownError::InvalidAuthorizationCode.into()),
-            },
-            None => {}
-        }
+        let (after, change) = match &stored.pending {
+            Some(pending) => pending::made(scope, pending, row)?,
+            None if row.user.has_wrong_passwords() => (row.user.clone(), vec![user::reopen(id, row.user.id, stored.epoch)]),
+            None => (row.user.clone(), vec![user::at_epoch(id, row.user.id, stored.epoch)]),
+        };
         // The user may have changed since the device was read.
         let (settings, now) = (&project.config.second_factor, app.clock.now());
         let device = self.device.clone().filter(|device| device.is_remembered(&after, settings, now));
@@ -176,14 +171,7 @@ impl Redemption {
         let session = NewSession::start(app, project, &after, place, vec![Amr::Fed]).on(device);
         let mut writes = vec![authorization::redeem_code(id, &self.code, session.id())];
         writes.extend(stored.begun_in.map(|begun| session::lives(project, after.id, begun, app.clock.now())));
-        match &stored.pending {
-            None if row.user.has_wrong_passwords() => writes.push(user::reopen(id, after.id, stored.epoch)),
-            None => writes.push(user::at_epoch(id, after.id, stored.epoch)),
-            Some(Pending { account, tokens, .. }) => {
-                writes.extend(tokens.as_ref().map(|tokens| keep_tokens(id, after.id, account, tokens)).transpose()?);
-                writes.extend(notice::of_change(app, project, Some(place), &row.user, &mut after)?);
-            }
-        }
+        writes.extend(change);
         let next = match second_factor::required(app, project, &after, stored.is_new_user, Amr::Fed)?.filter(|_| !is_remembered) {
             Some((attempt, required)) => {
                 writes.push(attempt);

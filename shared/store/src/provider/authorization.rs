@@ -45,7 +45,7 @@ pub struct AuthorizationCode {
     #[serde(default)]
     pub epoch: u64,
     /// For linking or upgrading, the session in which the flow began: the code is valid only while
-    /// that session is live. Absent from codes for ordinary sign-ins, and from codes that earlier
+    /// that session is live. Absent from codes for other sign-ins, and from codes that earlier
     /// versions wrote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begun_in: Option<SessionId>,
@@ -91,12 +91,14 @@ impl HandedOver {
     }
 }
 
-/// A change to the user whose access token began the flow.
+/// A change to an existing user: the one whose access token began the flow, or the one who owns the
+/// email address of the provider account.
 ///
 /// The person who returns from the provider may not be the one who began the flow: an attacker can
-/// begin a flow and lead a victim through the rest, and the victim's provider account would be
-/// linked to the attacker's user (RFC 9700 §4.7). Only when the app exchanges the code does the
-/// PKCE verifier prove that both are the same person.
+/// begin a flow and lead a victim through the rest. The victim's provider account would be linked
+/// to the attacker's user (RFC 9700 §4.7), or the victim's own user would be changed although the
+/// victim signed in nowhere. Only when the app exchanges the code does the PKCE verifier prove that
+/// both are the same person.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pending {
     /// The kind of change.
@@ -121,6 +123,18 @@ pub enum PendingChange {
         /// Whether the user can also sign in with the email address that the provider reports.
         email_signs_in: bool,
     },
+    /// The provider account is added to the user who has verified its email address here.
+    Attach,
+    /// The user has not verified the email address of the provider account here, and is handed over
+    /// to the person who has verified it at the provider.
+    TakeOver,
+}
+
+impl PendingChange {
+    /// Whether the change is to the user whose access token began the flow.
+    pub fn is_of_beginner(self) -> bool {
+        matches!(self, Self::Link | Self::Upgrade { .. })
+    }
 }
 
 fn state_key(state: &SecretString) -> Key {
