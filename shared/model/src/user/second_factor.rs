@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use wire::clock::after;
-use wire::id::UserId;
+use wire::id::{SessionId, UserId};
 
 use crate::code::Rejected;
 use crate::passkey::Passkey;
@@ -111,6 +111,19 @@ impl User {
     /// second factor in it but could.
     pub fn owes_second_factor(&self, session: &Session, config: &ProjectConfig) -> bool {
         self.restricted_reason(config).is_none() && self.restricted_reason_in(session, config).is_some()
+    }
+
+    /// Ends the other sessions if the user of `before`, of whom the project requires two factors,
+    /// now has an authenticator app, and did not have one before. The app lifts the restriction of
+    /// every session, even of one whose holder knows only the password. `kept` is the session in
+    /// which the app was set up; `None` if a server did that.
+    pub fn end_sessions_of_one_factor(&mut self, before: &Self, config: &ProjectConfig, kept: Option<SessionId>) {
+        let gained = self.has_second_factor() && !before.has_second_factor();
+        // The change may have ended all sessions already, such as one that also sets a password.
+        let is_unended = self.session_epoch == before.session_epoch;
+        if gained && is_unended && self.must_prove_two_factors(config) {
+            self.end_sessions(kept);
+        }
     }
 
     /// The user's recovery codes.
