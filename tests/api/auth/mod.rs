@@ -24,6 +24,7 @@ mod oauth_catalog;
 mod oauth_code;
 mod oauth_cross_domain;
 mod oauth_device_authorize;
+mod oauth_link_sessions;
 mod oauth_provider_accounts;
 mod oauth_provider_list;
 mod oauth_providers_fail;

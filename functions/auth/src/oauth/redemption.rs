@@ -14,10 +14,11 @@ use flows::context::Scope;
 use model::project::Project;
 use model::project::redirect::RedirectUrl;
 use model::provider::authorization::challenge;
-use model::session::Amr;
+use model::session::{Amr, SessionLimits};
 use model::sign_in::provider::Refusal;
 use model::user::User;
 use model::user::device::Device;
+use model::user::second_factor::OfCode;
 use model::user::restriction::RestrictedReason;
 use secrecy::{ExposeSecret as _, SecretString};
 use store::provider::authorization::{self, AuthorizationCode, PendingChange};
@@ -168,11 +169,14 @@ impl Redemption {
         let (settings, now) = (&project.config.second_factor, app.clock.now());
         let device = self.device.clone().filter(|device| device.is_remembered(&after, settings, now));
         let is_remembered = device.is_some();
-        let session = NewSession::start(app, project, &after, place, vec![Amr::Fed]).on(device);
+        let limits = self.limits(app, project, stored).await?;
+        let session = NewSession::start(app, project, &after, place, vec![Amr::Fed]).on(device).within(limits.as_ref());
         let mut writes = vec![authorization::redeem_code(id, &self.code, session.id())];
         writes.extend(stored.begun_in.map(|begun| session::lives(project, after.id, begun, app.clock.now())));
         writes.extend(change);
-        let next = match second_factor::required(app, project, &after, stored.is_new_user, Amr::Fed)?.filter(|_| !is_remembered) {
+        let of_code = Some(OfCode { session_id: session.id(), limits });
+        let asked = second_factor::required_of_code(app, project, &after, (stored.is_new_user, Amr::Fed), of_code)?;
+        let next = match asked.filter(|_| !is_remembered) {
             Some((attempt, required)) => {
                 writes.push(attempt);
                 Next::SecondFactor(required)
@@ -188,6 +192,16 @@ impl Redemption {
             None => app.store.transact(writes).await.map(|()| Outcome::Done),
         };
         Ok((after, failed(outcome)?.map_or(Ok(next), Err)))
+    }
+
+    /// The limits of the session in which a flow began to link an account. Without them, the new
+    /// session would turn a short session or an impersonation into an ordinary session. An
+    /// anonymous user who signs up gets a session of the sign-up, without limits.
+    async fn limits(&self, app: &App, project: &Project, stored: &AuthorizationCode) -> Result<Option<SessionLimits>, Error> {
+        let signs_up = stored.pending.as_ref().is_some_and(|pending| matches!(pending.change, PendingChange::Upgrade { .. }));
+        let Some(begun) = stored.begun_in.filter(|_| !signs_up) else { return Ok(None) };
+        let session = app.store.session(&project.id, stored.user_id, begun).await?;
+        Ok(Some(session.ok_or(KnownError::InvalidAuthorizationCode)?.limits()))
     }
 
     /// Whether the caller knows the PKCE verifier, and therefore began the flow.

@@ -8,7 +8,7 @@ use wire::id::{SessionId, UserId};
 use crate::code::Rejected;
 use crate::passkey::Passkey;
 use crate::project::ProjectConfig;
-use crate::session::{Amr, Session};
+use crate::session::{Amr, Session, SessionLimits};
 use crate::user::User;
 use crate::user::recovery::RecoveryCodes;
 use crate::user::restriction::RestrictedReason;
@@ -38,6 +38,21 @@ pub struct MfaAttempt {
     /// How the first factor was proved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub amr: Vec<Amr>,
+    /// What an authorization code determines about the session; absent if the sign-in began without
+    /// one, and from attempts of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of_code: Option<OfCode>,
+}
+
+/// What the authorization code that led to a sign-in determines about the session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OfCode {
+    /// The id of the session, which the redeemed code names: if the code is presented again, that
+    /// session ends.
+    pub session_id: SessionId,
+    /// The limits of the session in which the flow began to link an account; absent in other flows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<SessionLimits>,
 }
 
 impl MfaAttempt {
@@ -51,6 +66,7 @@ impl MfaAttempt {
             expires_at: after(now, LIFE),
             used: false,
             amr,
+            of_code: None,
         }
     }
 

@@ -5,7 +5,7 @@
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
 //! | authorization | `S#<digest of the inner state>` | `STATE` | 1 unit for each KB to write, and again to take |
-//! | authorization code | `A#<P>#<digest of the code>` | `CODE` | 2 units to write and 2 to redeem, both in transactions; for a link or an upgrade, 2 more each time, for the session |
+//! | authorization code | `A#<P>#<digest of the code>` | `CODE` | 2 units to write and 2 to redeem, both in transactions; for a link or an upgrade, 2 more each time, for the session; for a link, 1 more to redeem, to read the session |
 //!
 //! Taking an authorization and redeeming a code are each one conditional update, so of several
 //! concurrent attempts only one succeeds. A redeemed code is kept until a day after its expiry,
