@@ -135,3 +135,16 @@ async fn a_reused_code_ends_the_session_of_its_second_factor() {
     assert_error(&app.signed_in(&session).get("/api/v1/users/me").await, 401, "ACCESS_TOKEN_EXPIRED");
     assert_eq!(app.signed_in(&user).get("/api/v1/users/me").await.status(), 200, "other sessions stay");
 }
+
+/// The provider's tokens are in the item of the code only until the code is redeemed.
+#[tokio::test]
+async fn a_redeemed_code_keeps_no_tokens_of_the_provider() {
+    let (app, provider) = start().await;
+    let user = app.sign_up("ada@home.example").await;
+    let link = [("type", "link"), ("token", user.access_token.as_str())];
+    let code = parameter(&flow(&app, &provider, ada(), &link).await, "code");
+    let keeps = |app: &TestApp| app.table().values().any(|item| item["d"]["M"]["pending"]["M"]["tokens"].is_object());
+    assert!(keeps(&app));
+    assert_eq!(exchange(&app, &code).await.status(), 200);
+    assert!(!keeps(&app));
+}

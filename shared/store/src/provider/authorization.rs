@@ -61,7 +61,8 @@ pub struct AuthorizationCode {
     /// When the code expires.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
-    /// The change to the user that is made when the code is redeemed; absent if there is none.
+    /// The change to the user that is made when the code is redeemed, and removed then; absent if
+    /// there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending: Option<Pending>,
     /// The session for which the code was redeemed; absent until then.
@@ -151,9 +152,10 @@ pub fn create_code(project: &ProjectId, code: &SecretString, stored: &Authorizat
     Ok(Write::create(code_key(project, code), stored)?.expires(after(stored.expires_at, CODE_MEMORY)))
 }
 
-/// Redeems a code for a session.
+/// Redeems a code for a session, and removes the change to the user, with the provider's tokens,
+/// from the item of the code.
 pub fn redeem_code(project: &ProjectId, code: &SecretString, session: SessionId) -> Write {
-    redeem(project, code, session, "SET d.session_id = :session")
+    redeem(project, code, session, "SET d.session_id = :session REMOVE d.pending")
 }
 
 /// Redeems a code that takes a session to another domain, and removes the session's refresh token
