@@ -78,7 +78,6 @@ pub(crate) fn attached(
     Scope { app, project, place }: Scope<'_>,
     row: &UserRow,
     account: &ProviderAccount,
-    profile: &Profile,
 ) -> Result<(User, Vec<Write>), Error> {
     let mut user = row.user.clone();
     if user.add_account(account.clone()).is_err() {
@@ -87,7 +86,7 @@ pub(crate) fn attached(
     user.forget_wrong_passwords();
     // The account is linked because of its email address, so the user must still have this address,
     // verified.
-    let address = profile.email.as_ref().map(|email| user::has_verified_email(&project.id, email, user.id));
+    let address = account.email.as_ref().map(|email| user::has_verified_email(&project.id, email, user.id));
     let notices = notice::of_change(app, project, Some(place), &row.user, &mut user)?;
     Ok((user, address.into_iter().chain(notices).collect()))
 }

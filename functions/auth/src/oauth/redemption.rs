@@ -6,7 +6,8 @@
 //! is also bound to the session in which the flow began. It lives for five minutes and works once.
 //! A second use means that it was stolen, and ends the session that it started or took to another
 //! domain (RFC 6749 §4.1.2, RFC 9700 §2.1.1). If the flow leads to a change of an existing user,
-//! redeeming the code makes that change.
+//! redeeming the code makes that change, except that an account which belongs to the user only by
+//! its address is linked after the second factor.
 
 use errors::{Error, KnownError};
 use flows::App;
@@ -18,10 +19,10 @@ use model::session::{Amr, SessionLimits};
 use model::sign_in::provider::Refusal;
 use model::user::User;
 use model::user::device::Device;
-use model::user::second_factor::OfCode;
 use model::user::restriction::RestrictedReason;
+use model::user::second_factor::{Attach, OfCode};
 use secrecy::{ExposeSecret as _, SecretString};
-use store::provider::authorization::{self, AuthorizationCode, PendingChange};
+use store::provider::authorization::{self, AuthorizationCode, Pending, PendingChange};
 use store::user::account::Outcome;
 use store::user::{self, UserRow};
 use store::{Contention as _, Label, optimistic, session};
@@ -160,14 +161,19 @@ impl Redemption {
     async fn write(&self, scope: Scope<'_>, stored: &AuthorizationCode, row: &UserRow) -> Result<(User, Result<Next, Failed>), Error> {
         let Scope { app, project, place } = scope;
         let id = &project.id;
-        let (after, change) = match &stored.pending {
+        // The user may have changed since the device was read.
+        let (settings, now) = (&project.config.second_factor, app.clock.now());
+        let remembered = |user: &User| self.device.clone().filter(|device| device.is_remembered(user, settings, now));
+        // An account that was found by its address is linked once the second factor is proved.
+        let is_asked = row.user.has_second_factor() && remembered(&row.user).is_none();
+        let waiting = stored.pending.as_ref().filter(|pending| pending.change == PendingChange::Attach && is_asked);
+        let pending = stored.pending.as_ref().filter(|_| waiting.is_none());
+        let (after, change) = match pending {
             Some(pending) => pending::made(scope, pending, row)?,
             None if row.user.has_wrong_passwords() => (row.user.clone(), vec![user::reopen(id, row.user.id, stored.epoch)]),
             None => (row.user.clone(), vec![user::at_epoch(id, row.user.id, stored.epoch)]),
         };
-        // The user may have changed since the device was read.
-        let (settings, now) = (&project.config.second_factor, app.clock.now());
-        let device = self.device.clone().filter(|device| device.is_remembered(&after, settings, now));
+        let device = remembered(&after);
         let is_remembered = device.is_some();
         let limits = self.limits(app, project, stored).await?;
         let session = NewSession::start(app, project, &after, place, vec![Amr::Fed]).on(device).within(limits.as_ref());
@@ -175,7 +181,8 @@ impl Redemption {
         writes.extend(stored.begun_in.map(|begun| session::lives(project, after.id, begun, app.clock.now())));
         writes.extend(change);
         let of_code = Some(OfCode { session_id: session.id(), limits });
-        let asked = second_factor::required_of_code(app, project, &after, (stored.is_new_user, Amr::Fed), of_code)?;
+        let attach = waiting.map(|Pending { account, tokens, .. }| Attach { account: account.clone(), tokens: tokens.clone() });
+        let asked = second_factor::required_of_provider(app, project, &after, stored.is_new_user, (of_code, attach))?;
         let next = match asked.filter(|_| !is_remembered) {
             Some((attempt, required)) => {
                 writes.push(attempt);
@@ -187,7 +194,7 @@ impl Redemption {
                 Next::Session(Box::new(session))
             }
         };
-        let outcome = match &stored.pending {
+        let outcome = match pending {
             Some(_) => app.store.change_account(id, row, &after, writes).await,
             None => app.store.transact(writes).await.map(|()| Outcome::Done),
         };

@@ -8,11 +8,12 @@ use wire::id::{SessionId, UserId};
 use crate::code::Rejected;
 use crate::passkey::Passkey;
 use crate::project::ProjectConfig;
+use crate::provider::tokens::ProviderTokens;
 use crate::session::{Amr, Session, SessionLimits};
-use crate::user::User;
 use crate::user::recovery::RecoveryCodes;
 use crate::user::restriction::RestrictedReason;
 use crate::user::totp::{Authenticator, Totp};
+use crate::user::{ProviderAccount, User};
 
 /// How long a sign-in waits for the second factor.
 const LIFE: SignedDuration = SignedDuration::from_mins(5);
@@ -42,6 +43,21 @@ pub struct MfaAttempt {
     /// one, and from attempts of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of_code: Option<OfCode>,
+    /// The provider account with which the sign-in began, if it is still to be added to the user:
+    /// whoever proved only the address must not add another first factor. Removed when the attempt
+    /// is completed. Absent from attempts of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_attach: Option<Attach>,
+}
+
+/// A provider account to add to the user who has verified its email address.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attach {
+    /// The provider account.
+    pub account: ProviderAccount,
+    /// The provider's tokens for the account; absent if apps get none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<ProviderTokens>,
 }
 
 /// What the authorization code that led to a sign-in determines about the session.
@@ -67,6 +83,7 @@ impl MfaAttempt {
             used: false,
             amr,
             of_code: None,
+            to_attach: None,
         }
     }
 
