@@ -35,6 +35,7 @@ mod one_sign_in_account;
 mod otp_check_sign_in_code;
 mod otp_send_sign_in_code;
 mod otp_sign_in;
+mod packed_accounts;
 mod passkey_delete;
 mod passkey_initiate_authentication;
 mod passkey_initiate_registration;

@@ -84,7 +84,8 @@ impl Native<'_> {
         writes.push(self.used.clone());
         let session = NewSession::start(app, project, &after, place, vec![Amr::Fed]).on(device);
         writes.extend(session.writes(project)?);
-        writes.extend(notice::write(app, project, &after, place).await?);
+        let users = (before.as_ref().map(|row| &row.user), &after);
+        writes.extend(notice::unless_new_owner(app, project, users, place).await?);
         self.write(project, before, &after, writes).await?;
         required_teams::renew(app, project, &mut after).await?;
         Ok(SignedInOrUp { signed_in: session.signed_in(app, project, &after), is_new_user })

@@ -107,7 +107,7 @@ pub(crate) fn taken_over(
         return Err(Error::conflict());
     }
     user.provider_accounts.push(account.clone());
-    let mut writes = start_anew(app, project, &mut user)?;
+    let mut writes = start_anew(app, project, &row.user, &mut user)?;
     writes.extend(account_claimed(app, &project.id, &user, app.clock.now())?);
     Ok((user, writes))
 }

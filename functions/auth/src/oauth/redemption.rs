@@ -33,7 +33,7 @@ use crate::oauth::owners::refused;
 use crate::oauth::tokens::Tokens;
 use crate::oauth::{handed_over, pending};
 use crate::sign_in::tokens::NewSession;
-use crate::sign_in::{required_teams, second_factor};
+use crate::sign_in::{notice, required_teams, second_factor};
 
 /// Why a write did not redeem the code; `None` if it did.
 fn failed(outcome: Result<Outcome, store::Error>) -> Result<Option<Failed>, Error> {
@@ -190,7 +190,7 @@ impl Redemption {
             }
             None => {
                 writes.extend(session.writes(project)?);
-                writes.extend(crate::sign_in::notice::write(app, project, &after, place).await?);
+                writes.extend(notice::unless_new_owner(app, project, (Some(&row.user), &after), place).await?);
                 Next::Session(Box::new(session))
             }
         };
