@@ -47,6 +47,8 @@ pub enum Fault {
     ForgedSignature,
     Unsigned,
     OtherUserinfo,
+    /// Answers 200 with another JSON object in place of its metadata and keys.
+    Maintenance,
 }
 
 /// A running provider; stops on drop.
@@ -194,7 +196,9 @@ impl Inner {
 }
 
 async fn metadata(State(inner): State<Arc<Inner>>) -> Json<Value> {
-    inner.asked("metadata");
+    if inner.asked("metadata") == Some(Fault::Maintenance) {
+        return maintenance();
+    }
     let at = |path: &str| format!("{}{path}", inner.issuer);
     Json(json!({
         "issuer": inner.issuer, "authorization_endpoint": at("/authorize"), "token_endpoint": at("/token"), "jwks_uri": at("/jwks"),
@@ -203,8 +207,14 @@ async fn metadata(State(inner): State<Arc<Inner>>) -> Json<Value> {
     }))
 }
 
+fn maintenance() -> Json<Value> {
+    Json(json!({ "message": "back soon" }))
+}
+
 async fn jwks(State(inner): State<Arc<Inner>>) -> Json<Value> {
-    inner.asked("jwks");
+    if inner.asked("jwks") == Some(Fault::Maintenance) {
+        return maintenance();
+    }
     Json(json!({ "keys": [inner.state.lock().unwrap().key.jwk()] }))
 }
 

@@ -14,6 +14,7 @@ use deserr::Deserr;
 use errors::{CODE_ERRORS, Error, KnownError};
 use flows::App;
 use flows::accounts::redeemed;
+use flows::context::Scope;
 use flows::limits::Failures;
 use model::code::{Code, Rejected};
 use model::limit::Limit;
@@ -28,6 +29,7 @@ use store::{Write, code, optimistic};
 use utoipa::ToSchema;
 use wire::problem::Problems;
 
+use crate::oauth::pending;
 use crate::passkeys::proof::{PasskeyProof, PasskeyResponse, ROUNDS};
 use crate::sign_in::notice;
 use crate::sign_in::second_factor_code::{SECOND_FACTOR_ERRORS, SecondFactorCode};
@@ -131,7 +133,7 @@ impl<'a> Completion<'a> {
         Self {
             access,
             attempt,
-            session: NewSession::start(app, project, user, &access.place, amr),
+            session: NewSession::start(app, project, user, &access.place, amr).of_code(attempt.of_code.as_ref()),
             remembered: device.filter(|_| body.remember_device).map(|device| (token, device)),
         }
     }
@@ -143,6 +145,12 @@ impl<'a> Completion<'a> {
         writes.extend(notice::write(app, project, user, &self.access.place).await?);
         writes.extend(self.remembered.as_ref().map(|(_, device)| device::create(&project.id, device)).transpose()?);
         Ok(writes)
+    }
+
+    /// Links the provider account with which the sign-in began, if it waited for the second factor.
+    async fn attach(&self) {
+        let scope = Scope { app: &self.access.app, project: &self.access.project, place: &self.access.place };
+        pending::attach(scope, self.attempt).await;
     }
 
     fn answer(self, user: &User) -> SecondFactorSignedIn {
@@ -200,6 +208,7 @@ async fn by_code(
     let mut writes = completion.writes(&row.user, &body.code).await?;
     writes.extend(failures.still_allowed());
     redeemed(given.redeem(access, &row, right, writes).await)?;
+    completion.attach().await;
     Ok(completion.answer(&row.user))
 }
 
@@ -219,6 +228,8 @@ async fn by_passkey(app: &App, access: &Access<Client>, body: &MfaSignIn, given:
         }
         let completion = Completion::start(access, &attempt, &proved.user, body, Amr::Pop);
         let writes = completion.writes(&proved.user, &body.code).await?;
-        proof.redeem(&proved, &proved.user, writes).await.map(|()| completion.answer(&proved.user))
+        proof.redeem(&proved, &proved.user, writes).await?;
+        completion.attach().await;
+        Ok(completion.answer(&proved.user))
     })
 }

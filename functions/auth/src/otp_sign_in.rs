@@ -161,7 +161,8 @@ async fn sign_in(access: &Access<Client>, code: &Code, stored: &StoredCode, acco
     }
     let session = NewSession::start(&access.app, &access.project, &user, &access.place, vec![Amr::Otp]).on(device);
     writes.extend(session.writes(&access.project)?);
-    writes.extend(notice::write(&access.app, &access.project, &user, &access.place).await?);
+    let users = (before.map(|row| &row.user), &user);
+    writes.extend(notice::unless_new_owner(&access.app, &access.project, users, &access.place).await?);
     write(&access.app, project, before, &user, writes).await?;
     let was_anonymous = access.user.as_ref().is_some_and(|current| current.row.user.is_anonymous && current.row.user.id == user.id);
     if was_anonymous {
@@ -188,7 +189,7 @@ fn proved(access: &Access<Client>, stored: &StoredCode, row: &UserRow, writes: &
     user.forget_wrong_passwords();
     user.note_verified(&row.user, access.app.clock.now());
     if proof == Proof::First {
-        writes.extend(start_anew(&access.app, &access.project, &mut user)?);
+        writes.extend(start_anew(&access.app, &access.project, &row.user, &mut user)?);
         writes.extend(account_claimed(&access.app, &access.project.id, &user, access.app.clock.now())?);
     }
     Ok(user)

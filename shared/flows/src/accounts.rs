@@ -84,8 +84,10 @@ pub async fn change_read(
 }
 
 /// Like [`change_read`], on behalf of the caller of `context`. The caller's access is checked
-/// again at each attempt. The owner is notified of changes to how the user signs in. A client's
-/// change that invalidates codes for an unverified email address counts towards a rate limit.
+/// again at each attempt. The owner is notified of changes to how the user signs in. The first
+/// authenticator app ends the user's other sessions if the project requires two factors of the
+/// user. A client's change that invalidates codes for an unverified email address counts towards a
+/// rate limit.
 pub async fn change_as(
     context: &Context,
     row: UserRow,
@@ -96,6 +98,8 @@ pub async fn change_as(
         context.check_again(user)?;
         let before = user.clone();
         let mut with = change(user)?;
+        let current = context.user.as_ref().filter(|current| current.row.user.id == user.id);
+        user.end_sessions_of_one_factor(&before, &context.project.config, current.map(|current| current.session.id));
         with.0.extend(notice::of_change(&context.app, &context.project, place(context), &before, user)?);
         if context.author() == Author::User && user.credential_epoch != before.credential_epoch {
             with.0.extend(ended_codes(&context.app, &before).map(|counter| Window::alone(&counter).count(&context.project.id)));

@@ -124,13 +124,22 @@ pub fn welcome(app: &App, project: &Project, user: &mut User) -> Result<Vec<Writ
     personal(app, project, user)
 }
 
+/// How many claims the previous owner of an account may have for the new owner to get a personal
+/// team: all of them are released in one transaction, which must not become too large, or nobody
+/// could prove the address of an account that somebody has filled on purpose.
+const MOST_RELEASED: usize = 80;
+
 /// Deselects the selected team of a user whose account has a new owner: the previous owner may have
 /// let others into that team, as members or by API keys and invitations. If the project's settings
-/// provide a personal team, the user gets a new one, which is selected. The memberships stay.
-/// Returns the writes of the teams.
-pub fn start_anew(app: &App, project: &Project, user: &mut User) -> Result<Vec<Write>, store::Error> {
+/// provide a personal team, the user gets a new one, which is selected, unless `before`, the user of
+/// the previous owner, has more than [`MOST_RELEASED`] claims. The memberships stay. Returns the
+/// writes of the teams.
+pub fn start_anew(app: &App, project: &Project, before: &User, user: &mut User) -> Result<Vec<Write>, store::Error> {
     let left = user.selected_team_id.take().map(|team| membership::deselect(&project.id, team, user.id));
-    Ok(left.into_iter().chain(personal(app, project, user)?).collect())
+    // An account takes two writes: its claim and its tokens.
+    let released = before.channels.len() + 2 * before.provider_accounts.len();
+    let team = if released > MOST_RELEASED { Vec::new() } else { personal(app, project, user)? };
+    Ok(left.into_iter().chain(team).collect())
 }
 
 /// Creates and selects a personal team, if the project's settings provide one.

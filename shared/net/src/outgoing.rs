@@ -20,6 +20,7 @@ use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::connect::dns::{GaiResolver, Name};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 use settings::Settings;
 use tower::Service;
@@ -89,15 +90,17 @@ impl<'a> Outgoing<'a> {
         }
     }
 
-    /// Fetches a JSON document. Any status but 2xx is a fault.
-    pub async fn get(self, url: &str, bearer: Option<&str>, header: Option<(&str, &str)>) -> Result<Value, Fault> {
+    /// Fetches a JSON document. Any status but 2xx is a fault. A document of untrusted size and
+    /// shape should be read as a type, because a [`Value`] needs up to a hundred times the memory
+    /// of the text.
+    pub async fn get<T: DeserializeOwned>(self, url: &str, bearer: Option<&str>, header: Option<(&str, &str)>) -> Result<T, Fault> {
         let bearer = bearer.map(|token| (AUTHORIZATION, format!("Bearer {token}")));
         let header = header.map(|(name, value)| Ok((name.parse::<HeaderName>().map_err(unsendable)?, value.to_owned()))).transpose()?;
         let (status, body) = self.send(Method::GET, url, bearer.into_iter().chain(header), Bytes::new()).await?;
         match status {
             StatusCode::UNAUTHORIZED => Err(Fault::Unauthorized),
-            status if status.is_success() => Ok(body),
-            status => Err(Fault::Refused(format!("{status}"))),
+            status if status.is_success() => parse(status, &body),
+            status => parse(status, &body).and_then(|IgnoredAny| Err(Fault::Refused(format!("{status}")))),
         }
     }
 
@@ -111,7 +114,12 @@ impl<'a> Outgoing<'a> {
             (AUTHORIZATION, format!("Basic {}", STANDARD.encode(format!("{}:{}", encode(id), encode(secret)))))
         });
         let headers = [(CONTENT_TYPE, "application/x-www-form-urlencoded".to_owned())].into_iter().chain(login);
-        self.send(Method::POST, url, headers, body.into()).await
+        let (status, body) = self.send(Method::POST, url, headers, body.into()).await?;
+        match parse(status, &body) {
+            // The status says enough.
+            Err(_) if status == StatusCode::UNAUTHORIZED => Ok((status, Value::Null)),
+            parsed => Ok((status, parsed?)),
+        }
     }
 
     async fn send(
@@ -120,7 +128,7 @@ impl<'a> Outgoing<'a> {
         url: &str,
         headers: impl IntoIterator<Item = (HeaderName, String)>,
         body: Bytes,
-    ) -> Result<(StatusCode, Value), Fault> {
+    ) -> Result<(StatusCode, Bytes), Fault> {
         let (uri, client) = (self.check(url)?.as_str().to_owned(), self.client());
         let mut request = Request::builder().method(method).uri(uri).body(Full::new(body)).map_err(unsendable)?;
         request.headers_mut().insert(USER_AGENT, HeaderValue::from_static("gatelet"));
@@ -170,7 +178,7 @@ where
     legacy::Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).build(connector)
 }
 
-async fn exchange(client: &Client, request: Request<Full<Bytes>>) -> Result<(StatusCode, Value), Fault> {
+async fn exchange(client: &Client, request: Request<Full<Bytes>>) -> Result<(StatusCode, Bytes), Fault> {
     let response = client.request(request).await.map_err(|error| unavailable(&error))?;
     let status = response.status();
     if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
@@ -180,13 +188,15 @@ async fn exchange(client: &Client, request: Request<Full<Bytes>>) -> Result<(Sta
         Some(LengthLimitError { .. }) => Fault::Senseless(format!("the answer has more than {MAX_ANSWER} bytes")),
         None => unavailable(&*error),
     })?;
-    let body = body.to_bytes();
-    match serde_json::from_slice(&body) {
-        Ok(body) => Ok((status, body)),
-        // The status says enough.
-        Err(_) if status == StatusCode::UNAUTHORIZED => Ok((status, Value::Null)),
-        Err(_) => Err(Fault::Senseless(format!("status {status}, but the body is not JSON"))),
-    }
+    Ok((status, body.to_bytes()))
+}
+
+/// The body of an answer. The fault does not quote the body, which may contain secrets.
+fn parse<T: DeserializeOwned>(status: StatusCode, body: &Bytes) -> Result<T, Fault> {
+    serde_json::from_slice(body).map_err(|error| {
+        let what = if error.is_data() { "does not have the expected form" } else { "is not JSON" };
+        Fault::Senseless(format!("status {status}, but the body {what} (line {}, column {})", error.line(), error.column()))
+    })
 }
 
 /// The fault of a request that cannot be built, such as one with a header that is malformed.
@@ -238,7 +248,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_host_that_resolves_to_this_machine_is_not_called() {
-        let fault = outgoing(false).get("https://localhost/x", None, None).await.expect_err("localhost is not public");
+        let fault = outgoing(false).get::<Value>("https://localhost/x", None, None).await.expect_err("localhost is not public");
         assert!(matches!(fault, Fault::Private(_)), "{fault}");
     }
 }

@@ -8,6 +8,7 @@ use model::provider::catalog::{self, Api, ClientAuth, Identity, TENANT};
 use model::provider::profile::{Fields, Profile};
 use net::outgoing::{Fault, Outgoing};
 use secrecy::{ExposeSecret as _, SecretString};
+use serde::de::IgnoredAny;
 use serde_json::Value;
 use wire::clock::after;
 
@@ -165,7 +166,7 @@ impl<'a> Peer<'a> {
     pub async fn accepts(&self, access_token: &SecretString) -> Result<bool, Fault> {
         let Some(Identity::Api(api)) = catalog::find(&self.provider.id).map(|known| known.identity) else { return Ok(true) };
         let header = api.client_id_header.map(|name| (name, self.client.id.as_str()));
-        match self.outgoing.get(api.url, Some(access_token.expose_secret()), header).await {
+        match self.outgoing.get::<IgnoredAny>(api.url, Some(access_token.expose_secret()), header).await {
             Ok(_) => Ok(true),
             Err(Fault::Unauthorized) => Ok(false),
             Err(fault) => Err(fault),

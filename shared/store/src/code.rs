@@ -48,7 +48,11 @@ pub(crate) fn create_at(key: Key, code: &Code, stored: &impl Serialize, expires_
 }
 
 pub(crate) fn redeem_at(key: Key) -> Write {
-    Write::update(key, "SET d.used = :yes")
+    redeem_by(key, "SET d.used = :yes")
+}
+
+fn redeem_by(key: Key, change: &'static str) -> Write {
+    Write::update(key, change)
         .labelled(Label::Code)
         .on("d.used = :no")
         .value(":yes", aws_sdk_dynamodb::types::AttributeValue::Bool(true))
@@ -72,9 +76,10 @@ pub fn create_attempt(project: &ProjectId, code: &Code, attempt: &MfaAttempt) ->
     Ok(write.about(attempt.user_id).tells([Event::SecondFactorAsked]).proved_by(&attempt.amr))
 }
 
-/// Completes a sign-in that waits for its second factor: of concurrent attempts, only one succeeds.
+/// Completes a sign-in that waits for its second factor, and removes the provider account to add,
+/// with its tokens, from the item: of concurrent attempts, only one succeeds.
 pub fn redeem_attempt(project: &ProjectId, code: &Code) -> Write {
-    redeem_at(code_key(project, MFA, code))
+    redeem_by(code_key(project, MFA, code), "SET d.used = :yes REMOVE d.to_attach")
 }
 
 /// Writes an authenticator app that is being set up.

@@ -4,8 +4,9 @@ use jiff::SignedDuration;
 use serde_json::{Value, json};
 use support::TestApp;
 
+use super::mfa_authenticators::set_up;
 use super::oauth_callback::{REDIRECT_URI, TOKEN, ada, exchange, exchange_of, flow, parameter, start};
-use super::{assert_error, problems};
+use super::{assert_error, mfa_sign_in, problems};
 
 pub(crate) async fn code(app: &TestApp, provider: &support::provider::Provider) -> String {
     parameter(&flow(app, provider, ada(), &[]).await, "code")
@@ -115,4 +116,35 @@ async fn a_second_factor_is_required() {
     assert_error(&exchange(&app, &code).await, 400, "INVALID_AUTHORIZATION_CODE");
     let attempt = json!({ "type": "totp", "code": details["attempt_code"], "totp": "000000" });
     assert_error(&app.client().post("/api/v1/auth/mfa/sign-in", attempt).await, 400, "INVALID_TOTP_CODE");
+}
+
+/// The session names the code that led to it, although it starts only with the second factor.
+#[tokio::test]
+async fn a_reused_code_ends_the_session_of_its_second_factor() {
+    let (app, provider) = start().await;
+    let (user, _) = super::oauth_callback::sign_in(&app, &provider, ada()).await;
+    let (phone, _) = set_up(&app, &user).await;
+    app.advance(SignedDuration::from_secs(30));
+    let code = code(&app, &provider).await;
+    let details = assert_error(&exchange(&app, &code).await, 400, "MULTI_FACTOR_AUTHENTICATION_REQUIRED");
+    let completed = mfa_sign_in::sign_in(&app, details["attempt_code"].as_str().unwrap(), &phone.shows(&app)).await;
+    assert_eq!(completed.status(), 200, "{}", completed.text());
+    let session = support::SignedIn::of("ada@example.com", &completed.json());
+    assert_eq!(app.signed_in(&session).get("/api/v1/users/me").await.status(), 200);
+    assert_error(&exchange(&app, &code).await, 400, "INVALID_AUTHORIZATION_CODE");
+    assert_error(&app.signed_in(&session).get("/api/v1/users/me").await, 401, "ACCESS_TOKEN_EXPIRED");
+    assert_eq!(app.signed_in(&user).get("/api/v1/users/me").await.status(), 200, "other sessions stay");
+}
+
+/// The provider's tokens are in the item of the code only until the code is redeemed.
+#[tokio::test]
+async fn a_redeemed_code_keeps_no_tokens_of_the_provider() {
+    let (app, provider) = start().await;
+    let user = app.sign_up("ada@home.example").await;
+    let link = [("type", "link"), ("token", user.access_token.as_str())];
+    let code = parameter(&flow(&app, &provider, ada(), &link).await, "code");
+    let keeps = |app: &TestApp| app.table().values().any(|item| item["d"]["M"]["pending"]["M"]["tokens"].is_object());
+    assert!(keeps(&app));
+    assert_eq!(exchange(&app, &code).await.status(), 200);
+    assert!(!keeps(&app));
 }

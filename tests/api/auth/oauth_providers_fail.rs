@@ -85,6 +85,28 @@ async fn keys_are_cached_and_refetched_after_a_rotation() {
 }
 
 #[tokio::test]
+async fn an_invalid_document_of_an_issuer_is_not_kept() {
+    let (app, provider) = start().await;
+    provider.misbehave(Fault::Maintenance);
+    let refused = authorize(&app, "acme", &parameters_with(&app, &[])).await;
+    assert_error(&refused, 503, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE");
+    provider.behave();
+    let location = begin(&app, &[]).await;
+    provider.misbehave(Fault::Maintenance);
+    let (code, state) = provider.allow(&app, &location, ada());
+    let url = landed(&super::oauth_callback::come_back(&app, &code, &state).await);
+    assert_eq!(error_of(&url), "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE");
+    // The next flow works, without any wait.
+    provider.behave();
+    sign_in(&app, &provider, ada()).await;
+
+    // Valid keys stay in use if a later fetch fails.
+    app.advance(jiff::SignedDuration::from_mins(1));
+    provider.misbehave(Fault::Maintenance);
+    sign_in(&app, &provider, ada()).await;
+}
+
+#[tokio::test]
 async fn an_unreachable_issuer_starts_no_flow() {
     let app = TestApp::start().await;
     let gone = Provider::start().await;

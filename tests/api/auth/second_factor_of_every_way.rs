@@ -99,6 +99,17 @@ impl World {
         self.app.server().get(&path).await.json()["items"].as_array().unwrap().len()
     }
 
+    /// The number of accounts at providers that are linked.
+    async fn accounts(&self) -> usize {
+        let user = self.app.server().get(&format!("/api/v1/users/{}", self.ada.user_id)).await.json();
+        user["oauth_providers"].as_array().unwrap().len()
+    }
+
+    /// The number of accounts whose tokens are stored for apps.
+    fn tokens(&self) -> usize {
+        self.app.table().into_keys().filter(|(_, sk)| sk.starts_with("PROVIDER#")).count()
+    }
+
     /// The method of the newest sign-in, according to the audit log.
     async fn method(&self) -> Value {
         let path = format!("/api/v1/internal/audit-log?user_id={}", self.ada.user_id);
@@ -153,6 +164,39 @@ async fn walk(world: &mut World, way: Way, proof: Proof) {
     assert_eq!(confirm_tool(&world.app, &login, &session.refresh_token).await.status(), 200);
     let tool = fetch(&world.app, &polling).await;
     assert_eq!(world.app.signed_in(&tool).get("/api/v1/users/me").await.json()["id"], json!(world.ada.user_id));
+}
+
+/// Whoever controls the address could leave an account of their own behind as another first factor.
+#[tokio::test]
+async fn an_account_found_by_its_address_is_linked_after_the_second_factor() {
+    let waits = |world: &World| world.app.table().values().any(|item| item["d"]["M"]["to_attach"].is_object());
+    for (way, proof) in [
+        (Way::Provider, Proof::App),
+        (Way::Provider, Proof::RecoveryCode),
+        (Way::Provider, Proof::Passkey),
+        (Way::Apple, Proof::App),
+        (Way::Apple, Proof::Passkey),
+    ] {
+        let mut world = World::new().await;
+        let details = assert_error(&world.first(way).await, 400, "MULTI_FACTOR_AUTHENTICATION_REQUIRED");
+        assert!(world.accounts().await == 0 && world.tokens() == 0 && waits(&world), "{way:?}");
+        let completed = world.second(proof, details["attempt_code"].as_str().unwrap()).await;
+        assert_eq!(completed.status(), 200, "{way:?} {proof:?}: {}", completed.text());
+        // Apps get no tokens of the native sign-in.
+        assert_eq!((world.accounts().await, world.tokens()), (1, usize::from(way == Way::Provider)), "{way:?} {proof:?}");
+        assert!(!waits(&world), "the attempt keeps no tokens");
+    }
+}
+
+#[tokio::test]
+async fn an_account_is_not_linked_if_the_address_goes_before_the_second_factor() {
+    let mut world = World::new().await;
+    let details = assert_error(&world.first(Way::Provider).await, 400, "MULTI_FACTOR_AUTHENTICATION_REQUIRED");
+    let path = format!("/api/v1/users/{}", world.ada.user_id);
+    assert_eq!(world.app.server().patch(&path, json!({ "primary_email_verified": false })).await.status(), 200);
+    let completed = world.second(Proof::App, details["attempt_code"].as_str().unwrap()).await;
+    assert_eq!(completed.status(), 200, "{}", completed.text());
+    assert_eq!((world.accounts().await, world.tokens()), (0, 0));
 }
 
 #[tokio::test]

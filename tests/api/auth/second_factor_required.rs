@@ -82,6 +82,47 @@ async fn everyone_is_restricted_until_a_second_factor_is_set_up() {
     assert_eq!(reason_of(&app, &carol).await, Value::Null);
 }
 
+/// Somebody who knows only the password must not gain anything from the owner's second factor.
+#[tokio::test]
+async fn the_first_app_ends_the_sessions_that_were_restricted_without_it() {
+    let secret = json!({ "totp_secret_base64": "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=" });
+    for way in ["app", "secret", "server"] {
+        let app = TestApp::start().await;
+        require(&app, json!({ "required_of_everyone": true })).await;
+        let (thief, owner) = (app.sign_up(ADA).await, app.sign_in(ADA).await);
+        assert_eq!(reason_of(&app, &thief).await, reason());
+        match way {
+            "app" => enrol(&app, &owner).await,
+            "secret" => assert_eq!(restricted(&app, &owner).patch(ME, secret.clone()).await.status(), 200),
+            _ => {
+                let path = format!("/api/v1/users/{}", owner.user_id);
+                assert_eq!(app.server().patch(&path, secret.clone()).await.status(), 200);
+            }
+        }
+        assert_error(&restricted(&app, &thief).get(ME).await, 401, "ACCESS_TOKEN_EXPIRED");
+        let refresh = app.client().with("x-stack-refresh-token", &thief.refresh_token);
+        assert_eq!(refresh.post("/api/v1/auth/sessions/current/refresh", json!({})).await.status(), 401, "{way}");
+        if way == "server" {
+            assert_eq!(restricted(&app, &owner).get(ME).await.status(), 401);
+        } else {
+            assert_eq!(app.signed_in(&owner).get(ME).await.json()["restricted_reason"], Value::Null);
+            assert_eq!(refreshed(&app, &owner).await["is_restricted"], false);
+        }
+    }
+}
+
+/// A second app, or one that nobody requires, lifts no restriction.
+#[tokio::test]
+async fn an_app_that_lifts_no_restriction_ends_no_session() {
+    let app = TestApp::start().await;
+    let (other, owner) = (app.sign_up(ADA).await, app.sign_in(ADA).await);
+    enrol(&app, &owner).await;
+    assert_eq!(app.signed_in(&other).get(ME).await.status(), 200);
+    require(&app, json!({ "required_of_everyone": true })).await;
+    enrol(&app, &owner).await;
+    assert_eq!(app.signed_in(&other).get(ME).await.status(), 200);
+}
+
 #[tokio::test]
 async fn holders_of_a_permission_are_restricted_even_if_another_one_confers_it() {
     let app = TestApp::start().await;

@@ -1,6 +1,6 @@
 //! Finds or creates the user of a provider account, and issues an authorization code for the user,
-//! in one transaction: a flow that fails leaves nothing behind. A change to the user who began the
-//! flow is made only when the code is redeemed ([`Pending`]).
+//! in one transaction: a flow that fails leaves nothing behind. An existing user is changed only
+//! when the code is redeemed ([`Pending`]).
 
 use errors::{Error, KnownError};
 use flows::App;
@@ -24,11 +24,11 @@ use store::provider::tokens::{self, ProviderTokens};
 use store::session::{self, session_key};
 use store::user::provider_account::{self, Holder};
 use store::user::{self, UserRow};
-use store::{Contention as _, Write, optimistic};
+use store::{Write, optimistic};
 use wire::clock::after;
 use wire::id::UserId;
 
-use crate::oauth::owners::{Owners, account_of, attached, taken_over};
+use crate::oauth::owners::{Owners, account_of};
 
 /// Maximum number of attempts when an account is changed concurrently.
 const ROUNDS: u32 = 4;
@@ -99,6 +99,13 @@ struct Known {
     flow_session: Option<Session>,
 }
 
+impl Known {
+    /// The user who owns the email address, in the credential epoch of the address's claim.
+    fn owner(&self, user_id: UserId) -> Holder {
+        Holder { user_id, epoch: self.owners.email.as_ref().map_or(0, |claim| claim.epoch) }
+    }
+}
+
 impl Flow<'_> {
     /// Decides what the flow does, and writes the result. Fails with a conflict if the items have
     /// changed since they were read.
@@ -123,17 +130,16 @@ impl Flow<'_> {
                 self.scope.app.store.transact_unrecorded(writes).await?;
                 Ok(code)
             }
-            Decision::Attach(user) if self.authorization.purpose == Purpose::Link => self.pending(user, PendingChange::Link).await,
+            Decision::Attach(user) if self.authorization.purpose == Purpose::Link => {
+                self.pending(self.beginner(user), PendingChange::Link).await
+            }
+            Decision::Attach(user) => self.pending(known.owner(user), PendingChange::Attach).await,
+            Decision::TakeOver(user) => self.pending(known.owner(user), PendingChange::TakeOver).await,
             Decision::Upgrade { user, email_signs_in } => {
                 if let Some(row) = &known.flow_user {
                     self.signed_up(row.user.clone(), email_signs_in)?;
                 }
-                self.pending(user, PendingChange::Upgrade { email_signs_in }).await
-            }
-            Decision::TakeOver(user) => self.take_over(user).await,
-            Decision::Attach(user_id) => {
-                let epoch = known.owners.email.as_ref().map_or(0, |claim| claim.epoch);
-                self.attach(user_id, epoch).await
+                self.pending(self.beginner(user), PendingChange::Upgrade { email_signs_in }).await
             }
             Decision::SignUp { email_signs_in } => {
                 let user = User::new(&self.scope.app.entropy, self.scope.app.clock.now());
@@ -146,32 +152,6 @@ impl Flow<'_> {
         }
     }
 
-    /// Links the account to the user who owns its verified email address, provided that the user's
-    /// credential epoch is unchanged.
-    async fn attach(&self, user_id: UserId, epoch: u64) -> Result<SecretString, Error> {
-        let project = &self.scope.project.id;
-        let row = self.scope.app.store.user(project, user_id).await?.filter(|row| row.user.credential_epoch == epoch);
-        let Some(row) = row else { return Err(Error::conflict()) };
-        let (user, others) = attached(self.scope, &row, &self.account, self.profile)?;
-        let (code, mut writes) = self.code(Holder { user_id, epoch }, false)?;
-        writes.extend(others);
-        self.scope.app.store.change_account(project, &row, &user, writes).await?.done()?;
-        Ok(code)
-    }
-
-    /// Gives an account whose email address is unverified to the person who proves the address
-    /// through the provider.
-    async fn take_over(&self, user: UserId) -> Result<SecretString, Error> {
-        let project = &self.scope.project.id;
-        let row = self.scope.app.store.user(project, user).await?;
-        let row = row.ok_or_else(Error::conflict)?;
-        let (user, others) = taken_over(self.scope, &row, &self.account, self.profile)?;
-        let (code, mut writes) = self.code(Holder::from(&user), false)?;
-        writes.extend(others);
-        self.scope.app.store.change_account(project, &row, &user, writes).await?.done()?;
-        Ok(code)
-    }
-
     /// A user who signs up with the account, if the project's rules allow it.
     fn signed_up(&self, user: User, email_signs_in: bool) -> Result<User, KnownError> {
         let account = Signing { profile: self.profile, account: &self.account, email_signs_in };
@@ -179,15 +159,23 @@ impl Flow<'_> {
     }
 
     /// A code that changes its user when it is redeemed. See [`Pending`].
-    async fn pending(&self, user: UserId, change: PendingChange) -> Result<SecretString, Error> {
+    async fn pending(&self, user: Holder, change: PendingChange) -> Result<SecretString, Error> {
         let (account, tokens, profile) = (self.account.clone(), self.tokens.clone(), self.profile.clone());
         let pending = Pending { change, account, tokens, profile };
         let is_new_user = matches!(change, PendingChange::Upgrade { .. });
-        let holder = Holder { user_id: user, epoch: self.authorization.epoch };
-        let (code, create) = self.code_with(holder, is_new_user, Some(pending))?;
-        let writes = [create].into_iter().chain(self.still_of(user)).collect();
-        self.scope.app.store.transact_unrecorded(writes).await?;
+        let checks = if change.is_of_beginner() {
+            self.still_of(user.user_id)
+        } else {
+            vec![user::at_epoch(&self.scope.project.id, user.user_id, user.epoch)]
+        };
+        let (code, create) = self.code_with(user, is_new_user, Some(pending))?;
+        self.scope.app.store.transact_unrecorded([create].into_iter().chain(checks).collect()).await?;
         Ok(code)
+    }
+
+    /// The user who began the flow.
+    fn beginner(&self, user_id: UserId) -> Holder {
+        Holder { user_id, epoch: self.authorization.epoch }
     }
 
     /// Conditions that fail the transaction if the user's credentials have changed since the flow
@@ -240,7 +228,10 @@ impl Flow<'_> {
         let code = crate::oauth::code::new(self.scope.app, user.user_id);
         // A code for a user other than the one who began the flow is a plain sign-in, which depends
         // on no earlier session.
-        let is_of_flow = self.authorization.purpose == Purpose::Link || pending.is_some();
+        let is_of_flow = match &pending {
+            Some(pending) => pending.change.is_of_beginner(),
+            None => self.authorization.purpose == Purpose::Link,
+        };
         let stored = AuthorizationCode {
             user_id: user.user_id,
             epoch: user.epoch,

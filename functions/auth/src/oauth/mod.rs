@@ -11,6 +11,7 @@ mod handed_over;
 pub(crate) mod machine;
 pub(crate) mod native;
 pub(crate) mod owners;
+pub(crate) mod pending;
 pub(crate) mod provider_accounts;
 pub(crate) mod provider_answer;
 pub(crate) mod provider_client;

@@ -11,6 +11,7 @@ use model::provider::authorization::Purpose;
 use model::provider::profile::Profile;
 use model::session::Amr;
 use model::sign_in::provider::Decision;
+use model::user::second_factor::Attach;
 use model::user::{ProviderAccount, User};
 use store::user::{self, UserRow};
 use store::{Contention as _, Label, Write, optimistic};
@@ -65,19 +66,26 @@ impl Native<'_> {
         let owners = Owners::of(&mut items, &project.id, &self.account)?;
         let anonymous = self.anonymous(round).await?;
         let decision = owners.decide(project, &self.profile, Purpose::Authenticate, anonymous.as_ref().map(|row| row.user.id))?;
+        let attach = matches!(decision, Decision::Attach(_)).then(|| Attach { account: self.account.clone(), tokens: None });
         let Change { before, mut after, mut writes, is_new_user } = self.change(decision, anonymous).await?;
-        writes.push(self.used.clone());
         let device = remembered::read(app, project, &after, self.access.device.as_ref()).await?;
         if device.is_none()
-            && let Some((attempt, required)) = second_factor::required(app, project, &after, is_new_user, Amr::Fed)?
+            && let Some((attempt, required)) =
+                second_factor::required_of_provider(app, project, &after, is_new_user, (None, attach.clone()))?
         {
-            writes.push(attempt);
+            // An account that was found by its address is linked once the second factor is proved.
+            if let (Some(_), Some(row)) = (attach, &before) {
+                (after, writes) = (row.user.clone(), Vec::new());
+            }
+            writes.extend([self.used.clone(), attempt]);
             self.write(project, before, &after, writes).await?;
             return Err(required.into());
         }
+        writes.push(self.used.clone());
         let session = NewSession::start(app, project, &after, place, vec![Amr::Fed]).on(device);
         writes.extend(session.writes(project)?);
-        writes.extend(notice::write(app, project, &after, place).await?);
+        let users = (before.as_ref().map(|row| &row.user), &after);
+        writes.extend(notice::unless_new_owner(app, project, users, place).await?);
         self.write(project, before, &after, writes).await?;
         required_teams::renew(app, project, &mut after).await?;
         Ok(SignedInOrUp { signed_in: session.signed_in(app, project, &after), is_new_user })
@@ -113,7 +121,7 @@ impl Native<'_> {
             }
             Decision::Attach(user) => {
                 let row = self.user(user).await?;
-                let change = attached(scope, &row, account, profile)?;
+                let change = attached(scope, &row, account)?;
                 (Some(row), change)
             }
             Decision::TakeOver(user) => {

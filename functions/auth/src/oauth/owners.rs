@@ -78,15 +78,15 @@ pub(crate) fn attached(
     Scope { app, project, place }: Scope<'_>,
     row: &UserRow,
     account: &ProviderAccount,
-    profile: &Profile,
 ) -> Result<(User, Vec<Write>), Error> {
     let mut user = row.user.clone();
     if user.add_account(account.clone()).is_err() {
         return Err(Error::conflict());
     }
+    user.forget_wrong_passwords();
     // The account is linked because of its email address, so the user must still have this address,
     // verified.
-    let address = profile.email.as_ref().map(|email| user::has_verified_email(&project.id, email, user.id));
+    let address = account.email.as_ref().map(|email| user::has_verified_email(&project.id, email, user.id));
     let notices = notice::of_change(app, project, Some(place), &row.user, &mut user)?;
     Ok((user, address.into_iter().chain(notices).collect()))
 }
@@ -107,7 +107,7 @@ pub(crate) fn taken_over(
         return Err(Error::conflict());
     }
     user.provider_accounts.push(account.clone());
-    let mut writes = start_anew(app, project, &mut user)?;
+    let mut writes = start_anew(app, project, &row.user, &mut user)?;
     writes.extend(account_claimed(app, &project.id, &user, app.clock.now())?);
     Ok((user, writes))
 }

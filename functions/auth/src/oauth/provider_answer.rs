@@ -1,12 +1,12 @@
 //! The parameters with which a provider sends users back.
 
-use api::http::TableAction::{self, BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem};
+use api::http::TableAction::{self, BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
 use deserr::Deserr;
 use errors::ErrorCode;
 use utoipa::ToSchema;
 
 /// The table actions of both callbacks.
-pub(crate) const TABLE: &[TableAction] = &[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem];
+pub(crate) const TABLE: &[TableAction] = &[BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem];
 
 /// The errors of both callbacks if the flow is unknown, or has no trusted URL to send the user to.
 /// The redirect URL is checked right after the age of the flow, so no later error is a response.

@@ -5,36 +5,35 @@
 //! user. If the flow links an account to a signed-in user, or upgrades an anonymous user, the code
 //! is also bound to the session in which the flow began. It lives for five minutes and works once.
 //! A second use means that it was stolen, and ends the session that it started or took to another
-//! domain (RFC 6749 §4.1.2, RFC 9700 §2.1.1).
+//! domain (RFC 6749 §4.1.2, RFC 9700 §2.1.1). If the flow leads to a change of an existing user,
+//! redeeming the code makes that change, except that an account which belongs to the user only by
+//! its address is linked after the second factor.
 
 use errors::{Error, KnownError};
 use flows::App;
 use flows::context::Scope;
-use flows::email::notice;
 use model::project::Project;
 use model::project::redirect::RedirectUrl;
 use model::provider::authorization::challenge;
-use model::session::Amr;
+use model::session::{Amr, SessionLimits};
 use model::sign_in::provider::Refusal;
 use model::user::User;
 use model::user::device::Device;
-use model::user::provider_account::Refused;
 use model::user::restriction::RestrictedReason;
+use model::user::second_factor::{Attach, OfCode};
 use secrecy::{ExposeSecret as _, SecretString};
 use store::provider::authorization::{self, AuthorizationCode, Pending, PendingChange};
-use store::provider::tokens::keep_tokens;
 use store::user::account::Outcome;
 use store::user::{self, UserRow};
 use store::{Contention as _, Label, optimistic, session};
 use subtle::ConstantTimeEq as _;
 
-use crate::oauth::account::{Signing, sign_up};
 use crate::oauth::code::revoke;
-use crate::oauth::handed_over;
 use crate::oauth::owners::refused;
 use crate::oauth::tokens::Tokens;
+use crate::oauth::{handed_over, pending};
 use crate::sign_in::tokens::NewSession;
-use crate::sign_in::{required_teams, second_factor};
+use crate::sign_in::{notice, required_teams, second_factor};
 
 /// Why a write did not redeem the code; `None` if it did.
 fn failed(outcome: Result<Outcome, store::Error>) -> Result<Option<Failed>, Error> {
@@ -124,7 +123,11 @@ impl Redemption {
                 let again = app.store.user(&project.id, row.user.id).await?;
                 row = again.ok_or(KnownError::InvalidAuthorizationCode)?;
             }
-            check(app, &stored, &row)?;
+            if let Err(reason) = check(app, &stored, &row) {
+                // Another request may have redeemed the code, and changed the user, since the code
+                // was read.
+                return Err(self.reused(app, project).await?.unwrap_or_else(|| reason.into()));
+            }
             let (mut after, done) = self.write(scope, &stored, &row).await?;
             match done {
                 Ok(Next::Session(session)) => {
@@ -137,15 +140,19 @@ impl Redemption {
                     let taken = app.store.authorization_code(&project.id, &self.code).await?;
                     Err(revoke(app, project, taken.as_ref().unwrap_or(&stored)).await)
                 }
-                Err(Failed::Changed) => {
-                    let code = app.store.authorization_code(&project.id, &self.code).await?;
-                    if let Some(taken) = code.filter(|code| code.session_id.is_some()) {
-                        return Err(revoke(app, project, &taken).await);
-                    }
-                    Err(Error::conflict())
-                }
+                Err(Failed::Changed) => Err(self.reused(app, project).await?.unwrap_or_else(Error::conflict)),
                 Err(Failed::For(reason)) => Err(reason.into()),
             }
+        })
+    }
+
+    /// If the code has been redeemed by now, ends the session for which it was redeemed, and returns
+    /// the error for the request.
+    async fn reused(&self, app: &App, project: &Project) -> Result<Option<Error>, Error> {
+        let code = app.store.authorization_code(&project.id, &self.code).await?;
+        Ok(match code.filter(|code| code.session_id.is_some()) {
+            Some(taken) => Some(revoke(app, project, &taken).await),
+            None => None,
         })
     }
 
@@ -154,52 +161,54 @@ impl Redemption {
     async fn write(&self, scope: Scope<'_>, stored: &AuthorizationCode, row: &UserRow) -> Result<(User, Result<Next, Failed>), Error> {
         let Scope { app, project, place } = scope;
         let id = &project.id;
-        let mut after = row.user.clone();
-        match stored.pending.as_ref().map(|pending| (pending, pending.change)) {
-            Some((_, PendingChange::Upgrade { .. })) if !row.user.is_anonymous => return Err(KnownError::InvalidAuthorizationCode.into()),
-            Some((pending, PendingChange::Upgrade { email_signs_in })) => {
-                after.sign_up(app.clock.now());
-                let account = Signing { profile: &pending.profile, account: &pending.account, email_signs_in };
-                after = sign_up(app, project, after, &account, place)?;
-            }
-            Some((pending, PendingChange::Link)) => match after.add_account(pending.account.clone()) {
-                Ok(()) => {}
-                Err(Refused::Duplicate) => return Ok((after, Err(Failed::For(refused(Refusal::OfAnother, None))))),
-                Err(_) => return Err(KnownError::InvalidAuthorizationCode.into()),
-            },
-            None => {}
-        }
         // The user may have changed since the device was read.
         let (settings, now) = (&project.config.second_factor, app.clock.now());
-        let device = self.device.clone().filter(|device| device.is_remembered(&after, settings, now));
+        let remembered = |user: &User| self.device.clone().filter(|device| device.is_remembered(user, settings, now));
+        // An account that was found by its address is linked once the second factor is proved.
+        let is_asked = row.user.has_second_factor() && remembered(&row.user).is_none();
+        let waiting = stored.pending.as_ref().filter(|pending| pending.change == PendingChange::Attach && is_asked);
+        let pending = stored.pending.as_ref().filter(|_| waiting.is_none());
+        let (after, change) = match pending {
+            Some(pending) => pending::made(scope, pending, row)?,
+            None if row.user.has_wrong_passwords() => (row.user.clone(), vec![user::reopen(id, row.user.id, stored.epoch)]),
+            None => (row.user.clone(), vec![user::at_epoch(id, row.user.id, stored.epoch)]),
+        };
+        let device = remembered(&after);
         let is_remembered = device.is_some();
-        let session = NewSession::start(app, project, &after, place, vec![Amr::Fed]).on(device);
+        let limits = self.limits(app, project, stored).await?;
+        let session = NewSession::start(app, project, &after, place, vec![Amr::Fed]).on(device).within(limits.as_ref());
         let mut writes = vec![authorization::redeem_code(id, &self.code, session.id())];
         writes.extend(stored.begun_in.map(|begun| session::lives(project, after.id, begun, app.clock.now())));
-        match &stored.pending {
-            None if row.user.has_wrong_passwords() => writes.push(user::reopen(id, after.id, stored.epoch)),
-            None => writes.push(user::at_epoch(id, after.id, stored.epoch)),
-            Some(Pending { account, tokens, .. }) => {
-                writes.extend(tokens.as_ref().map(|tokens| keep_tokens(id, after.id, account, tokens)).transpose()?);
-                writes.extend(notice::of_change(app, project, Some(place), &row.user, &mut after)?);
-            }
-        }
-        let next = match second_factor::required(app, project, &after, stored.is_new_user, Amr::Fed)?.filter(|_| !is_remembered) {
+        writes.extend(change);
+        let of_code = Some(OfCode { session_id: session.id(), limits });
+        let attach = waiting.map(|Pending { account, tokens, .. }| Attach { account: account.clone(), tokens: tokens.clone() });
+        let asked = second_factor::required_of_provider(app, project, &after, stored.is_new_user, (of_code, attach))?;
+        let next = match asked.filter(|_| !is_remembered) {
             Some((attempt, required)) => {
                 writes.push(attempt);
                 Next::SecondFactor(required)
             }
             None => {
                 writes.extend(session.writes(project)?);
-                writes.extend(crate::sign_in::notice::write(app, project, &after, place).await?);
+                writes.extend(notice::unless_new_owner(app, project, (Some(&row.user), &after), place).await?);
                 Next::Session(Box::new(session))
             }
         };
-        let outcome = match &stored.pending {
+        let outcome = match pending {
             Some(_) => app.store.change_account(id, row, &after, writes).await,
             None => app.store.transact(writes).await.map(|()| Outcome::Done),
         };
         Ok((after, failed(outcome)?.map_or(Ok(next), Err)))
+    }
+
+    /// The limits of the session in which a flow began to link an account. Without them, the new
+    /// session would turn a short session or an impersonation into an ordinary session. An
+    /// anonymous user who signs up gets a session of the sign-up, without limits.
+    async fn limits(&self, app: &App, project: &Project, stored: &AuthorizationCode) -> Result<Option<SessionLimits>, Error> {
+        let signs_up = stored.pending.as_ref().is_some_and(|pending| matches!(pending.change, PendingChange::Upgrade { .. }));
+        let Some(begun) = stored.begun_in.filter(|_| !signs_up) else { return Ok(None) };
+        let session = app.store.session(&project.id, stored.user_id, begun).await?;
+        Ok(Some(session.ok_or(KnownError::InvalidAuthorizationCode)?.limits()))
     }
 
     /// Whether the caller knows the PKCE verifier, and therefore began the flow.

@@ -16,6 +16,19 @@ use store::Write;
 /// Number of sessions to compare with, newest first.
 const SESSIONS: usize = 50;
 
+/// The writes of emails about a sign-in that may give the account a new owner, who does not need
+/// them: every earlier session was of the previous owner. `before` is the user before the sign-in;
+/// `None` for a new user.
+pub(crate) async fn unless_new_owner(
+    app: &App,
+    project: &Project,
+    (before, user): (Option<&User>, &User),
+    place: &Place,
+) -> Result<Vec<Write>, store::Error> {
+    let ends_sessions = before.is_some_and(|before| before.session_epoch != user.session_epoch);
+    if ends_sessions { Ok(Vec::new()) } else { write(app, project, user, place).await }
+}
+
 /// The writes of emails about this sign-in of `user` from `place`, if any are due.
 pub(crate) async fn write(app: &App, project: &Project, user: &User, place: &Place) -> Result<Vec<Write>, store::Error> {
     if user.told().is_empty() || !project.config.new_sign_in_mails {

@@ -6,7 +6,7 @@ use model::code::Code;
 use model::project::Project;
 use model::session::Amr;
 use model::user::User;
-use model::user::second_factor::MfaAttempt;
+use model::user::second_factor::{Attach, MfaAttempt, OfCode};
 use secrecy::ExposeSecret as _;
 use store::{Write, code};
 
@@ -19,12 +19,32 @@ pub(crate) fn required(
     is_new_user: bool,
     amr: Amr,
 ) -> Result<Option<(Write, KnownError)>, store::Error> {
+    asked(app, project, user, || MfaAttempt::new(user, is_new_user, vec![amr], app.clock.now()))
+}
+
+/// Like [`required`], for a sign-in with a provider account.
+pub(crate) fn required_of_provider(
+    app: &App,
+    project: &Project,
+    user: &User,
+    is_new_user: bool,
+    (of_code, to_attach): (Option<OfCode>, Option<Attach>),
+) -> Result<Option<(Write, KnownError)>, store::Error> {
+    asked(app, project, user, || MfaAttempt { of_code, to_attach, ..MfaAttempt::new(user, is_new_user, vec![Amr::Fed], app.clock.now()) })
+}
+
+fn asked(
+    app: &App,
+    project: &Project,
+    user: &User,
+    attempt: impl FnOnce() -> MfaAttempt,
+) -> Result<Option<(Write, KnownError)>, store::Error> {
     if user.totp.is_none() {
         return Ok(None);
     }
     let secret = app.entropy.code();
     let attempt_code = secret.expose_secret().to_owned();
-    let attempt = MfaAttempt::new(user, is_new_user, vec![amr], app.clock.now());
+    let attempt = attempt();
     let write = code::create_attempt(&project.id, &Code::new(secret), &attempt)?;
     let factors = factors(project, user, &attempt);
     Ok(Some((write, KnownError::MultiFactorAuthenticationRequired { attempt_code, factors })))

@@ -9,9 +9,10 @@ use model::metrics::activity::day;
 use model::place::Place;
 use model::project::Project;
 use model::session::token::Subject;
-use model::session::{Amr, Session};
+use model::session::{Amr, Session, SessionLimits};
 use model::user::User;
 use model::user::device::Device;
+use model::user::second_factor::OfCode;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use store::Write;
@@ -53,6 +54,20 @@ impl NewSession {
     /// The session of a tool, which the session `confirming` has confirmed.
     pub(crate) fn confirmed_by(self, confirming: &Session) -> Self {
         Self { session: confirming.for_tool(self.session), ..self }
+    }
+
+    /// The session within the limits of the one in which its flow began, if there is one.
+    pub(crate) fn within(self, limits: Option<&SessionLimits>) -> Self {
+        match limits {
+            Some(limits) => Self { session: self.session.within(limits), ..self },
+            None => self,
+        }
+    }
+
+    /// The session that an authorization code determines, if the sign-in began with one.
+    pub(crate) fn of_code(mut self, code: Option<&OfCode>) -> Self {
+        self.session.id = code.map_or(self.session.id, |code| code.session_id);
+        self.within(code.and_then(|code| code.limits.as_ref()))
     }
 
     /// The response of the token endpoint to a device; call it after the session is written.

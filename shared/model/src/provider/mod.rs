@@ -1,5 +1,5 @@
-//! OAuth providers: the catalog, the state of a flow, the profiles of provider accounts, and the
-//! deployment's own clients.
+//! OAuth providers: the catalog, the state of a flow, the profiles and tokens of provider accounts,
+//! and the deployment's own clients.
 
 pub mod authorization;
 pub mod catalog;
@@ -7,3 +7,4 @@ pub mod profile;
 #[cfg(test)]
 mod profile_tests;
 pub mod shared;
+pub mod tokens;

@@ -113,13 +113,7 @@ impl Session {
     /// authentication of this session. It is an impersonation if this session is one, and ends no
     /// later than this session.
     pub fn for_tool(&self, started: Self) -> Self {
-        Self {
-            expires_at: started.expires_at.min(self.expires_at),
-            is_impersonation: self.is_impersonation,
-            authenticated_at: Some(self.authenticated_at.unwrap_or(self.created_at)),
-            amr: self.amr.clone(),
-            ..started
-        }
+        Self { amr: self.amr.clone(), ..started.within(&self.limits()) }
     }
 }
 

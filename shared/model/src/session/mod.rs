@@ -53,6 +53,21 @@ pub struct Session {
     pub amr: Vec<Amr>,
 }
 
+/// The limits of a session that comes from another one, so that nobody gets more from a session than
+/// it gives.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionLimits {
+    /// When the other session ends: the new one ends no later.
+    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
+    pub expires_at: Timestamp,
+    /// Whether the other session is an impersonation: the new one is then, too.
+    pub is_impersonation: bool,
+    /// When the user last authenticated in the other session: in the new one, the user did so no
+    /// later.
+    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
+    pub authenticated_at: Timestamp,
+}
+
 /// An authentication method: a value of RFC 8176 §2, or `fed` for a provider account, which that
 /// RFC does not cover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -84,6 +99,26 @@ impl Session {
             place,
             authenticated_at: Some(now),
             amr: Vec::new(),
+        }
+    }
+
+    /// The limits of a session that comes from this one.
+    pub fn limits(&self) -> SessionLimits {
+        SessionLimits {
+            expires_at: self.expires_at,
+            is_impersonation: self.is_impersonation,
+            authenticated_at: self.authenticated_at.unwrap_or(self.created_at),
+        }
+    }
+
+    /// The session within the limits of the session that it comes from.
+    #[must_use]
+    pub fn within(self, limits: &SessionLimits) -> Self {
+        Self {
+            expires_at: self.expires_at.min(limits.expires_at),
+            is_impersonation: self.is_impersonation || limits.is_impersonation,
+            authenticated_at: Some(self.authenticated_at.unwrap_or(self.created_at).min(limits.authenticated_at)),
+            ..self
         }
     }
 

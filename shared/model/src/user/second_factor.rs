@@ -3,16 +3,17 @@
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use wire::clock::after;
-use wire::id::UserId;
+use wire::id::{SessionId, UserId};
 
 use crate::code::Rejected;
 use crate::passkey::Passkey;
 use crate::project::ProjectConfig;
-use crate::session::{Amr, Session};
-use crate::user::User;
+use crate::provider::tokens::ProviderTokens;
+use crate::session::{Amr, Session, SessionLimits};
 use crate::user::recovery::RecoveryCodes;
 use crate::user::restriction::RestrictedReason;
 use crate::user::totp::{Authenticator, Totp};
+use crate::user::{ProviderAccount, User};
 
 /// How long a sign-in waits for the second factor.
 const LIFE: SignedDuration = SignedDuration::from_mins(5);
@@ -38,6 +39,36 @@ pub struct MfaAttempt {
     /// How the first factor was proved.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub amr: Vec<Amr>,
+    /// What an authorization code determines about the session; absent if the sign-in began without
+    /// one, and from attempts of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of_code: Option<OfCode>,
+    /// The provider account with which the sign-in began, if it is still to be added to the user:
+    /// whoever proved only the address must not add another first factor. Removed when the attempt
+    /// is completed. Absent from attempts of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_attach: Option<Attach>,
+}
+
+/// A provider account to add to the user who has verified its email address.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attach {
+    /// The provider account.
+    pub account: ProviderAccount,
+    /// The provider's tokens for the account; absent if apps get none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<ProviderTokens>,
+}
+
+/// What the authorization code that led to a sign-in determines about the session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OfCode {
+    /// The id of the session, which the redeemed code names: if the code is presented again, that
+    /// session ends.
+    pub session_id: SessionId,
+    /// The limits of the session in which the flow began to link an account; absent in other flows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<SessionLimits>,
 }
 
 impl MfaAttempt {
@@ -51,6 +82,8 @@ impl MfaAttempt {
             expires_at: after(now, LIFE),
             used: false,
             amr,
+            of_code: None,
+            to_attach: None,
         }
     }
 
@@ -111,6 +144,19 @@ impl User {
     /// second factor in it but could.
     pub fn owes_second_factor(&self, session: &Session, config: &ProjectConfig) -> bool {
         self.restricted_reason(config).is_none() && self.restricted_reason_in(session, config).is_some()
+    }
+
+    /// Ends the other sessions if the user of `before`, of whom the project requires two factors,
+    /// now has an authenticator app, and did not have one before. The app lifts the restriction of
+    /// every session, even of one whose holder knows only the password. `kept` is the session in
+    /// which the app was set up; `None` if a server did that.
+    pub fn end_sessions_of_one_factor(&mut self, before: &Self, config: &ProjectConfig, kept: Option<SessionId>) {
+        let gained = self.has_second_factor() && !before.has_second_factor();
+        // The change may have ended all sessions already, such as one that also sets a password.
+        let is_unended = self.session_epoch == before.session_epoch;
+        if gained && is_unended && self.must_prove_two_factors(config) {
+            self.end_sessions(kept);
+        }
     }
 
     /// The user's recovery codes.

@@ -5,7 +5,7 @@
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
 //! | authorization | `S#<digest of the inner state>` | `STATE` | 1 unit for each KB to write, and again to take |
-//! | authorization code | `A#<P>#<digest of the code>` | `CODE` | 2 units to write and 2 to redeem, both in transactions; for a link or an upgrade, 2 more each time, for the session |
+//! | authorization code | `A#<P>#<digest of the code>` | `CODE` | 2 units to write and 2 to redeem, both in transactions; for a link or an upgrade, 2 more each time, for the session; for a link, 1 more to redeem, to read the session |
 //!
 //! Taking an authorization and redeeming a code are each one conditional update, so of several
 //! concurrent attempts only one succeeds. A redeemed code is kept until a day after its expiry,
@@ -45,7 +45,7 @@ pub struct AuthorizationCode {
     #[serde(default)]
     pub epoch: u64,
     /// For linking or upgrading, the session in which the flow began: the code is valid only while
-    /// that session is live. Absent from codes for ordinary sign-ins, and from codes that earlier
+    /// that session is live. Absent from codes for other sign-ins, and from codes that earlier
     /// versions wrote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begun_in: Option<SessionId>,
@@ -61,7 +61,8 @@ pub struct AuthorizationCode {
     /// When the code expires.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
-    /// The change to the user that is made when the code is redeemed; absent if there is none.
+    /// The change to the user that is made when the code is redeemed, and removed then; absent if
+    /// there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending: Option<Pending>,
     /// The session for which the code was redeemed; absent until then.
@@ -91,12 +92,14 @@ impl HandedOver {
     }
 }
 
-/// A change to the user whose access token began the flow.
+/// A change to an existing user: the one whose access token began the flow, or the one who owns the
+/// email address of the provider account.
 ///
 /// The person who returns from the provider may not be the one who began the flow: an attacker can
-/// begin a flow and lead a victim through the rest, and the victim's provider account would be
-/// linked to the attacker's user (RFC 9700 §4.7). Only when the app exchanges the code does the
-/// PKCE verifier prove that both are the same person.
+/// begin a flow and lead a victim through the rest. The victim's provider account would be linked
+/// to the attacker's user (RFC 9700 §4.7), or the victim's own user would be changed although the
+/// victim signed in nowhere. Only when the app exchanges the code does the PKCE verifier prove that
+/// both are the same person.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pending {
     /// The kind of change.
@@ -121,6 +124,18 @@ pub enum PendingChange {
         /// Whether the user can also sign in with the email address that the provider reports.
         email_signs_in: bool,
     },
+    /// The provider account is added to the user who has verified its email address here.
+    Attach,
+    /// The user has not verified the email address of the provider account here, and is handed over
+    /// to the person who has verified it at the provider.
+    TakeOver,
+}
+
+impl PendingChange {
+    /// Whether the change is to the user whose access token began the flow.
+    pub fn is_of_beginner(self) -> bool {
+        matches!(self, Self::Link | Self::Upgrade { .. })
+    }
 }
 
 fn state_key(state: &SecretString) -> Key {
@@ -137,9 +152,10 @@ pub fn create_code(project: &ProjectId, code: &SecretString, stored: &Authorizat
     Ok(Write::create(code_key(project, code), stored)?.expires(after(stored.expires_at, CODE_MEMORY)))
 }
 
-/// Redeems a code for a session.
+/// Redeems a code for a session, and removes the change to the user, with the provider's tokens,
+/// from the item of the code.
 pub fn redeem_code(project: &ProjectId, code: &SecretString, session: SessionId) -> Write {
-    redeem(project, code, session, "SET d.session_id = :session")
+    redeem(project, code, session, "SET d.session_id = :session REMOVE d.pending")
 }
 
 /// Redeems a code that takes a session to another domain, and removes the session's refresh token

@@ -9,41 +9,15 @@
 //! the new tokens only if the access token is still the one that it read: tokens of a newer flow
 //! are kept, and deleted ones do not come back.
 
-use crypto::seal::Sealed;
 use jiff::Timestamp;
+pub use model::provider::tokens::ProviderTokens;
 use model::user::ProviderAccount;
-use serde::{Deserialize, Serialize};
 use wire::id::{ProjectId, UserId};
 
 use crate::client::Store;
 use crate::error::Error;
 use crate::item::{Key, entity, integer};
 use crate::write::Write;
-
-/// A provider's tokens for an account, sealed for [`owner`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ProviderTokens {
-    /// The access token.
-    pub access: Sealed,
-    /// The refresh token, if the provider issued one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub refresh: Option<Sealed>,
-    /// When the access token expires; absent unless the provider names a time at most one year
-    /// away.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
-    pub expires_at: Option<Timestamp>,
-    /// The scopes of the tokens as the provider reports them, separated by spaces or commas; if it
-    /// reports none, the requested scopes.
-    pub scope: String,
-    /// Whether the provider has refused the tokens for good. A new OAuth flow with the account
-    /// replaces them.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_revoked: bool,
-    /// While one request refreshes the access token: the time until which no other request may
-    /// refresh it.
-    #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
-    pub refreshing_until: Option<Timestamp>,
-}
 
 /// The owner that an account's tokens are sealed for. If the sealed tokens are copied to another
 /// account, they cannot be unsealed.

@@ -1,0 +1,87 @@
+//! The changes to existing users that authorization codes make when they are redeemed, or that wait
+//! for the second factor after that. See [`Pending`].
+
+use errors::{Error, KnownError};
+use flows::context::Scope;
+use flows::email::notice;
+use model::sign_in::provider::Refusal;
+use model::user::User;
+use model::user::provider_account::Refused;
+use model::user::second_factor::{Attach, MfaAttempt};
+use store::provider::authorization::{Pending, PendingChange};
+use store::provider::tokens::keep_tokens;
+use store::user::UserRow;
+use store::{Contention as _, Write, optimistic};
+
+use crate::oauth::account::{Signing, sign_up};
+use crate::oauth::owners::{attached, refused, taken_over};
+
+/// Maximum number of attempts to link an account when the user is changed concurrently.
+const ROUNDS: u32 = 3;
+
+/// The user of `row` with the change made, and the writes that belong to it. The code is invalid if
+/// the user has changed since the callback in a way that rules out the change.
+pub(super) fn made(scope: Scope<'_>, pending: &Pending, row: &UserRow) -> Result<(User, Vec<Write>), Error> {
+    let Pending { change, account, tokens, profile } = pending;
+    let (user, mut writes) = match change {
+        PendingChange::Link => linked(scope, pending, row)?,
+        PendingChange::Upgrade { email_signs_in } => upgraded(scope, pending, row, *email_signs_in)?,
+        PendingChange::Attach => match row.user.provider_accounts.iter().find(|own| own.is_same(account)) {
+            // The code of another flow has linked the account in the meantime.
+            Some(own) if own.allow_sign_in => (row.user.clone(), Vec::new()),
+            Some(_) => return Err(refused(Refusal::NotForSignIn, None).into()),
+            None => attached(scope, row, account).map_err(outdated)?,
+        },
+        PendingChange::TakeOver => taken_over(scope, row, account, profile).map_err(outdated)?,
+    };
+    writes.extend(tokens.as_ref().map(|tokens| keep_tokens(&scope.project.id, user.id, account, tokens)).transpose()?);
+    Ok((user, writes))
+}
+
+/// Links the account of a completed sign-in to the user, in a transaction of its own. The sign-in
+/// has succeeded already, so a failure is only logged: the next sign-in with the account tries to
+/// link it again.
+pub(crate) async fn attach(scope: Scope<'_>, attempt: &MfaAttempt) {
+    let Some(Attach { account, tokens }) = &attempt.to_attach else { return };
+    let Scope { app, project, .. } = scope;
+    let attached: Result<(), Error> = optimistic!(ROUNDS, |_| {
+        let row = app.store.user(&project.id, attempt.user_id).await?.filter(|row| attempt.is_of_epoch(&row.user));
+        let Some(row) = row.filter(|row| !row.user.provider_accounts.iter().any(|own| own.is_same(account))) else { return Ok(()) };
+        let (user, mut writes) = attached(scope, &row, account)?;
+        writes.extend(tokens.as_ref().map(|tokens| keep_tokens(&project.id, user.id, account, tokens)).transpose()?);
+        Ok(app.store.change_account(&project.id, &row, &user, writes).await?.done()?)
+    });
+    if let Err(error) = attached {
+        tracing::warn!(%error, project = %project.id, "the provider account of a sign-in was not linked");
+    }
+}
+
+/// The error for a change that the user of the code no longer permits.
+fn outdated(error: Error) -> Error {
+    if error.is_conflict() { KnownError::InvalidAuthorizationCode.into() } else { error }
+}
+
+/// The user who began the flow, with the account linked.
+fn linked(Scope { app, project, place }: Scope<'_>, pending: &Pending, row: &UserRow) -> Result<(User, Vec<Write>), Error> {
+    let mut user = row.user.clone();
+    user.add_account(pending.account.clone()).map_err(|reason| match reason {
+        Refused::Duplicate => refused(Refusal::OfAnother, None),
+        _ => KnownError::InvalidAuthorizationCode,
+    })?;
+    let notices = notice::of_change(app, project, Some(place), &row.user, &mut user)?;
+    Ok((user, notices))
+}
+
+/// The anonymous user who began the flow, as an ordinary user.
+fn upgraded(scope: Scope<'_>, pending: &Pending, row: &UserRow, email_signs_in: bool) -> Result<(User, Vec<Write>), Error> {
+    let Scope { app, project, place } = scope;
+    if !row.user.is_anonymous {
+        return Err(KnownError::InvalidAuthorizationCode.into());
+    }
+    let mut user = row.user.clone();
+    user.sign_up(app.clock.now());
+    let account = Signing { profile: &pending.profile, account: &pending.account, email_signs_in };
+    let mut user = sign_up(app, project, user, &account, place)?;
+    let notices = notice::of_change(app, project, Some(place), &row.user, &mut user)?;
+    Ok((user, notices))
+}
