@@ -1,5 +1,5 @@
-//! Secrets in the configuration: they can be written, are shown as a placeholder, and are never kept
-//! for another destination.
+//! Secrets in the configuration: they can be written, are shown as a placeholder, and are never
+//! kept for another destination.
 
 use serde_json::json;
 use support::TestApp;
