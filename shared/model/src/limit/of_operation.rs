@@ -29,9 +29,7 @@ impl Limit {
     pub const fn of_request(self, is_client: bool) -> &'static [(Rule, By)] {
         match (self, is_client) {
             (Self::SignUp, true) => &[(Rule::SignUp, By::Address), (Rule::SignUpNetwork, By::Network)],
-            (Self::AnonymousSignUp, true) => {
-                &[(Rule::AnonymousSignUp, By::Address), (Rule::AnonymousSignUpNetwork, By::Network)]
-            }
+            (Self::AnonymousSignUp, true) => &[(Rule::AnonymousSignUp, By::Address), (Rule::AnonymousSignUpNetwork, By::Network)],
             (Self::SignUp | Self::AnonymousSignUp, false) => &[(Rule::SignUpServer, By::Project)],
             (Self::SignIn, true) => &[(Rule::SignIn, By::Address)],
             (Self::SendCode, true) => &[(Rule::SendCode, By::Address), (Rule::SendCodeNetwork, By::Network)],

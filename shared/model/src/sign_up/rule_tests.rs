@@ -157,7 +157,8 @@ fn deeply_nested_conditions_are_evaluated_or_rejected() {
 
 #[test]
 fn a_condition_cannot_multiply_its_work() {
-    let each = |body: &str| format!("{} == []", (0..40).fold(r#"["aaaaaaaaaaaaaaaa"]"#.to_owned(), |list, _| format!("{list}.map(x, {body})")));
+    let each =
+        |body: &str| format!("{} == []", (0..40).fold(r#"["aaaaaaaaaaaaaaaa"]"#.to_owned(), |list, _| format!("{list}.map(x, {body})")));
     let twenty = (0..20).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
     let nested = (0..12).fold("true".to_owned(), |body, n| format!("[{twenty}].all(v{n}, {body})"));
     let long = format!("[{}].all(x, {})", vec!["1"; 400].join(","), vec!["x == 1"; 100].join(" || "));
