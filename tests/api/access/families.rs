@@ -5,6 +5,8 @@ use serde_json::json;
 use support::{Caller, TestApp};
 
 use super::{CLIENT, HEADERS};
+use crate::teams::invitations::invite;
+use crate::teams::team;
 
 const FAMILIES: [&str; 3] = ["x-service-", "x-stack-", "x-hexclave-"];
 
@@ -38,12 +40,10 @@ async fn every_header_family_is_equivalent() {
 #[tokio::test]
 async fn the_error_header_names_only_codes_that_the_family_knows() {
     let app = TestApp::start().await;
-    let (ada, eve) = (app.sign_in_by_mail("ada@example.com").await, app.sign_in_by_mail("eve@example.com").await);
-    let team = app.signed_in(&ada).post("/api/v1/teams", json!({ "display_name": "Engines", "creator_user_id": "me" })).await;
-    let body = json!({ "team_id": team.json()["id"], "email": "bob@example.com", "callback_url": "http://localhost:3000/join" });
-    app.signed_in(&ada).post("/api/v1/team-invitations/send-code", body).await;
-    let list = app.server().get(&format!("/api/v1/team-invitations?team_id={}", team.json()["id"].as_str().unwrap())).await;
-    let accept = format!("/api/v1/team-invitations/{}/accept?user_id=me", list.json()["items"][0]["id"].as_str().unwrap());
+    let eve = app.sign_in_by_mail("eve@example.com").await;
+    let team = team(&app, "Engines", None).await;
+    let (invitation, _) = invite(&app, &team, "bob@example.com").await;
+    let accept = format!("/api/v1/team-invitations/{invitation}/accept?user_id=me");
     for (family, newer) in [("x-stack-", None), ("x-hexclave-", Some("TEAM_INVITATION_EMAIL_MISMATCH"))] {
         let caller = caller(&app, [family; 4], &eve.access_token);
         let refused = caller.post(&accept, json!({})).await;

@@ -56,7 +56,7 @@ async fn work_is_found_behind_that_of_another_project() {
         assert!((2..=20).contains(&calls(&app, &[], &other, &mut searched).await));
     }
     // While the first project is busy, a call searches further.
-    assert_eq!(calls(&app, &[first.clone()], &other, &mut Searched::default()).await, 1);
+    assert_eq!(calls(&app, std::slice::from_ref(&first), &other, &mut Searched::default()).await, 1);
     let due = app.app.store.due_beside(&[first.clone(), other], app.now(), 5, &mut Searched::default()).await.unwrap();
     assert!(due.is_empty(), "{due:?}");
 }
@@ -70,7 +70,7 @@ async fn a_search_behind_much_work_continues_in_the_next_call() {
     urgent(&app, &other, 1).await;
     let mut searched = Searched::default();
     for _ in 0..3 {
-        assert_eq!(calls(&app, &[first.clone()], &other, &mut searched).await, 2);
+        assert_eq!(calls(&app, std::slice::from_ref(&first), &other, &mut searched).await, 2);
     }
 }
 

@@ -10,7 +10,7 @@ pub(super) const INVITATIONS: &str = "/api/v1/team-invitations";
 
 /// Invites a user, calling with server access; returns the invitation's id and the code in its
 /// email.
-pub(super) async fn invite(app: &TestApp, team: &str, email: &str) -> (String, String) {
+pub(crate) async fn invite(app: &TestApp, team: &str, email: &str) -> (String, String) {
     let body = json!({ "team_id": team, "email": email, "callback_url": "http://localhost:3000/join" });
     let answer = app.server().post(&format!("{INVITATIONS}/send-code"), body).await;
     assert_eq!((answer.status(), &answer.json()["success"]), (200, &json!(true)), "{}", answer.text());

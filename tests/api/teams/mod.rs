@@ -4,7 +4,7 @@ mod anonymous;
 mod definitions;
 mod deletion;
 mod invitation_senders;
-mod invitations;
+pub(crate) mod invitations;
 mod invitations_refused;
 mod memberships;
 mod permissions;

@@ -30,7 +30,7 @@ pub(crate) enum NoTheme {
     OfTemplate,
 }
 
-/// The subject, the HTML and the text; fails with EMAIL_RENDERING_ERROR.
+/// The subject, the HTML and the text; fails with `EMAIL_RENDERING_ERROR`.
 pub(crate) async fn rendered(
     access: &Access<Admin>,
     sources: Sources,

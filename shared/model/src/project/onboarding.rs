@@ -36,6 +36,7 @@ pub enum OnboardingStatus {
 }
 
 impl OnboardingStatus {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
     pub(crate) fn is_completed(&self) -> bool {
         *self == Self::Completed
     }

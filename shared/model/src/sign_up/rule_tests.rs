@@ -170,8 +170,8 @@ fn a_condition_cannot_multiply_its_work() {
         nested.clone(),
         // The check has no address, but sign-ups have one.
         format!(r#"email == "" || {nested}"#),
-        format!(r#"true ? true : {nested}"#),
-        r#"[[1].map(x, x)].all(y, true)"#.to_owned(),
+        format!("true ? true : {nested}"),
+        "[[1].map(x, x)].all(y, true)".to_owned(),
         "{1: [1].all(x, [1].all(y, true))} == {}".to_owned(),
         long,
         large(5),

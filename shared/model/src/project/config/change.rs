@@ -104,7 +104,9 @@ impl Config {
         let mut entries = Flat::new();
         for record in defaults::RECORDS {
             let ids: BTreeSet<&str> = others.keys().filter_map(|path| id_in(path, record)).collect();
-            ids.into_iter().for_each(|id| flat::flatten(format!("{record}.{id}"), defaults::of_entry(record, id), &mut entries));
+            for id in ids {
+                flat::flatten(format!("{record}.{id}"), defaults::of_entry(record, id), &mut entries);
+            }
         }
         let mut nested = Self::of(project, &documents.effective()).nested();
         for values in [defaults::without_effect(), Self(entries).nested(), Self(others).nested()] {
