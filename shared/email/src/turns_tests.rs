@@ -69,8 +69,10 @@ async fn a_project_found_slow_while_it_waits_leaves_the_line() {
     turns.took("a", LONG, 1);
     turns.took("b", LONG, 1);
     drop(one);
-    let _other = turns.of_email("b").await;
+    let mut other = pin!(turns.of_email("b"));
+    assert!(poll!(other.as_mut()).is_pending(), "the project in the line is first");
     assert!(poll!(waiting.as_mut()).is_pending(), "another slow project uses the renderer for slow projects");
+    let _other = other.now_or_never().unwrap();
     drop(slow);
     drop(turns.of_email("quick").now_or_never().unwrap());
 }

@@ -86,6 +86,7 @@ async fn a_built_in_email_can_be_edited_like_any_other() {
 async fn an_invalid_body_is_rejected_and_changes_nothing() {
     let (app, _, id) = with_entry(Status::Scheduled).await;
     let before = read(&app, &id).await;
+    let many: Vec<String> = (0..51).map(|number| format!("user{number}@example.com")).collect();
     let wrong = [
         (json!({ "tsx_source": "x", "html_source": "y" }), "body.tsx_source is an alias of html_source"),
         (json!({ "tsx_source": "import React from 'react'" }), "body.tsx_source looks like TSX"),
@@ -101,6 +102,7 @@ async fn an_invalid_body_is_rejected_and_changes_nothing() {
         (json!({ "to": { "type": "everybody" } }), "body.to"),
         (json!({ "to": { "type": "custom-emails", "emails": ["nobody"] } }), "body.to.emails[0]"),
         (json!({ "to": { "type": "custom-emails", "emails": [], "more": 1 } }), "body.to.more"),
+        (json!({ "to": { "type": "custom-emails", "emails": many } }), "body.to.emails must be at most 50 addresses"),
         (json!({ "to": { "type": "user-primary-email", "user_id": "x" } }), "body.to.user_id"),
         (json!([]), "body"),
     ];

@@ -10,7 +10,7 @@ use wire::problem::Problems;
 use crate::document::theme::ThemeId;
 use crate::document::{HtmlSource, html_of};
 use crate::outbox::status::{Move, Status};
-use crate::outbox::{OutboxEntry, Recipients, SkippedReason, Stage};
+use crate::outbox::{MAX_ADDRESSES, OutboxEntry, Recipients, SkippedReason, Stage};
 
 /// The body of an update. Absent fields keep their values; an empty body changes only
 /// `updated_at_millis`.
@@ -107,8 +107,12 @@ pub enum Refused {
 }
 
 impl OutboxPatch {
-    /// Fails if the HTML source is given twice.
+    /// Fails if the HTML source is given twice, or if there are more than [`MAX_ADDRESSES`]
+    /// recipients.
     pub fn check(&self) -> Result<(), Problems> {
+        if self.to.as_ref().is_some_and(|to| to.addresses().len() > MAX_ADDRESSES) {
+            return Err(Problems::one("body.to.emails", format!("must be at most {MAX_ADDRESSES} addresses")));
+        }
         html_of(self.html_source.clone().map(HtmlSource), self.tsx_source.clone()).map(drop)
     }
 
