@@ -7,9 +7,9 @@ use crate::support::{Gateway, end_of, fails, gateway, run};
 
 const START: [&str; 3] = ["--memory", "--listen", "127.0.0.1:0"];
 
-/// A gateway where only one sign-up is allowed from each IP address.
+/// A gateway where only one anonymous user is created from each IP address.
 fn strict(arguments: &[&str]) -> Gateway {
-    Gateway::spawn(gateway(&[&START, arguments].concat()).env("GATELET_LIMIT_SIGN_UP", "1/600"))
+    Gateway::spawn(gateway(&[&START, arguments].concat()).env("GATELET_LIMIT_ANONYMOUS_SIGN_UP", "1/600"))
 }
 
 async fn sign_up(gateway: &Gateway, forwarded_for: Option<&str>) -> (u16, Value) {
@@ -34,7 +34,7 @@ async fn without_a_trusted_proxy_forwarded_addresses_are_ignored() {
 #[tokio::test]
 async fn the_address_seen_by_the_outermost_trusted_proxy_is_used() {
     let mut command = gateway(&START);
-    let from_environment = command.env("GATELET_TRUSTED_PROXIES", "10.0.0.0/8, 127.0.0.1").env("GATELET_LIMIT_SIGN_UP", "1/600");
+    let from_environment = command.env("GATELET_TRUSTED_PROXIES", "10.0.0.0/8, 127.0.0.1").env("GATELET_LIMIT_ANONYMOUS_SIGN_UP", "1/600");
     for gateway in [strict(&["--trusted-proxy", "10.0.0.0/8", "--trusted-proxy", "127.0.0.1"]), Gateway::spawn(from_environment)] {
         let (status, user) = sign_up(&gateway, Some("203.0.113.1")).await;
         assert_eq!(status, 200, "{user}");
