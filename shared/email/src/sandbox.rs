@@ -9,7 +9,7 @@
 //! still rendered.
 //!
 //! Nobody occupies the renderers for long: the emails of one call are rendered for at most about
-//! [`SHARE`], and the caller leaves the rest for later. [`crate::turns`] says who is next.
+//! `SHARE`, and the caller leaves the rest for later. `turns` says who is next.
 
 use std::convert::Infallible;
 use std::io::{Read, Write};
