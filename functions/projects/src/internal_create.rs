@@ -9,7 +9,7 @@ use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use model::project::config_patch::ConfigPatch;
-use model::project::patch::NewProject;
+use model::project::creation::NewProject;
 use model::project::view::AdminProject;
 use wire::id::ProjectId;
 use wire::problem::Problems;

@@ -131,8 +131,8 @@ const MOST_RELEASED: usize = 80;
 
 /// Deselects the selected team of a user whose account has a new owner: the previous owner may have
 /// let others into that team, as members or by API keys and invitations. If the project's settings
-/// provide a personal team, the user gets a new one, which is selected, unless `before`, the user of
-/// the previous owner, has more than `MOST_RELEASED` claims. The memberships stay. Returns the
+/// provide a personal team, the user gets a new one, which is selected, unless `before`, the user
+/// of the previous owner, has more than `MOST_RELEASED` claims. The memberships stay. Returns the
 /// writes of the teams.
 pub fn start_anew(app: &App, project: &Project, before: &User, user: &mut User) -> Result<Vec<Write>, store::Error> {
     let left = user.selected_team_id.take().map(|team| membership::deselect(&project.id, team, user.id));

@@ -146,8 +146,8 @@ impl Redemption {
         })
     }
 
-    /// If the code has been redeemed by now, ends the session for which it was redeemed, and returns
-    /// the error for the request.
+    /// If the code has been redeemed by now, ends the session for which it was redeemed, and
+    /// returns the error for the request.
     async fn reused(&self, app: &App, project: &Project) -> Result<Option<Error>, Error> {
         let code = app.store.authorization_code(&project.id, &self.code).await?;
         Ok(match code.filter(|code| code.session_id.is_some()) {

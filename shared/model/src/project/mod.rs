@@ -4,6 +4,7 @@ pub mod api_key;
 pub mod apple_bundle;
 pub mod config;
 pub mod config_patch;
+pub mod creation;
 pub mod email_config;
 pub mod email_input;
 pub mod key_permission;

@@ -53,8 +53,8 @@ pub struct Session {
     pub amr: Vec<Amr>,
 }
 
-/// The limits of a session that comes from another one, so that nobody gets more from a session than
-/// it gives.
+/// The limits of a session that comes from another one, so that nobody gets more from a session
+/// than it gives.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionLimits {
     /// When the other session ends: the new one ends no later.

@@ -2,9 +2,9 @@
 //! and every sign-up of the project evaluates them, so an expensive one would delay the requests of
 //! other projects.
 //!
-//! Without macros such as `map` and `exists`, the work grows with the length of the condition, which
-//! is limited. Nested or chained macros multiply it: each `.map(x, x + x)` doubles a string. So a
-//! macro may be neither in the body of another one nor in the list of one.
+//! Without macros such as `map` and `exists`, the work grows with the length of the condition,
+//! which is limited. Nested or chained macros multiply it: each `.map(x, x + x)` doubles a string.
+//! So a macro may be neither in the body of another one nor in the list of one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

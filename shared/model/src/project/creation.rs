@@ -1,0 +1,82 @@
+//! New projects, as a user of the project `internal` creates them.
+
+use deserr::Deserr;
+use jiff::Timestamp;
+use utoipa::ToSchema;
+use wire::change::Change;
+use wire::id::{ProjectId, TeamId};
+
+use crate::project::Project;
+use crate::project::config::Levels;
+use crate::project::config_patch::ConfigPatch;
+use crate::project::onboarding::OnboardingStatus;
+use crate::project::patch::ProjectPatch;
+use crate::project::setting::{Deployment, InvalidSetting};
+
+/// The body of a request for a new project.
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct NewProject {
+    /// The name that users see, one line of 1 to 256 characters.
+    pub display_name: String,
+    /// The team that owns the project; the user must be a member of it.
+    pub owner_team_id: TeamId,
+    /// The purpose of the project, in at most 4096 characters; `null` counts as empty.
+    #[deserr(default)]
+    #[schema(value_type = Option<String>)]
+    pub description: Change<String>,
+    /// The http or https URL of a square logo.
+    #[deserr(default)]
+    #[schema(value_type = Option<String>)]
+    pub logo_url: Change<String>,
+    /// The http or https URL of a wide logo.
+    #[deserr(default)]
+    #[schema(value_type = Option<String>)]
+    pub logo_full_url: Change<String>,
+    /// The http or https URL of a square logo for dark backgrounds.
+    #[deserr(default)]
+    #[schema(value_type = Option<String>)]
+    pub logo_dark_mode_url: Change<String>,
+    /// The http or https URL of a wide logo for dark backgrounds.
+    #[deserr(default)]
+    #[schema(value_type = Option<String>)]
+    pub logo_full_dark_mode_url: Change<String>,
+    /// Stored for published SDKs; it changes nothing in the service.
+    #[deserr(default)]
+    pub is_production_mode: Option<bool>,
+    /// The progress of the set-up in a dashboard; it changes nothing in the service. Default:
+    /// `completed`.
+    #[deserr(default)]
+    pub onboarding_status: Option<OnboardingStatus>,
+    /// Accepted for published SDKs, and ignored: projects show whether the public URL of the API
+    /// uses plain HTTP.
+    #[deserr(default)]
+    pub is_development_environment: Option<bool>,
+    /// The settings that differ from the defaults.
+    #[deserr(default)]
+    pub config: Option<ConfigPatch>,
+}
+
+impl NewProject {
+    /// The new project and the levels of its configuration, or the first invalid setting. A setting
+    /// of the request belongs to the environment even if it has its default value, so that no push
+    /// to the branch changes it.
+    pub fn create(self, id: ProjectId, deployment: &Deployment<'_>, now: Timestamp) -> Result<(Project, Levels), InvalidSetting> {
+        let project = Project { owner_team_id: Some(self.owner_team_id.to_string()), ..Project::new(id, "", now) };
+        let patch = ProjectPatch {
+            display_name: Some(self.display_name),
+            description: self.description,
+            logo_url: self.logo_url,
+            logo_full_url: self.logo_full_url,
+            logo_dark_mode_url: self.logo_dark_mode_url,
+            logo_full_dark_mode_url: self.logo_full_dark_mode_url,
+            is_production_mode: self.is_production_mode,
+            onboarding_status: self.onboarding_status,
+            config: self.config,
+        };
+        let keys = patch.keys();
+        let project = patch.apply(project, deployment)?;
+        let levels = Levels::of(&project).noted(&project, &keys);
+        Ok((project, levels))
+    }
+}
