@@ -49,7 +49,7 @@ async fn the_error_header_names_only_codes_that_the_family_knows() {
         let refused = caller.post(&accept, json!({})).await;
         assert_eq!((refused.code().as_str(), refused.header("x-stack-known-error")), ("TEAM_INVITATION_EMAIL_MISMATCH", newer), "{family}");
         let unknown = caller.get("/api/v1/teams/00000000-0000-4000-8000-000000000000").await;
-        assert_eq!(unknown.header("x-stack-known-error"), Some("TEAM_NOT_FOUND"), "{family}");
+        assert_eq!(unknown.header("x-stack-known-error"), Some("TEAM_MEMBERSHIP_NOT_FOUND"), "{family}");
     }
 }
 
