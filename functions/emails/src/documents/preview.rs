@@ -18,7 +18,7 @@ use crate::documents::found::documents;
 pub(crate) struct Values {
     pub(crate) category: Category,
     pub(crate) variables: Map<String, Value>,
-    /// Whether other variables have placeholders, instead of failing the rendering.
+    /// Whether variables without a value have placeholders. Otherwise, they fail the rendering.
     pub(crate) has_placeholders: bool,
 }
 
