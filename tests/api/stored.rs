@@ -3,10 +3,11 @@
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
 use model::project::{ProjectConfig, SessionSettings};
-use model::session::Session;
+use model::session::{Session, refresh_token};
 use model::session::token::Subject;
 use model::user::User;
 use secrecy::ExposeSecret as _;
+use serde_json::json;
 use store::{keys, session, user};
 use support::{SignedIn, TestApp};
 use wire::id::UserId;
@@ -21,7 +22,7 @@ pub(crate) async fn anonymous_user(app: &TestApp) -> SignedIn {
     let mut user = User::new(&app.entropy, now);
     user.is_anonymous = true;
     let session = Session::start(&user, &SessionSettings::default(), None, &app.entropy, now);
-    let refresh_token = app.entropy.code();
+    let refresh_token = refresh_token::draw(&app.entropy, session.id);
     let mut writes = vec![user::create(project, &user).unwrap()];
     writes.extend(session::create(project, &session, &refresh_token).unwrap());
     app.store.transact(writes).await.unwrap();
@@ -57,7 +58,7 @@ pub(crate) async fn add_sessions(app: &TestApp, user: &SignedIn, count: usize, c
     for _ in 0..count {
         let mut session = Session::start(&row.user, &SessionSettings::default(), None, &app.app.entropy, app.now());
         change(&mut session);
-        let token = app.app.entropy.code();
+        let token = refresh_token::draw(&app.app.entropy, session.id);
         writes.extend(session::create(project, &session, &token).unwrap());
         tokens.push(token.expose_secret().to_owned());
     }
@@ -65,4 +66,22 @@ pub(crate) async fn add_sessions(app: &TestApp, user: &SignedIn, count: usize, c
         store.transact(chunk.to_vec()).await.unwrap();
     }
     tokens
+}
+
+/// Gives the claims of all refresh tokens the form in which the version before stored them.
+pub(crate) fn older_claims(app: &TestApp) {
+    let (database, table) = (app.database(), gateway::engine::TABLE);
+    for ((pk, sk), mut item) in app.table().into_iter().filter(|((pk, _), _)| pk.starts_with("R#")) {
+        let delete = json!({ "TableName": table, "Key": { "pk": { "S": pk }, "sk": { "S": sk } } });
+        database.delete_item(serde_json::from_value(delete).unwrap()).unwrap();
+        let fields = item.as_object_mut().unwrap();
+        let digest = fields.remove("digest").unwrap()["S"].as_str().unwrap().to_owned();
+        let project = pk.split('#').nth(1).unwrap();
+        let session = fields["d"]["M"]["session_id"]["S"].as_str().unwrap();
+        let index = json!({ "S": format!("SESSION#{project}#{session}") });
+        fields.insert("gsi1pk".to_owned(), index);
+        fields.insert("gsi1sk".to_owned(), json!({ "S": "CLAIM" }));
+        fields.insert("pk".to_owned(), json!({ "S": format!("R#{project}#{digest}") }));
+        database.put_item(serde_json::from_value(json!({ "TableName": table, "Item": item })).unwrap()).unwrap();
+    }
 }

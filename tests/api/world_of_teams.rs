@@ -6,8 +6,8 @@ use model::email::Email;
 use model::permission::{Grant, PermissionId, Rbac, Scope};
 use model::project::config::Levels;
 use model::project::{Project, ProjectConfig};
-use model::session::Session;
 use model::session::token::Subject;
+use model::session::{Session, refresh_token};
 use model::team::invitation::{Invitation, LIFE};
 use model::team::{Member, Team};
 use model::user::User;
@@ -53,6 +53,7 @@ fn invitation(app: &TestApp, id: &str, team: &str, email: &str, code: &Code) -> 
         email: Email::parse(email).unwrap(),
         expires_at: after(app.now(), LIFE),
         invited_by: None,
+        sender_epoch: 0,
         nonce_digest: code.nonce_digest(),
         used: false,
     }
@@ -110,7 +111,7 @@ pub(crate) async fn write_owner(app: &TestApp) -> String {
         app.app.store.create_owned_project(&owned, &Levels::of(&owned), team.id, user.id).await.unwrap();
     }
     let session = Session::start(&user, &ProjectConfig::default().sessions, None, entropy, now);
-    app.app.store.transact(session::create(&project, &session, &entropy.code()).unwrap()).await.unwrap();
+    app.app.store.transact(session::create(&project, &session, &refresh_token::draw(entropy, session.id)).unwrap()).await.unwrap();
     let subject = Subject::of(&user, &project, &ProjectConfig::default(), &session);
     app.app.signer.sign(&subject, now, app.app.settings.access_token_life)
 }

@@ -119,7 +119,7 @@ impl Recorder {
 }
 
 fn is_write(operation: &str) -> bool {
-    matches!(operation, "PutItem" | "UpdateItem" | "DeleteItem" | "TransactWriteItems")
+    matches!(operation, "PutItem" | "UpdateItem" | "DeleteItem" | "BatchWriteItem" | "TransactWriteItems")
 }
 
 impl Observe for Recorder {

@@ -133,7 +133,7 @@ impl<'a> Completion<'a> {
         Self {
             access,
             attempt,
-            session: NewSession::start(app, project, user, &access.place, amr).of_code(attempt.of_code.as_ref()),
+            session: NewSession::start(app, project, user, &access.place, amr).of_code(app, attempt.of_code.as_ref()),
             remembered: device.filter(|_| body.remember_device).map(|device| (token, device)),
         }
     }

@@ -28,7 +28,7 @@ use secrecy::SecretString;
 use serde::Serialize;
 use store::keys::user_key;
 use store::provider::authorization::{AuthorizationCode, code_key};
-use store::session::{TokenClaim, token_key};
+use store::session::token_key;
 use store::user::UserRow;
 use store::{Items, Key, record};
 use strum::{EnumString, VariantNames};
@@ -178,7 +178,7 @@ impl Grant {
     async fn exchange(self, app: &App, project: &Project, mut items: Items, caller: &Caller) -> Result<Tokens, Error> {
         match self {
             Self::Refresh(token) => {
-                let Some(claim) = items.entity::<TokenClaim>(&token_key(&project.id, &token))? else {
+                let Some(claim) = app.store.knowing(items).token_claim(&project.id, &token).await? else {
                     limits::unknown_token(app, &project.id, &caller.place).await?;
                     return Err(KnownError::RefreshTokenNotFoundOrExpired.into());
                 };

@@ -10,7 +10,7 @@ use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::accounts::read;
 use jiff::SignedDuration;
-use model::session::{MAX_LIFE, Session};
+use model::session::{MAX_LIFE, Session, refresh_token};
 use model::user::reference::UserRef;
 use secrecy::ExposeSecret as _;
 use serde::Serialize;
@@ -71,7 +71,7 @@ pub async fn handle(
         is_impersonation: body.is_impersonation.unwrap_or(false),
         ..Session::start(&row.user, &project.config.sessions, None, &app.entropy, now)
     };
-    let refresh_token = app.entropy.code();
+    let refresh_token = refresh_token::draw(&app.entropy, session.id);
     app.store.transact(session::create(&project.id, &session, &refresh_token)?).await?;
     Ok(Json(CreatedSession {
         access_token: access_token(&app, project, &row.user, &session),

@@ -9,7 +9,7 @@ use errors::{Error, ErrorCode};
 use flows::bot_challenge::Check;
 use flows::email::invitation;
 use flows::limits::recipient;
-use flows::teams::{enter, limited_to, refuse_anonymous};
+use flows::teams::{enter, limited_to, refuse_anonymous, refuse_restricted};
 use flows::{App, guarded_body};
 use model::email::Email;
 use model::limit::Limit;
@@ -54,6 +54,7 @@ pub async fn handle(
     Input { body, .. }: Input<SendInvitation>,
 ) -> Result<Json<SentInvitation>, Error> {
     refuse_anonymous(&access)?;
+    refuse_restricted(&access)?;
     let entered = enter(&access.prefetched, &access, body.team_id, &[], &[System::InviteMembers]).await?;
     access.project.redirects().check(&body.callback_url)?;
     let team = &entered.row.team;
@@ -64,7 +65,7 @@ pub async fn handle(
     };
     let admitted = check.admit(body.presented()).await?;
     let recipient = recipient(&access, &body.email).await?;
-    let sender = limited_to(&access)?;
+    let sender = limited_to(&access)?.and(access.user.as_ref()).map(|user| &user.row.user);
     let (id, mut writes) = invitation::writes(&access, team, sender, &body.email, &body.callback_url)?;
     writes.extend(recipient.into_iter().chain(admitted.by_sender()));
     admitted.beside(app.store.transact(writes)).await?;

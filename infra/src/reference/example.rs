@@ -98,7 +98,7 @@ fn number(schema: &Value, name: &str) -> Value {
     }
 }
 
-const TOKEN: &str = "7c2v9xq4hb1mz8tk5wr0ydn3gjp6sfea7c2v9xq4hb1mz";
+const TOKEN: &str = "a2b8c234a8e9f5b6c70xq4hb1mz8tk5wr0ydn3gjp6sfe";
 
 fn text(schema: &Value, name: &str) -> Value {
     let by_format = match schema["format"].as_str() {

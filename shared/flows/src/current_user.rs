@@ -68,7 +68,9 @@ pub struct Allowed {
     pub anonymous: bool,
     /// Users who are restricted for a reason other than being anonymous.
     pub restricted: bool,
-    /// Users whom an administrator has restricted. Has no effect unless `restricted` is set.
+    /// Users whom an administrator has restricted, and sessions in which the user has not proved a
+    /// required second factor but could: whoever knows only the password must not change anything.
+    /// Has no effect unless `restricted` is set.
     pub by_administrator: bool,
 }
 
@@ -86,6 +88,7 @@ impl Allowed {
         match user.restricted_reason_in(session, &project.config) {
             Some(RestrictedReason::Anonymous) if !self.anonymous => Err(KnownError::AnonymousAuthenticationNotAllowed),
             Some(restricted_reason) if !self.restricted => Err(KnownError::RestrictedUserNotAllowed { restricted_reason }),
+            _ if !self.by_administrator && user.owes_second_factor(session, &project.config) => Err(KnownError::ReauthenticationRequired),
             _ => Ok(()),
         }
     }

@@ -64,6 +64,16 @@ pub fn refuse_anonymous(context: &Context) -> Result<(), KnownError> {
     }
 }
 
+/// Refuses a client whose user is restricted, such as one without a verified address: nobody else
+/// shall get emails from such a user.
+pub fn refuse_restricted(context: &Context) -> Result<(), KnownError> {
+    let user = context.user.as_ref().filter(|_| context.level == Level::Client);
+    match user.and_then(|user| user.row.user.restricted_reason_in(&user.session, &context.project.config)) {
+        Some(restricted_reason) => Err(KnownError::RestrictedUserNotAllowed { restricted_reason }),
+        None => Ok(()),
+    }
+}
+
 /// Refuses a client whose user does not hold a permission in a team.
 pub fn require(project: &Project, team: TeamId, user: UserId, grants: Option<&BTreeSet<Grant>>, needed: System) -> Result<(), KnownError> {
     if may(&project.config.rbac, grants, needed) {

@@ -3,9 +3,12 @@
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
 //! | session | `U#<P>#<user>` | `SESSION#<uuid v7>` | one Query lists the sessions of a user, newest first |
-//! | claim of a refresh token | `R#<P>#<digest>` | `CLAIM` | 1 unit to read; gsi1 `SESSION#<P>#<id>` / `CLAIM` finds the session's user |
+//! | claim of a refresh token | `R#<P>#<selector>` | `CLAIM` | 1 unit to read, by the token or by the session's id ([`refresh_token`]) |
+//! | claim of an earlier version | `R#<P>#<digest>` | `CLAIM` | 1 unit to read; gsi1 `SESSION#<P>#<id>` / `CLAIM` finds the session's user |
 //!
-//! Both items expire by TTL at the end of the session's maximum age.
+//! All of them expire by TTL at the end of the session's maximum age. A claim has the digest of the
+//! whole token, which is compared in constant time; in a claim of an earlier version, the digest is
+//! part of the key.
 
 use std::collections::HashMap;
 
@@ -13,10 +16,11 @@ use crypto::digest::Digest;
 use jiff::Timestamp;
 use model::place::Place;
 use model::project::Project;
-use model::session::{Amr, Session};
+use model::session::{Amr, Session, refresh_token};
 use model::trail::Event;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
+use subtle::ConstantTimeEq as _;
 use wire::id::{ProjectId, SessionId, UserId};
 
 use crate::client::Store;
@@ -38,24 +42,40 @@ pub fn session_key(project: &ProjectId, user: UserId, id: SessionId) -> Key {
     Key::new(format!("U#{project}#{user}"), format!("SESSION#{id}"))
 }
 
-/// The key of a refresh token's claim.
+fn claim_key(project: &ProjectId, name: &str) -> Key {
+    Key::new(format!("R#{project}#{name}"), "CLAIM")
+}
+
+/// The key of the claim of a session's refresh token.
+pub(crate) fn claim_key_of(project: &ProjectId, session: SessionId) -> Key {
+    claim_key(project, &refresh_token::selector(session))
+}
+
+/// The key at which a refresh token's claim is looked for first.
 pub fn token_key(project: &ProjectId, token: &SecretString) -> Key {
-    Key::new(format!("R#{project}#{}", Digest::of(token.expose_secret())), "CLAIM")
+    refresh_token::selector_in(token).map_or_else(|| older_token_key(project, token), |selector| claim_key(project, selector))
 }
 
-pub(crate) fn claim_partition(project: &ProjectId, id: SessionId) -> String {
-    format!("SESSION#{project}#{id}")
+/// The key of the claim of a refresh token that an earlier version issued.
+fn older_token_key(project: &ProjectId, token: &SecretString) -> Key {
+    claim_key(project, Digest::of(token.expose_secret()).as_str())
 }
 
-/// Writes a session and the claim of its refresh token.
+/// The claim in an item, if it is that of this refresh token.
+fn claim_of(item: Item, token: &SecretString) -> Result<Option<TokenClaim>, Error> {
+    let digest = item.get("digest").and_then(|value| value.as_s().ok());
+    let is_of = digest.is_none_or(|digest| digest.as_bytes().ct_eq(Digest::of(token.expose_secret()).as_str().as_bytes()).into());
+    if is_of { entity(item).map(Some) } else { Ok(None) }
+}
+
+/// Writes a session and the claim of its refresh token, one of [`refresh_token::draw`].
 pub fn create(project: &ProjectId, session: &Session, token: &SecretString) -> Result<[Write; 2], Error> {
     let claim = TokenClaim { user_id: session.user_id, session_id: session.id };
     Ok([
         Write::create(session_key(project, session.user_id, session.id), session)?.expires(session.expires_at).begins(session),
-        Write::create(token_key(project, token), &claim)?
+        Write::create(claim_key_of(project, session.id), &claim)?
             .expires(session.expires_at)
-            .attribute("gsi1pk", string(claim_partition(project, session.id)))
-            .attribute("gsi1sk", string("CLAIM")),
+            .attribute("digest", string(Digest::of(token.expose_secret()).as_str())),
     ])
 }
 
@@ -107,10 +127,9 @@ impl Store {
         self.get(&session_key(project, user, id)).await?.map(entity).transpose()
     }
 
-    /// Records the use of a session at `now` and, if it is known, the `place`. Returns the session;
-    /// `None` if it does not exist, has reached its maximum age, or has not been used since
-    /// `idle_since`. The caller must check with [`Session::is_live`] whether the user has ended all
-    /// sessions.
+    /// Records the use of a session at `now`. Returns the session; `None` if it does not exist, has
+    /// reached its maximum age, or has not been used since `idle_since`. The caller must check with
+    /// [`Session::is_live`] whether the user has ended all sessions.
     ///
     /// If the session is deleted concurrently, it is either used before the deletion or not at all,
     /// because this is one conditional write. Costs 1 unit.
@@ -118,22 +137,28 @@ impl Store {
         &self,
         project: &ProjectId,
         claim: TokenClaim,
-        place: Option<&Place>,
         idle_since: Timestamp,
         now: Timestamp,
     ) -> Result<Option<Session>, Error> {
         let key = session_key(project, claim.user_id, claim.session_id);
-        let set_place = if place.is_some() { ", d.place = :place" } else { "" };
-        let mut update = Write::update(key, format!("SET d.last_used_at = :now{set_place}"))
+        let update = Write::update(key, "SET d.last_used_at = :now")
             .on(LIVES)
             .value(":idle", integer(idle_since.as_millisecond()))
             .value(":now", integer(now.as_millisecond()));
-        if let Some(place) = place {
-            update = update.entity(":place", place)?;
-        }
         match update.send_returning(&self.client, &self.table).await {
             Ok(item) => entity(item).map(Some),
             Err(Error::Conflict(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Records where a session was used, if the session exists. Call it only for a live session: the
+    /// places of a user's sessions count as known, so a stolen token of an ended session must not
+    /// add one. Costs 1 unit.
+    pub async fn note_place(&self, project: &ProjectId, session: &Session, place: &Place) -> Result<(), Error> {
+        let update = Write::update(session_key(project, session.user_id, session.id), "SET d.place = :place").entity(":place", place)?;
+        match self.write_unrecorded(update.on("attribute_exists(pk)")).await {
+            Ok(()) | Err(Error::Conflict(_)) => Ok(()),
             Err(error) => Err(error),
         }
     }
@@ -191,19 +216,34 @@ impl Store {
         Ok(Page { sessions, next })
     }
 
-    /// The user of a session, which may have ended, found by the session's id; `None` if no refresh
-    /// token of the session is stored, or if the session has only just begun, because the index
-    /// lags behind. Costs half a unit.
+    /// The user of a session, which may have ended, found by the session's id; `None` if the claim
+    /// of its refresh token has expired. Costs one unit, and half a unit more for a session that an
+    /// earlier version started.
     pub async fn user_of_session(&self, project: &ProjectId, id: SessionId) -> Result<Option<UserId>, Error> {
-        let query = self.query().index_name("gsi1").key_condition_expression("gsi1pk = :pk");
-        let query = query.expression_attribute_values(":pk", string(claim_partition(project, id)));
-        let (mut claims, _) = self.query_page(query).await?;
-        let claim: Option<TokenClaim> = claims.pop().map(entity).transpose()?;
+        let claim: Option<TokenClaim> = self.get(&claim_key_of(project, id)).await?.map(entity).transpose()?;
+        let claim = match claim.filter(|claim| claim.session_id == id) {
+            Some(claim) => Some(claim),
+            None => self.older_claims(project, id).await?.pop().map(entity).transpose()?,
+        };
         Ok(claim.map(|claim| claim.user_id))
     }
 
-    /// The claim of a refresh token.
+    /// The claims that an earlier version wrote for a session. Costs half a unit.
+    pub(crate) async fn older_claims(&self, project: &ProjectId, id: SessionId) -> Result<Vec<Item>, Error> {
+        let query = self.query().index_name("gsi1").key_condition_expression("gsi1pk = :pk");
+        let query = query.expression_attribute_values(":pk", string(format!("SESSION#{project}#{id}")));
+        Ok(self.query_page(query).await?.0)
+    }
+
+    /// The claim of a refresh token. Costs one unit, and one more if a token with a selector has no
+    /// claim.
     pub async fn token_claim(&self, project: &ProjectId, token: &SecretString) -> Result<Option<TokenClaim>, Error> {
-        self.get(&token_key(project, token)).await?.map(entity).transpose()
+        let (key, older) = (token_key(project, token), older_token_key(project, token));
+        let found = match self.get(&key).await? {
+            // The random characters of a token of an earlier version can look like a selector.
+            None if key != older => self.get(&older).await?,
+            found => found,
+        };
+        found.map_or(Ok(None), |item| claim_of(item, token))
     }
 }

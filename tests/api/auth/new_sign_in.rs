@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 use serde_json::json;
 use support::authenticator::send_assertion_as;
-use support::{Answer, Caller, TestApp};
+use support::{Answer, Caller, SignedIn, TestApp};
 
 use super::cli_complete::complete;
 use super::cli_create::start as start_tool;
@@ -114,4 +114,19 @@ async fn passkey_and_tool_sign_ins_from_new_places_are_notified() {
     let fetched = from(&app, "192.0.2.1", "").post("/api/v1/auth/cli/poll", json!({ "polling_code": polling })).await;
     assert_eq!(fetched.status(), 201, "{}", fetched.text());
     assert_eq!(notices(&app).await.len(), 2);
+}
+
+#[tokio::test]
+async fn the_token_of_an_ended_session_makes_no_place_known() {
+    let app = TestApp::start().await;
+    signed_up(&app, true).await;
+    let stolen = SignedIn::of(ADA, &sign_in(&from(&app, "203.0.113.7", "")).await.json());
+    app.advance(SignedDuration::from_secs(1));
+    let owner = SignedIn::of(ADA, &sign_in(&from(&app, "203.0.113.7", "")).await.json());
+    assert_eq!(app.signed_in(&owner).delete("/api/v1/auth/sessions?user_id=me").await.status(), 200);
+    let thief = from(&app, "198.51.100.1", "");
+    let refresh = thief.with("x-stack-refresh-token", &stolen.refresh_token).post("/api/v1/auth/sessions/current/refresh", json!({})).await;
+    assert_eq!(refresh.code(), "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
+    sign_in(&from(&app, "198.51.100.1", "")).await;
+    assert_eq!(notices(&app).await.len(), 1, "the thief's place is known");
 }

@@ -55,6 +55,40 @@ async fn unknown_and_foreign_tokens_are_rejected() {
 }
 
 #[tokio::test]
+async fn a_token_that_only_selects_a_session_is_rejected() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let (selector, proof) = ada.refresh_token.split_at(19);
+    let other = app.sign_in("ada@example.com").await.refresh_token;
+    for token in [format!("{selector}{}", &other[19..]), format!("{selector}{}", "0".repeat(26)), selector.to_owned(), proof.to_owned()] {
+        let answer = with_refresh_token(&app, &token).post(PATH, json!({})).await;
+        assert_error(&answer, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
+    }
+    assert_eq!(refresh(&app, &ada).await.status(), 200);
+}
+
+#[tokio::test]
+async fn sessions_of_an_earlier_version_keep_working() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    app.advance(SignedDuration::from_secs(1));
+    let second = app.sign_in("ada@example.com").await;
+    stored::older_claims(&app);
+    let newer = app.sign_in("ada@example.com").await;
+    for user in [&ada, &second, &newer] {
+        assert_eq!(refresh(&app, user).await.status(), 200);
+        let form = [("grant_type", "refresh_token"), ("client_id", app.project_id().as_str()), ("refresh_token", &*user.refresh_token)];
+        let exchanged = app.anonymous().request("POST", "/api/v1/auth/oauth/token").form(&form).send().await;
+        assert_eq!(exchanged.status(), 200, "{}", exchanged.text());
+    }
+    let sessions = app.signed_in(&newer).get("/api/v1/auth/sessions").await.json();
+    let id = sessions["items"][1]["id"].as_str().unwrap();
+    assert_eq!(app.server().delete(&format!("/api/v1/auth/sessions/{id}")).await.status(), 200);
+    assert_error(&refresh(&app, &second).await, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
+    assert_eq!(refresh(&app, &ada).await.status(), 200);
+}
+
+#[tokio::test]
 async fn a_missing_refresh_token_is_a_schema_error() {
     let app = TestApp::start().await;
     let answer = app.client().post(PATH, json!({})).await;

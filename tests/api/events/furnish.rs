@@ -26,9 +26,9 @@ use model::project::key_set::NewKeys;
 use model::project::second_factor::SecondFactorSettings;
 use model::project::{KeyKind, ProjectConfig};
 use model::provider::authorization::Authorization;
-use model::session::Session;
 use model::session::cli::{CliSignIn, Decision, SessionOf, login_code};
 use model::session::token::Subject;
+use model::session::{Session, refresh_token};
 use model::user::channel::NewChannel;
 use model::user::device::{Device, DeviceToken};
 use model::user::enrolment::Enrolment;
@@ -66,7 +66,10 @@ pub(super) const TWIN_LINK: &str = "t1rx8qm4bkeh7a2sgfy3dp9njv5c0w6zt1r8x4mqkb7h
 pub(super) const TWIN_KEY: &str = "vjn9pd3yfgs2a7hekb4mq8xr1tz6w0c52h7bkqm4x8r1t";
 pub(crate) const KEY: &str = "0123456789abcdefghjkmnpqrstvwxyz0123456789abc";
 pub(crate) const CODE: &str = "2h7bkqm4x8r1tz6w0c5vjn9pd3yfgs2a7hekb4mq8xr1t";
-const REFRESH_TOKEN: &str = "7c2v9xq4hb1mz8tk5wr0ydn3gjp6sfea7c2v9xq4hb1mz";
+/// The session of the access token.
+const SESSION: &str = "018f0b6c-0d1e-7a2b-8c23-4a8e9f5b6c70";
+/// The refresh token of that session.
+const REFRESH_TOKEN: &str = "a2b8c234a8e9f5b6c70xq4hb1mz8tk5wr0ydn3gjp6sfe";
 const USER: &str = "0f9b6c1e-2f4b-4d7a-8a34-5b9f0c6d7e81";
 const MAIL: &str = "3b1f5a52-8f0e-4b57-9d2c-7c8d9e0f1a2b";
 
@@ -181,6 +184,8 @@ async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
     user.permissions.insert(world_of_teams::audit());
     let tokens = tokens_of(app, project, &github);
     let session = Session::start(&user, &ProjectConfig::default().sessions, None, entropy, now);
+    let place = Place::of(Ipv4Addr::new(203, 0, 113, 7).into());
+    let session = Session { id: SessionId::parse(SESSION).unwrap(), place: Some(place), ..session };
     let code = Code::parse(CODE).unwrap();
     let stored = |purpose| StoredCode {
         purpose,
@@ -205,7 +210,7 @@ async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
     writes.extend(passkeys::challenges(project, &user, now));
     writes.extend(session::create(project, &session, &REFRESH_TOKEN.to_owned().into()).unwrap());
     let other = Session { id: SessionId::parse(OTHER_SESSION).unwrap(), ..session.clone() };
-    writes.extend(session::create(project, &other, &entropy.code()).unwrap());
+    writes.extend(session::create(project, &other, &refresh_token::draw(entropy, other.id)).unwrap());
     app.app.store.transact(writes).await.unwrap();
     (user, session)
 }
@@ -239,7 +244,7 @@ async fn write_bare_account(app: &TestApp, project: &ProjectId) -> (User, Sessio
         code::create_enrolment(project, &code, &enrolment).unwrap(),
         device::create(project, &remembered).unwrap(),
     ];
-    writes.extend(session::create(project, &session, &entropy.code()).unwrap());
+    writes.extend(session::create(project, &session, &refresh_token::draw(entropy, session.id)).unwrap());
     app.app.store.transact(writes).await.unwrap();
     (user, session)
 }

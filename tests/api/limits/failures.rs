@@ -2,10 +2,11 @@
 //! not the address has an account. Wrong values of `old_password` in a password change and wrong
 //! second factors are counted separately.
 
+use futures_util::future::join_all;
 use jiff::SignedDuration;
 use model::limit::Rule;
 use serde_json::{Value, json};
-use support::TestApp;
+use support::{ROUND_TRIP, TestApp};
 
 use super::*;
 
@@ -126,6 +127,32 @@ async fn a_malformed_address_locks_no_account() {
     assert_eq!(app.signed_in(&ada).post(UPDATE, change).await.status(), 200);
 }
 
+/// The number of sessions; the sign-up of [`app`] starts one.
+fn sessions(app: &TestApp) -> usize {
+    app.table().into_keys().filter(|(_, sk)| sk.starts_with("SESSION#")).count()
+}
+
+#[tokio::test]
+async fn a_right_password_is_rejected_if_the_limit_is_reached_meanwhile() {
+    let app = app().await;
+    let client = app.client();
+    // Each call to the table takes the same time, so the wrong passwords are counted after the
+    // right one has been admitted and before its session is written.
+    app.recorder.measure();
+    tokio::time::pause();
+    let wrong = (0..10).map(|_| client.post(SIGN_IN, sign_in("ada@example.com", "wrong horse battery")));
+    let right = async {
+        tokio::time::sleep(ROUND_TRIP / 2).await;
+        client.post(SIGN_IN, sign_in("ada@example.com", RIGHT)).await
+    };
+    let (wrong, right) = futures_util::join!(join_all(wrong), right);
+    tokio::time::resume();
+    app.recorder.clear();
+    assert!(wrong.iter().all(|answer| answer.code() == "EMAIL_PASSWORD_MISMATCH"));
+    assert!(is_refused(&right), "{}", right.text());
+    assert_eq!(sessions(&app), 1);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn of_concurrent_guesses_at_most_10_are_evaluated() {
     let app = app().await;
@@ -139,11 +166,12 @@ async fn of_concurrent_guesses_at_most_10_are_evaluated() {
             tokio::spawn(async move { client.post(SIGN_IN, sign_in("ada@example.com", &password)).await })
         })
         .collect();
-    let mut wrong = 0;
+    let (mut wrong, mut signed_in) = (0, 0);
     for guess in guesses {
         let answer = guess.await.unwrap();
         match answer.status() {
-            200 | 429 => {}
+            200 => signed_in += 1,
+            429 => {}
             _ => {
                 assert_eq!(answer.code(), "EMAIL_PASSWORD_MISMATCH");
                 wrong += 1;
@@ -151,6 +179,7 @@ async fn of_concurrent_guesses_at_most_10_are_evaluated() {
         }
     }
     assert_eq!(wrong, 10);
+    assert_eq!(sessions(&app), 1 + signed_in, "a right password beyond the limit leaves a session");
     assert!(is_refused(&client.post(SIGN_IN, sign_in("ada@example.com", RIGHT)).await));
 }
 

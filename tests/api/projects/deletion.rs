@@ -12,6 +12,7 @@ use wire::id::ProjectId;
 use super::INTERNAL;
 use crate::events::{PROJECT, World};
 use crate::owners::{Owner, keys_of, with_token};
+use crate::stored;
 
 /// The remaining items of a project that do not expire.
 fn left(app: &TestApp, project: &str) -> Vec<(String, String)> {
@@ -78,6 +79,17 @@ async fn deleting_a_project_leaves_only_expiring_items_and_no_side_effects() {
     assert_eq!(world.app.end_deletions().await, 1);
     assert_eq!(left(&world.app, PROJECT), []);
     assert_eq!(of_twin(&before), of_twin(&world.app.table()));
+}
+
+#[tokio::test]
+async fn refresh_tokens_of_an_earlier_version_are_deleted_too() {
+    let world = World::new(Limits::off()).await;
+    stored::older_claims(&world.app);
+    let tokens = || world.app.table().into_keys().filter(|(pk, _)| pk.starts_with(&format!("R#{PROJECT}"))).count();
+    assert!(tokens() > 0);
+    assert_eq!(world.send("projects/internal-current-delete").await.status(), 200);
+    assert_eq!(world.app.end_deletions().await, 0);
+    assert_eq!(tokens(), 0);
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ use wire::id::InvitationId;
 
 use super::invitations::INVITATIONS;
 use super::{assert_error, ids, join, members_of, membership, team};
+use crate::auth::account_notices::{link, notices, press};
 
 /// A team of Ada and of the member Mallory.
 async fn team_of_two(app: &TestApp) -> (String, SignedIn, SignedIn) {
@@ -193,4 +194,52 @@ async fn a_removal_and_an_acceptance_have_one_order() {
         }
         join(&app, &id, &mallory.user_id).await;
     }
+}
+
+#[tokio::test]
+async fn an_invitation_ends_when_its_sender_s_account_gets_a_new_owner() {
+    let app = TestApp::start().await;
+    let (ada, squatter) = (app.sign_up("ada@example.com").await, app.sign_up("mallory@example.com").await);
+    let bob = app.sign_in_by_mail("bob@example.com").await;
+    let id = team(&app, "Engines", Some(&ada)).await;
+    join(&app, &id, &squatter.user_id).await;
+    let invitation = invite_as(&app, &squatter, &id, "bob@example.com").await;
+    // The owner of the address proves it, so the account and its membership are the owner's.
+    let owner = app.sign_in_by_mail("mallory@example.com").await;
+    assert_eq!(owner.user_id, squatter.user_id);
+    assert_void(&app, &bob, &invitation).await;
+
+    // An invitation of the owner works, even after all sessions of the owner have ended.
+    let (sent, _) = invite_as(&app, &owner, &id, "bob@example.com").await;
+    assert_eq!(app.signed_in(&owner).delete("/api/v1/auth/sessions?user_id=me&include_current=true").await.status(), 200);
+    assert_eq!(ids(&app.signed_in(&bob).get(&format!("{INVITATIONS}?user_id=me")).await), std::slice::from_ref(&sent));
+    assert_eq!(app.signed_in(&bob).post(&format!("{INVITATIONS}/{sent}/accept?user_id=me"), json!({})).await.status(), 200);
+}
+
+#[tokio::test]
+async fn an_invitation_ends_when_its_sender_reports_an_intruder() {
+    let app = TestApp::start().await;
+    let (id, _, mallory) = team_of_two(&app).await;
+    let bob = app.sign_in_by_mail("bob@example.com").await;
+    let invitation = invite_as(&app, &mallory, &id, "bob@example.com").await;
+    // An intruder in a session of Mallory sets a password. The email about it has the link.
+    let password = json!({ "password": "an intruder's battery" });
+    assert_eq!(app.signed_in(&mallory).post("/api/v1/auth/password/set", password).await.status(), 200);
+    let mails = notices(&app, "mallory@example.com").await;
+    press(&app, &link(mails.last().unwrap())).await;
+    assert_void(&app, &bob, &invitation).await;
+    assert_eq!(members_of(&app, &id).await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_restricted_user_invites_nobody() {
+    let app = TestApp::start().await;
+    app.configure(json!({ "config": { "require_email_verification": true } })).await;
+    let squatter = app.sign_up("mallory@example.com").await;
+    let id = team(&app, "Engines", Some(&squatter)).await;
+    let body = json!({ "team_id": id, "email": "bob@example.com", "callback_url": "http://localhost:3000/join" });
+    let caller = app.signed_in(&squatter).with("x-stack-allow-restricted-user", "true");
+    let refused = caller.post(&format!("{INVITATIONS}/send-code"), body.clone()).await;
+    assert_eq!(assert_error(&refused, 403, "RESTRICTED_USER_NOT_ALLOWED")["restricted_reason"]["type"], "email_not_verified");
+    assert_eq!(app.server().post(&format!("{INVITATIONS}/send-code"), body).await.status(), 200);
 }

@@ -16,9 +16,9 @@ use store::Write;
 /// Number of sessions to compare with, newest first.
 const SESSIONS: usize = 50;
 
-/// The writes of emails about a sign-in that may give the account a new owner, who does not need
-/// them: every earlier session was of the previous owner. `before` is the user before the sign-in;
-/// `None` for a new user.
+/// Like [`write`], but without emails if the sign-in gives the account a new owner: the sessions to
+/// compare with are those of the previous owner. `before` is the user before the sign-in; `None`
+/// for a new user.
 pub(crate) async fn unless_new_owner(
     app: &App,
     project: &Project,

@@ -9,7 +9,7 @@ use model::metrics::activity::day;
 use model::place::Place;
 use model::project::Project;
 use model::session::token::Subject;
-use model::session::{Amr, Session, SessionLimits};
+use model::session::{Amr, Session, SessionLimits, refresh_token};
 use model::user::User;
 use model::user::device::Device;
 use model::user::second_factor::OfCode;
@@ -48,7 +48,7 @@ impl NewSession {
     pub(crate) fn start(app: &App, project: &Project, user: &User, place: &Place, amr: Vec<Amr>) -> Self {
         let session = Session::start(user, &project.config.sessions, Some(place.clone()), &app.entropy, app.clock.now());
         let session = Session { amr, ..session };
-        Self { session, refresh_token: app.entropy.code(), device: None }
+        Self { refresh_token: refresh_token::draw(&app.entropy, session.id), session, device: None }
     }
 
     /// The session of a tool, which the session `confirming` has confirmed.
@@ -56,7 +56,7 @@ impl NewSession {
         Self { session: confirming.for_tool(self.session), ..self }
     }
 
-    /// The session within the limits of the one in which its flow began, if there is one.
+    /// Applies the limits of the session in which the flow began; `None` for no limits.
     pub(crate) fn within(self, limits: Option<&SessionLimits>) -> Self {
         match limits {
             Some(limits) => Self { session: self.session.within(limits), ..self },
@@ -64,10 +64,13 @@ impl NewSession {
         }
     }
 
-    /// The session that an authorization code determines, if the sign-in began with one.
-    pub(crate) fn of_code(mut self, code: Option<&OfCode>) -> Self {
-        self.session.id = code.map_or(self.session.id, |code| code.session_id);
-        self.within(code.and_then(|code| code.limits.as_ref()))
+    /// Gives the session the id and the limits that were stored when an authorization code was
+    /// redeemed; unchanged if the sign-in did not begin with a code.
+    pub(crate) fn of_code(mut self, app: &App, code: Option<&OfCode>) -> Self {
+        let Some(code) = code else { return self };
+        self.session.id = code.session_id;
+        self.refresh_token = refresh_token::draw(&app.entropy, code.session_id);
+        self.within(code.limits.as_ref())
     }
 
     /// The response of the token endpoint to a device; call it after the session is written.
@@ -103,6 +106,15 @@ impl NewSession {
         self.session.id
     }
 
+    pub(crate) fn user(&self) -> UserId {
+        self.session.user_id
+    }
+
+    /// Whether a remembered device made the second factor unnecessary.
+    pub(crate) fn is_on_device(&self) -> bool {
+        self.device.is_some()
+    }
+
     /// The response of the token endpoint; call it after the session is written.
     pub(crate) fn tokens_of_code(self, app: &App, project: &Project, user: &User, code: AuthorizationCode) -> Tokens {
         Tokens::of_code(access_token(app, project, user, &self.session), self.refresh_token.expose_secret().to_owned(), code)
@@ -125,14 +137,15 @@ pub(crate) fn access_token(app: &App, project: &Project, user: &User, session: &
 }
 
 /// Exchanges a refresh token: records the use of session and user in one round trip, and returns an
-/// access token if the session is live.
+/// access token if the session is live. If it is used at another place than before, recording that
+/// takes another round trip.
 pub(crate) async fn refresh(app: &App, project: &Project, token: &SecretString, claim: TokenClaim, place: &Place) -> Result<String, Error> {
     let now = app.clock.now();
     let settings = &project.config.sessions;
     let idle_since = Session::idle_since(settings, now);
     let ((), session, user, last_day, teams) = futures_util::try_join!(
         limits::by_secret(app, &project.id, Rule::Token, token),
-        app.store.touch_session(&project.id, claim, Some(place), idle_since, now),
+        app.store.touch_session(&project.id, claim, idle_since, now),
         app.store.touch_user(&project.id, claim.user_id, now),
         app.store.last_day(&project.id, claim.user_id),
         required_teams::read(app, project, claim.user_id),
@@ -144,6 +157,9 @@ pub(crate) async fn refresh(app: &App, project: &Project, token: &SecretString, 
     let is_counted = session.is_impersonation || last_day.is_some_and(|last| last.covers(day(now), user.user.is_anonymous));
     if !is_counted {
         note_activity(app, project, &user.user, now).await;
+    }
+    if session.place.as_ref() != Some(place) {
+        app.store.note_place(&project.id, &session, place).await?;
     }
     required_teams::note(app, project, &mut user.user, teams).await?;
     Ok(access_token(app, project, &user.user, &session))

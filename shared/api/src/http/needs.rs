@@ -56,6 +56,8 @@ pub const READS: &str = "it reads";
 pub enum TableAction {
     /// `dynamodb:BatchGetItem`.
     BatchGetItem,
+    /// `dynamodb:BatchWriteItem`.
+    BatchWriteItem,
     /// `dynamodb:ConditionCheckItem`.
     ConditionCheckItem,
     /// `dynamodb:DeleteItem`.

@@ -199,8 +199,8 @@ impl CodeAccess<InvitationCode> {
     /// Counts the caller's attempt at the code of an invitation and checks the code, without
     /// accepting the invitation. If the nonce is unknown, the code is not read again, and no
     /// attempt at it is counted, so that made-up codes create no items; such a request counts only
-    /// against the rate limit of its operation. An invitation whose sender has left the team is
-    /// rejected as if it did not exist.
+    /// against the rate limit of its operation. An invitation without a valid sender
+    /// ([`store::Store::has_valid_sender`]) is rejected as if it did not exist.
     pub async fn try_invitation(&self, app: &App, code: &Code, caller: &Subject) -> Result<Result<Invitation, Rejected>, store::Error> {
         if self.is_made_up {
             return Ok(Err(Rejected::NotFound));
@@ -208,7 +208,7 @@ impl CodeAccess<InvitationCode> {
         let project = &self.access.project.id;
         let hinted = async {
             match &self.hint {
-                Some(invitation) => app.store.is_sender_member(project, invitation).await,
+                Some(invitation) => app.store.has_valid_sender(project, invitation).await,
                 None => Ok(false),
             }
         };
@@ -219,7 +219,7 @@ impl CodeAccess<InvitationCode> {
             rejected => return Ok(rejected),
         };
         let is_hinted = self.hint.as_ref().is_some_and(|hint| hint.id == invitation.id);
-        let is_valid = if is_hinted { is_valid } else { app.store.is_sender_member(project, &invitation).await? };
+        let is_valid = if is_hinted { is_valid } else { app.store.has_valid_sender(project, &invitation).await? };
         Ok(if is_valid { Ok(invitation) } else { Err(Rejected::NotFound) })
     }
 }

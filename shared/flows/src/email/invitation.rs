@@ -10,11 +10,12 @@ use model::project::redirect::RedirectUrl;
 use model::team::Team;
 use model::team::invitation::{Invitation, LIFE};
 use model::text::line;
+use model::user::User;
 use serde_json::{Map, json};
 use store::team::invitation;
 use store::{Write, outbox};
 use wire::clock::after;
-use wire::id::{InvitationId, UserId};
+use wire::id::InvitationId;
 
 use crate::context::Context;
 use crate::email::sealed;
@@ -25,7 +26,7 @@ use crate::email::sealed;
 pub fn writes(
     context: &Context,
     team: &Team,
-    sender: Option<UserId>,
+    sender: Option<&User>,
     email: &Email,
     callback: &RedirectUrl,
 ) -> Result<(InvitationId, Vec<Write>), store::Error> {
@@ -36,7 +37,8 @@ pub fn writes(
         team_id: team.id,
         email: email.clone(),
         expires_at: after(now, LIFE),
-        invited_by: sender,
+        invited_by: sender.map(|sender| sender.id),
+        sender_epoch: sender.map_or(0, |sender| sender.owner_epoch),
         nonce_digest: code.nonce_digest(),
         used: false,
     };

@@ -233,6 +233,7 @@ impl User {
         if let Some(totp) = &mut self.totp {
             totp.recovery = None;
         }
+        self.owner_epoch += 1;
         self.end_sessions(None);
     }
 

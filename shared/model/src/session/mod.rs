@@ -1,6 +1,7 @@
 //! Sessions, each of which has a refresh token.
 
 pub mod cli;
+pub mod refresh_token;
 pub mod token;
 
 use jiff::{SignedDuration, Timestamp};
@@ -17,7 +18,7 @@ use crate::user::User;
 /// The longest lifetime of a session that a server may request: 367 days.
 pub const MAX_LIFE: SignedDuration = SignedDuration::from_hours(367 * 24);
 
-/// A session. Its refresh token is stored only as a digest, in the key of the session's claim.
+/// A session. Its refresh token is stored only as a digest, in the token's claim.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Session {
     /// The id of the session.

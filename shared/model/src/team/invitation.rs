@@ -33,6 +33,11 @@ pub struct Invitation {
     /// invitations of versions that did not store the sender.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invited_by: Option<UserId>,
+    /// The `owner_epoch` of that member when the invitation was sent. The invitation is only valid
+    /// while the member is in this epoch: an intruder may have sent it. 0 without a member, and in
+    /// invitations of versions that did not store it.
+    #[serde(default, skip_serializing_if = "crate::user::is_zero")]
+    pub sender_epoch: u64,
     /// The digest under which the invitation's code is stored.
     pub nonce_digest: Digest,
     /// Whether the invitation was accepted.

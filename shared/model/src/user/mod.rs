@@ -152,6 +152,10 @@ pub struct User {
     /// The epoch of credentials at the sign-up: 0, unless an anonymous user signed up.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub began_epoch: u64,
+    /// How often the account has got a new owner, or its owner has reported an intruder: invitations
+    /// to teams that the user sent before are void.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub owner_epoch: u64,
     /// The epoch of sessions: sessions of an earlier epoch have ended, except the kept one; see
     /// [`Session::is_live`](crate::session::Session::is_live).
     #[serde(default)]
@@ -168,7 +172,7 @@ pub struct User {
     pub notices: Notices,
 }
 
-fn is_zero<T: Default + PartialEq>(count: &T) -> bool {
+pub(crate) fn is_zero<T: Default + PartialEq>(count: &T) -> bool {
     *count == T::default()
 }
 
@@ -241,6 +245,7 @@ impl User {
             permissions: BTreeSet::new(),
             credential_epoch: 0,
             began_epoch: 0,
+            owner_epoch: 0,
             session_epoch: 0,
             kept_session: None,
             second_factor_teams: BTreeSet::new(),

@@ -125,6 +125,7 @@ impl User {
         self.otp_enabled = false;
         self.otp_refused = false;
         self.notices.end();
+        self.owner_epoch += 1;
         self.end_sessions(None);
     }
 

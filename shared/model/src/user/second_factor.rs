@@ -134,16 +134,18 @@ impl User {
     /// factors only in a session in which it was used: if the user has no app, another credential
     /// proves one factor.
     pub fn restricted_reason_in(&self, session: &Session, config: &ProjectConfig) -> Option<RestrictedReason> {
-        self.restricted_reason(config).or_else(|| {
-            let lacks_factor = !self.has_second_factor() && session.proved_one_factor() && self.must_prove_two_factors(config);
-            lacks_factor.then_some(RestrictedReason::SecondFactorRequired)
-        })
+        let lacks_factor = || self.lacks_factor_in(session, config).then_some(RestrictedReason::SecondFactorRequired);
+        self.restricted_reason(config).or_else(lacks_factor)
     }
 
-    /// Whether the user is restricted only in this session, because the user has not proved a
-    /// second factor in it but could.
+    /// Whether the user has not proved a required second factor in this session but could, whether
+    /// or not the user is restricted for another reason.
     pub fn owes_second_factor(&self, session: &Session, config: &ProjectConfig) -> bool {
-        self.restricted_reason(config).is_none() && self.restricted_reason_in(session, config).is_some()
+        self.lacks_factor_in(session, config) && self.can_prove_two_factors(config)
+    }
+
+    fn lacks_factor_in(&self, session: &Session, config: &ProjectConfig) -> bool {
+        !self.has_second_factor() && session.proved_one_factor() && self.must_prove_two_factors(config)
     }
 
     /// Ends the other sessions if the user of `before`, of whom the project requires two factors,

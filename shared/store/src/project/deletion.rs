@@ -178,8 +178,8 @@ impl Purger<'_> {
         let own = self.keys_of(&key.pk).await?;
         let sessions = own.iter().filter_map(|key| key.sk.strip_prefix("SESSION#")).filter_map(|id| SessionId::parse(id).ok());
         for session in sessions {
-            let (tokens, _) = self.page(&session::claim_partition(self.project, session), None).await?;
-            claims.extend(tokens.iter().filter_map(key_of));
+            let older = self.store.older_claims(self.project, session).await?;
+            claims.push(older.first().and_then(key_of).unwrap_or_else(|| session::claim_key_of(self.project, session)));
         }
         self.delete_partition(&key.pk, "USER", claims).await
     }

@@ -8,7 +8,8 @@
 //! The invitation and its code are always written in one transaction: accepting marks the code as
 //! used and deletes the invitation, revoking deletes both. If there are several attempts to accept,
 //! the condition on the code lets only one succeed. If a member sent the invitation, accepting also
-//! requires, in the same transaction, that the sender is still a member, for two more units. Both
+//! requires, in the same transaction, that the sender is still a member and that neither a new
+//! owner nor a reported intruder has had the sender's account since, for four more units. Both
 //! items expire by TTL after seven days; until then, invitations to a deleted team remain but
 //! cannot be accepted. Creating an invitation costs two units for each item and two in the indexes,
 //! and so does ending it; a list is one Query at half a unit for about 25 invitations.
@@ -23,16 +24,19 @@ use model::limit::Subject;
 use model::team::Team;
 use model::team::invitation::{Invitation, LIFE};
 use model::trail::{Target, TargetKind};
+use model::user::User;
 use wire::clock::after;
 use wire::id::{InvitationId, ProjectId, TeamId, UserId};
 
 use crate::client::Store;
 use crate::code::{create_at, redeem_at};
 use crate::error::Error;
-use crate::item::{Key, entity, string};
+use crate::item::{Items, Key, entity, string};
+use crate::keys::user_key;
 use crate::label::Label;
 use crate::team::membership::{is_member, member_key};
 use crate::team::{TeamRow, team_key};
+use crate::user::at_owner_epoch;
 use crate::write::Write;
 
 /// The purpose in the keys of invitation codes.
@@ -74,11 +78,28 @@ pub fn create(project: &ProjectId, invitation: &Invitation, code: &Code) -> Resu
 }
 
 /// Ends an invitation because it is accepted: of concurrent attempts, only one succeeds. All fail
-/// if a member sent the invitation who no longer is one.
+/// if a member sent the invitation who no longer is one, or whose account is in another epoch.
 pub fn accept(project: &ProjectId, invitation: &Invitation) -> Vec<Write> {
     let gone = Write::delete(invitation_key(project, invitation.id)).on("attribute_exists(pk)").targets(targets(invitation));
-    let sender = invitation.invited_by.map(|sender| is_member(project, invitation.team_id, sender).labelled(Label::Member));
-    [redeem_at(code_key(project, invitation)), gone.labelled(Label::Code)].into_iter().chain(sender).collect()
+    let sender = invitation.invited_by.map(|sender| {
+        let is_same = at_owner_epoch(project, sender, invitation.sender_epoch);
+        [is_member(project, invitation.team_id, sender), is_same].map(|check| check.labelled(Label::Member))
+    });
+    [redeem_at(code_key(project, invitation)), gone.labelled(Label::Code)].into_iter().chain(sender.into_iter().flatten()).collect()
+}
+
+/// The keys of the items of an invitation's sender, if it names one.
+fn sender_keys(project: &ProjectId, team: TeamId, sender: Option<UserId>) -> impl Iterator<Item = Key> {
+    sender.into_iter().flat_map(move |sender| [member_key(project, team, sender), user_key(project, sender)])
+}
+
+/// Whether the sender of an invitation, whose items have been read with [`sender_keys`], is still a
+/// member in the epoch of the invitation.
+fn is_sender_valid(project: &ProjectId, invitation: &Invitation, items: &Items) -> Result<bool, Error> {
+    let Some(sender) = invitation.invited_by else { return Ok(true) };
+    let user: Option<User> = items.read(&user_key(project, sender))?;
+    let is_member = items.get(&member_key(project, invitation.team_id, sender)).is_some();
+    Ok(is_member && user.is_some_and(|user| user.owner_epoch == invitation.sender_epoch))
 }
 
 /// Ends an invitation because it is revoked.
@@ -93,13 +114,12 @@ impl Store {
         self.get(&invitation_key(project, id)).await?.map(entity).transpose()
     }
 
-    /// Whether the sender of an invitation is a member of its team; also `true` if the invitation
-    /// names no sender ([`Invitation::invited_by`]). Costs a unit if it names one.
-    pub async fn is_sender_member(&self, project: &ProjectId, invitation: &Invitation) -> Result<bool, Error> {
-        match invitation.invited_by {
-            Some(sender) => Ok(self.get(&member_key(project, invitation.team_id, sender)).await?.is_some()),
-            None => Ok(true),
-        }
+    /// Whether the sender of an invitation is a member of its team, in the epoch in which the
+    /// invitation was sent; also `true` if the invitation names no sender
+    /// ([`Invitation::invited_by`]). Costs two units if it names one.
+    pub async fn has_valid_sender(&self, project: &ProjectId, invitation: &Invitation) -> Result<bool, Error> {
+        let items = self.get_many(sender_keys(project, invitation.team_id, invitation.invited_by)).await?;
+        is_sender_valid(project, invitation, &items)
     }
 
     /// Revokes an invitation; `false` if it has already ended.
@@ -133,31 +153,32 @@ impl Store {
     }
 
     /// The invitations sent to these email addresses, with their teams, oldest first: two round
-    /// trips for up to 33 invitations. Invitations to deleted teams are left out, and so are those
-    /// of members who have left the team.
+    /// trips for up to 25 invitations. Invitations to deleted teams are left out, and so are those
+    /// without a valid sender ([`Self::has_valid_sender`]).
     pub async fn invitations_for(&self, project: &ProjectId, emails: &[Email]) -> Result<Vec<(Invitation, Team)>, Error> {
         let found = try_join_all(emails.iter().map(|email| self.invited(project, email))).await?;
         let mut found: Vec<Invited> = found.into_iter().flatten().collect();
         found.sort_unstable();
         let mut invitations = Vec::new();
-        for chunk in found.chunks(crate::team::BATCH / 3) {
-            let sender = |invited: &Invited| invited.2.map(|sender| member_key(project, invited.1, sender));
-            let keys = chunk.iter().flat_map(|invited| {
-                [Some(invitation_key(project, invited.0)), Some(team_key(project, invited.1)), sender(invited)].into_iter().flatten()
+        for chunk in found.chunks(crate::team::BATCH / 4) {
+            let keys = chunk.iter().flat_map(|(id, team, sender)| {
+                [invitation_key(project, *id), team_key(project, *team)].into_iter().chain(sender_keys(project, *team, *sender))
             });
             // Several invitations may be to the same team or by the same member, and a batch must
             // not contain a key twice.
             let keys: std::collections::HashSet<Key> = keys.collect();
             let mut items = self.get_many(keys).await?;
             let mut teams = HashMap::new();
-            for invited in chunk {
-                let (id, team, _) = invited;
+            for (id, team, _) in chunk {
                 if let Some(row) = items.take(&team_key(project, *team)).map_or(Ok(None), TeamRow::of)? {
                     teams.insert(*team, row.team);
                 }
                 let invitation: Option<Invitation> = items.entity(&invitation_key(project, *id))?;
-                let invitation = invitation.filter(|_| sender(invited).is_none_or(|key| items.get(&key).is_some()));
-                invitations.extend(invitation.zip(teams.get(team).cloned()));
+                if let Some(found) = invitation.zip(teams.get(team).cloned())
+                    && is_sender_valid(project, &found.0, &items)?
+                {
+                    invitations.push(found);
+                }
             }
         }
         Ok(invitations)
