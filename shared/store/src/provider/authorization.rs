@@ -61,8 +61,9 @@ pub struct AuthorizationCode {
     /// When the code expires.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
-    /// The change to the user that is made when the code is redeemed, and removed then; absent if
-    /// there is none.
+    /// The change to the user that is made when the code is redeemed, or that is passed on to the
+    /// sign-in attempt which then waits for the second factor. Removed when the code is redeemed;
+    /// absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending: Option<Pending>,
     /// The session for which the code was redeemed; absent until then.

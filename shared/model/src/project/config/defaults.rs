@@ -104,7 +104,8 @@ pub(crate) fn without_effect() -> Value {
     })
 }
 
-/// The records whose entries are shown as the levels set them, with the defaults of [`of_entry`].
+/// The records with entries that are not part of a project's settings: these entries are shown as
+/// the levels set them, with the defaults of [`of_entry`].
 pub(crate) const RECORDS: [&str; 5] = [PROVIDERS, RULES, "payments.items", "payments.products", "analytics.queryFolders"];
 
 /// The default values of the entry `id` of one of these [`RECORDS`].
