@@ -56,7 +56,7 @@ impl NewSession {
         Self { session: confirming.for_tool(self.session), ..self }
     }
 
-    /// Applies the limits of the session in which the flow began; `None` for no limits.
+    /// The session within the limits of the one in which its flow began, if there is one.
     pub(crate) fn within(self, limits: Option<&SessionLimits>) -> Self {
         match limits {
             Some(limits) => Self { session: self.session.within(limits), ..self },
@@ -64,8 +64,7 @@ impl NewSession {
         }
     }
 
-    /// Gives the session the id and the limits that were stored when an authorization code was
-/// redeemed; unchanged if the sign-in did not begin with a code.
+    /// The session that an authorization code determines, if the sign-in began with one.
     pub(crate) fn of_code(mut self, code: Option<&OfCode>) -> Self {
         self.session.id = code.map_or(self.session.id, |code| code.session_id);
         self.within(code.and_then(|code| code.limits.as_ref()))

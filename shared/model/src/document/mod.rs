@@ -81,8 +81,8 @@ pub struct DocumentLine {
     /// When the draft was last sent; absent for templates, themes and unsent drafts.
     #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub sent_at: Option<Timestamp>,
-    /// MiniJinja source, in HTML or MJML, of the body of an email. Absent for a project's own themes
-    /// and, if the sources of a list are too large together, for those with the last ids.
+    /// MiniJinja source, in HTML or MJML, of the body of an email. Absent for a project's own
+    /// themes and, if the sources of a list are too large together, for those with the last ids.
     #[serde(default)]
     pub html: Option<String>,
 }

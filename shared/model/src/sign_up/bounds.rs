@@ -1,6 +1,6 @@
-//! Bounds on the work of a condition. Conditions come from the administrators of a project, and
-//! every sign-up of the project may evaluate them, so an expensive one would delay the requests of
-//! other projects.
+//! Bounds on the work of a condition. Conditions come from servers and administrators of a project,
+//! and every sign-up of the project may evaluate them, so an expensive one would delay the requests
+//! of other projects.
 //!
 //! Without macros such as `map` and `exists`, the work grows with the length of the condition,
 //! which is limited. Nested or chained macros multiply it: each `.map(x, x + x)` doubles a string.
