@@ -27,8 +27,8 @@ use crate::turns::Turns;
 /// because urgent emails wait for the next step.
 const PREPARED: i32 = 50;
 const SENT: i32 = 200;
-/// How long a step waits, at most, for entries that are being prepared, and again at its end for
-/// all work.
+/// How long a step waits, at most, until the entries of projects that are not slow are prepared,
+/// and again at its end until all tasks are done.
 const STEP: Duration = Duration::from_secs(1);
 /// While this many queues are being served or wait for their turn, no further ones are read.
 const QUEUES: usize = 256;

@@ -118,7 +118,7 @@ async fn send_all(
     // Rendering may take long, so it comes before the claim: an edit in the meantime wins.
     let queued: Vec<&OutboxRow> = claims.iter().map(|claim| &claim.row).collect();
     let mut opened = content::open_all(app, parties, &queued).await?;
-    // Emails with codes that were not rendered in time stay queued.
+    // Emails with codes stay queued if they were not rendered in time.
     claims.retain(|claim| !content::has_codes(&claim.row.entry) || opened.contains_key(&claim.row.entry.id));
     if app.clock.now() >= until {
         return Ok(0);

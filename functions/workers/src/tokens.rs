@@ -19,7 +19,7 @@ fn small(count: usize) -> u32 {
 }
 
 impl<'a> Tokens<'a> {
-    /// Takes up to one token for each email of the queue; without a quota, takes them all.
+    /// Takes up to one token for each email of the queue; without a quota, one for each.
     pub(crate) async fn take(app: &'a App, queue: &'a Queue) -> Result<Self, store::Error> {
         let mut tokens = Self { app, queue, taken: 0, left: 0 };
         tokens.take_more(queue.entries.len()).await?;

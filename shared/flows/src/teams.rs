@@ -136,7 +136,7 @@ const MOST_RELEASED: usize = 80;
 /// memberships stay. Returns the writes of the teams.
 pub fn start_anew(app: &App, project: &Project, before: &User, user: &mut User) -> Result<Vec<Write>, store::Error> {
     let left = user.selected_team_id.take().map(|team| membership::deselect(&project.id, team, user.id));
-    // An account takes two writes: its claim and its tokens.
+    // A provider account takes two writes: its claim and its tokens are deleted.
     let released = before.channels.len() + 2 * before.provider_accounts.len();
     let team = if released > MOST_RELEASED { Vec::new() } else { personal(app, project, user)? };
     Ok(left.into_iter().chain(team).collect())

@@ -4,7 +4,7 @@
 //!
 //! Without macros such as `map` and `exists`, the work grows with the length of the condition,
 //! which is limited. Nested or chained macros multiply it: each `.map(x, x + x)` doubles a string.
-//! So a macro may be neither in the body of another one nor in the list of one.
+//! So a macro may be neither in the body nor in the list of another one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -20,7 +20,7 @@ use regex_lite::{Regex, RegexBuilder};
 const MAX_MACRO: usize = 4000;
 /// The largest compiled regular expression, in bytes.
 const MAX_REGEX: usize = 64 * 1024;
-/// Regular expressions of up to this size, in bytes, count once.
+/// Regular expressions of up to this compiled size, in bytes, count once.
 const SMALL_REGEX: usize = 4 * 1024;
 /// How often a larger regular expression counts.
 const LARGE: u32 = 16;

@@ -10,9 +10,9 @@
 //! queued behind ten thousand newsletters. Queues are separate from due work, so that a project
 //! that has used up its quota does not delay the emails of other projects: one query finds the
 //! first emails of a project, and continuing after the project's keys finds the next project.
-//! Emails with codes to unverified addresses have a separate queue (`$`), which sorts after the
-//! project's other emails (`#`) and before the next project. However many such emails there are,
-//! they do not delay the project's other emails. A query costs half a unit, because the index
+//! The service's own emails to unverified addresses have a separate queue (`$`), which sorts after
+//! the project's other emails (`#`) and before the next project. However many such emails there
+//! are, they do not delay the project's other emails. A query costs half a unit, because the index
 //! contains only keys.
 
 use aws_sdk_dynamodb::operation::query::builders::QueryInputBuilder;

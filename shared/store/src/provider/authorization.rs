@@ -45,8 +45,7 @@ pub struct AuthorizationCode {
     #[serde(default)]
     pub epoch: u64,
     /// For linking or upgrading, the session in which the flow began: the code is valid only while
-    /// that session is live. Absent from codes for other sign-ins, and from codes that earlier
-    /// versions wrote.
+    /// that session is live. Absent from other codes, and from codes that earlier versions wrote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begun_in: Option<SessionId>,
     /// The redirect URI with which the flow began.

@@ -86,7 +86,7 @@ const APPS: [&str; 21] = [
     "webhooks",
 ];
 
-/// The paths without effect that a new project sets, with their value.
+/// The paths without effect that a new project sets, with their values.
 pub(crate) const OF_NEW_PROJECTS: [(&str, bool); 2] =
     [("apps.installed.authentication.enabled", true), ("apps.installed.emails.enabled", true)];
 
