@@ -1,4 +1,4 @@
-//! Shared by the operations on templates, themes and drafts.
+//! What the operations on templates, themes and drafts share.
 
 use api::http::{Json, Route};
 use api::product::precondition::IfMatch;

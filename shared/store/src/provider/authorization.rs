@@ -55,7 +55,7 @@ pub struct AuthorizationCode {
     /// Where the app sends the user after the callback, if the app asked for that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_callback_redirect_url: Option<RedirectUrl>,
-    /// Whether the flow created the user.
+    /// Whether the flow created the user, or turns an anonymous user into an ordinary one.
     pub is_new_user: bool,
     /// When the code expires.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
