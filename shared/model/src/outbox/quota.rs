@@ -9,9 +9,10 @@
 //! hourly rate is sent.
 //!
 //! Anybody can have a project send a code or a notice to an unverified address. Such an email, like
-//! every built-in email to an address that is not verified, takes a second token, from a bucket
-//! that refills half as fast and holds what is added to it in half an hour. So half of the rate is
-//! reserved for known recipients, and a flood of emails to unverified addresses is sent slowly.
+//! every built-in email to an address that is not verified, takes as many tokens again from a
+//! second bucket, which refills half as fast and holds what is added to it in half an hour. So half
+//! of the rate is reserved for known recipients, and a flood of emails to unverified addresses is
+//! sent slowly.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
