@@ -157,8 +157,8 @@ def behind(proxy, gateway, trusted):
             for page in PAGES:
                 for who, headers in [("a person", PERSON), ("a program", {})]:
                     status, text = through.send(HERE, "GET", page, None, headers)
-                    # The start page of the site is public. Where the gateway has pages of its own,
-                    # people get those in its place.
+                    # The start page of the site is public. Without a trusted proxy, the gateway has
+                    # a private page of its own for people at `/` instead.
                     expected = (200,) if page == "/" and (who == "a program" or trusted) else (403, 404)
                     check(status in expected, f"{name}: {who} gets {status} at {page}: {str(text)[:200]}")
             statuses = [through.sign_in(HERE, {"x-forwarded-for": f"203.0.113.{number}"}) for number in range(LIMIT + 5)]

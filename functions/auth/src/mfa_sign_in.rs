@@ -147,7 +147,7 @@ impl<'a> Completion<'a> {
         Ok(writes)
     }
 
-    /// Links the provider account with which the sign-in began, if it waited for the second factor.
+    /// Links the provider account of the sign-in, if linking it had to wait for the second factor.
     async fn attach(&self) {
         let scope = Scope { app: &self.access.app, project: &self.access.project, place: &self.access.place };
         pending::attach(scope, self.attempt).await;

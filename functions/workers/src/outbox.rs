@@ -27,17 +27,17 @@ use crate::turns::Turns;
 /// because urgent emails wait for the next step.
 const PREPARED: i32 = 50;
 const SENT: i32 = 200;
-/// How long a step waits, at most, for entries that are being prepared, and again at its end for
-/// all work.
+/// How long a step waits, at most, until the entries of projects that are not slow are prepared,
+/// and again at its end until all tasks are done.
 const STEP: Duration = Duration::from_secs(1);
 /// While this many queues are being served or wait for their turn, no further ones are read.
 const QUEUES: usize = 256;
 
 /// The outbox worker.
 ///
-/// The entries of projects are prepared side by side, and so are queues served. A step does not
-/// wait until slow ones are finished; the next steps continue them. So slow templates and a slow
-/// mail server delay only the emails of their project.
+/// The entries of several projects are prepared, and several queues served, side by side. A step
+/// does not wait for slow tasks to end; the next steps continue them. So slow templates and slow
+/// mail servers hardly delay the emails of other projects.
 pub struct Outbox<'a> {
     app: &'a App,
     mailer: &'a dyn Mailer,
@@ -54,7 +54,7 @@ pub struct Outbox<'a> {
 
 #[derive(Clone, PartialEq)]
 enum Task {
-    /// Preparing entries of a project, which is slow or not.
+    /// Preparing entries of a project; `true` if its emails take long to render.
     Prepare(ProjectId, bool),
     /// Serving a queue.
     Serve(ProjectId, Audience),
@@ -74,7 +74,7 @@ impl<'a> Outbox<'a> {
     /// done.
     ///
     /// # Errors
-    /// The table cannot be read or written. Tasks that have begun are not affected.
+    /// The table cannot be read. Tasks that have begun are not affected.
     pub async fn step(&mut self) -> Result<usize, store::Error> {
         let app = self.app;
         let busy: Vec<ProjectId> = self.tasks.iter().filter_map(Task::prepared).cloned().collect();

@@ -50,10 +50,10 @@ pub(crate) async fn moved(app: &App, moves: Vec<OutboxMove>) -> Result<usize, st
 }
 
 /// Sends the first emails of a queue once it is the queue's turn, at most as many as the project
-/// may send now, and returns how many were claimed or skipped; an email counts once for each of its
-/// addresses. Emails whose code has expired are skipped. A project's own mail server gets at most
-/// [`CONNECTIONS`] emails of the queue at a time. Once [`SHARE`] has passed, the other emails stay
-/// queued.
+/// may send now, and returns how many were claimed or skipped; a claimed email counts once for each
+/// of its addresses. Emails whose code has expired are skipped. A project's own mail server gets at
+/// most [`CONNECTIONS`] emails of the queue at a time. Once [`SHARE`] has passed, the other emails
+/// stay queued.
 pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: &Queue, until: Timestamp) -> Result<usize, store::Error> {
     let Queue { project, entries, .. } = queue;
     let (projects, _) = app.store.parties([project.clone()].into(), [].into()).await?;
@@ -74,7 +74,8 @@ pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: 
         }
         let rows = app.store.outbox_rows(chunk).await?;
         let parties = &Parties::of(app, &rows).await?;
-        // If the project's mail server was set or removed in the meantime, it is the wrong turn.
+        // If the project's mail server was set or removed in the meantime, this turn is of the
+// wrong kind.
         if has_server(parties.project(project)) != is_own {
             break;
         }
@@ -117,7 +118,7 @@ async fn send_all(
     // Rendering may take long, so it comes before the claim: an edit in the meantime wins.
     let queued: Vec<&OutboxRow> = claims.iter().map(|claim| &claim.row).collect();
     let mut opened = content::open_all(app, parties, &queued).await?;
-    // Emails that were not rendered stay queued.
+    // Emails with codes stay queued if they were not rendered in time.
     claims.retain(|claim| !content::has_codes(&claim.row.entry) || opened.contains_key(&claim.row.entry.id));
     if app.clock.now() >= until {
         return Ok(0);

@@ -10,16 +10,17 @@ pub(crate) const CHUNK: usize = 50;
 /// The maximum number of queues of projects with their own mail server that are served at the same
 /// time. It is limited, because emails that are being sent are in memory.
 const OWN: usize = 16;
-/// The number of entries in memory that are being prepared at the same time.
+/// The maximum number of entries that are prepared, and are therefore in memory, at the same time.
 const PREPARED: usize = 100;
-/// The number of slow projects whose entries are prepared at the same time, or whose emails are
-/// sent through the deployment's sender. They wait for the same renderer.
+/// The maximum number of slow projects whose entries are prepared, or whose emails are sent through
+/// the deployment's sender, at the same time. They wait for the same renderer.
 const SLOW: usize = 4;
 /// The time after which a task begins no further chunk, so that others get their turn.
 pub(crate) const SHARE: Duration = Duration::from_secs(1);
 
-/// Whose turn it is to prepare entries or to send. Emails through the deployment's sender wait
-/// neither for the mail servers of projects, which may be slow, nor for slow templates.
+/// Whose turn it is to prepare entries or to send. Emails that go through the deployment's sender
+/// do not wait for the mail servers of projects, which may be slow. Unless their own project is
+/// slow, they do not wait for slow templates either.
 pub(crate) struct Turns {
     /// A permit for each entry.
     prepare: Semaphore,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use minijinja::Value;
 use minijinja::value::{Enumerator, Object, ObjectRepr};
 
-/// How deep lists of placeholders are nested, so that a walk through all of them ends.
+/// How deeply lists of placeholders are nested: a limit, so that a walk through all of them ends.
 const DEPTH: u8 = 4;
 
 /// The variables of an email. Those without a value have a placeholder.

@@ -318,12 +318,12 @@ impl Compiled {
     }
 }
 
-/// A placeholder that occurs neither in the theme nor in the subject or the values. It stands for
-/// the body while the theme is compiled, because a body may contain HTML that MJML does not accept.
+/// A marker that occurs neither in the theme nor in the subject or the values. It stands for the
+/// body while the theme is compiled, because a body may contain HTML that MJML does not accept.
 fn slot(theme: &str, subject: &str, values: &Context) -> String {
     let values = serde_json::to_string(values).unwrap_or_default();
     let is_free = |slot: &String| ![theme, subject, values.as_str()].iter().any(|text| text.contains(slot.as_str()));
-    // These texts contain fewer placeholders than bytes, so one of the numbers is free.
+    // These texts contain fewer markers than bytes, so one of the numbers is free.
     let bytes = theme.len() + subject.len() + values.len();
     (0..=bytes).map(|number| format!("content-slot-{number}-")).find(is_free).unwrap_or_default()
 }

@@ -34,8 +34,8 @@ const MEMORY: u64 = 128 << 20;
 /// tells them apart. Once an email of a request has failed, the emails after it get one attempt.
 const TRIES: u32 = 2;
 /// How long the emails of one call are rendered, at most, before the renderer is left to others.
-/// The email that is being rendered then is still finished, and the first email is rendered
-/// however long it takes, so that every call makes progress.
+/// The email that is being rendered then is still finished, and the first email always gets all
+/// its attempts, so that every call makes progress.
 const SHARE: Duration = Duration::from_secs(2);
 const FAILED: &str = "the renderer failed";
 /// The variable that is set in the environment of a renderer.

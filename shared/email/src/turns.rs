@@ -1,9 +1,9 @@
 //! Who may use a renderer next.
 //!
-//! A project whose emails take long counts as slow for a while. All slow projects together use at
-//! most half of the renderers, so the other half is left to all other projects. The same holds for
-//! previews. The previews of one project, and the emails of one slow project, are rendered one call
-//! after another: however many there are, another project's next one waits for at most one of them.
+//! A project whose emails take long to render counts as slow for a while. The emails of all slow
+//! projects together use at most half of the renderers, and so do all previews. The previews of one
+//! project, and the emails of one slow project, are rendered one call after another: however many
+//! calls there are, another project's next call waits for at most one of them.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};

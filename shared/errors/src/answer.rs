@@ -49,8 +49,9 @@ impl KnownError {
         Self::samples().find(|error| error.code() == code).map(|error| error.status())
     }
 
-    /// Whether published SDKs know the code. Headers name only such codes, because an SDK takes
-    /// itself for outdated when it gets another one.
+    /// Whether a published SDK knows the code; `is_older` if its version is before 2.8.108. Headers
+    /// name only codes that the SDK knows, because it takes itself for outdated when it gets any
+    /// other.
     pub fn is_known_to_sdks(code: &str, is_older: bool) -> bool {
         let newer = if is_older { NEWER_CODES } else { &[] };
         !OWN_CODES.iter().chain(newer).any(|unknown| unknown.name() == code)

@@ -2,7 +2,7 @@
 
 use crate::known::ErrorCode;
 
-/// The codes that published SDKs before 2.8.108 do not know.
+/// Codes that newer published SDKs know, but versions before 2.8.108 do not.
 pub(crate) const NEWER_CODES: &[ErrorCode] = &[
     ErrorCode::BotChallengeRequired,
     ErrorCode::BotChallengeFailed,

@@ -236,7 +236,7 @@ pub enum KnownError {
     #[error("the email does not exist")] EmailNotFound,
     #[error("the template does not exist")] EmailTemplateNotFound,
     #[error("the theme does not exist")] EmailThemeNotFound,
-    #[error("the theme is that of the project: select another theme first")] EmailThemeSelected,
+    #[error("the project has selected this theme: select another theme first")] EmailThemeSelected,
     #[error("the draft does not exist")] EmailDraftNotFound,
     #[error("the notification category does not exist")] NotificationCategoryNotFound,
     #[error("the cursor is malformed, or belongs to another list or project")] InvalidCursor,

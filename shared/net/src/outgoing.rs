@@ -91,8 +91,8 @@ impl<'a> Outgoing<'a> {
     }
 
     /// Fetches a JSON document. Any status but 2xx is a fault. A document of untrusted size and
-    /// shape should be read as a type, because a [`Value`] needs up to a hundred times the memory
-    /// of the text.
+    /// shape should be read as a type of its own, because a [`Value`] needs up to a hundred times
+    /// the memory of the text.
     pub async fn get<T: DeserializeOwned>(self, url: &str, bearer: Option<&str>, header: Option<(&str, &str)>) -> Result<T, Fault> {
         let bearer = bearer.map(|token| (AUTHORIZATION, format!("Bearer {token}")));
         let header = header.map(|(name, value)| Ok((name.parse::<HeaderName>().map_err(unsendable)?, value.to_owned()))).transpose()?;

@@ -4,9 +4,9 @@
 //! effect quickly. An answer that is not a valid document is not cached, so the next request
 //! fetches the document again.
 //!
-//! Anybody with a project can name an issuer, so documents are hostile: they are read as types with
-//! bounded lists, and the cache holds nothing that is not used. A document then needs little more
-//! memory than its text, which has at most 256 KiB.
+//! Anybody with a project can name an issuer, so documents may be hostile: they are read as types
+//! with bounded lists, and the cache holds nothing that is not used. A document then needs little
+//! more memory than its text, which has at most 256 KiB.
 
 use std::collections::VecDeque;
 use std::fmt;

@@ -77,7 +77,7 @@ pub fn create_attempt(project: &ProjectId, code: &Code, attempt: &MfaAttempt) ->
 }
 
 /// Completes a sign-in that waits for its second factor, and removes the provider account to add,
-/// with its tokens, from the item: of concurrent attempts, only one succeeds.
+/// with its tokens, from the item. Of concurrent attempts, only one succeeds.
 pub fn redeem_attempt(project: &ProjectId, code: &Code) -> Write {
     redeem_by(code_key(project, MFA, code), "SET d.used = :yes REMOVE d.to_attach")
 }

@@ -74,9 +74,9 @@ fn less(project: &ProjectId, kind: DocumentKind, count: usize) -> Write {
     Write::update(count_key(project, kind), "ADD documents :less").value(":less", integer(-i64::try_from(count).unwrap_or(i64::MAX)))
 }
 
-/// The maximum size of the sources in a list, in bytes as a function responds with them: a
-/// function's response is limited to 6 MB, which the names and ids of all documents and the
-/// built-in documents share.
+/// The maximum size of the sources in a list, in bytes as a function responds with them. A
+/// function's response is limited to 6 MB; the rest is for the names and ids of all documents, and
+/// for the built-in documents.
 pub const MAX_LISTED: usize = 4 << 20;
 
 /// The size of a text in the response of a function. The text is in JSON, which is itself a text

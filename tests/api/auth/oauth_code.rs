@@ -118,7 +118,7 @@ async fn a_second_factor_is_required() {
     assert_error(&app.client().post("/api/v1/auth/mfa/sign-in", attempt).await, 400, "INVALID_TOTP_CODE");
 }
 
-/// The session names the code that led to it, although it starts only with the second factor.
+/// The redeemed code names the session, although the session starts only with the second factor.
 #[tokio::test]
 async fn a_reused_code_ends_the_session_of_its_second_factor() {
     let (app, provider) = start().await;

@@ -1,5 +1,5 @@
-//! The session that a flow starts after it has linked an account: it gives no more than the session
-//! in which the flow began.
+//! The session that a flow starts after linking an account permits no more than the session in
+//! which the flow began.
 
 use jiff::SignedDuration;
 use serde_json::json;
@@ -12,7 +12,7 @@ use super::{assert_error, mfa_sign_in};
 
 const ADA: &str = "ada@home.example";
 
-/// A session of the user that a server creates for two minutes.
+/// An impersonation of the user: a session that a server creates for two minutes.
 async fn acting(app: &TestApp, user: &SignedIn) -> SignedIn {
     let short = json!({ "user_id": user.user_id, "expires_in_millis": 120_000, "is_impersonation": true });
     let created = app.server().post("/api/v1/auth/sessions", short).await;
@@ -32,7 +32,8 @@ async fn refresh(app: &TestApp, token: &str) -> Answer {
     app.client().with("x-stack-refresh-token", token).post("/api/v1/auth/sessions/current/refresh", json!({})).await
 }
 
-/// The session is listed to servers only, and ends two minutes after its impersonation began.
+/// Asserts that the session of these tokens is not listed for the user, and ends when the
+/// impersonation does.
 async fn assert_is_limited(app: &TestApp, user: &SignedIn, tokens: &serde_json::Value) {
     let token = tokens["refresh_token"].as_str().unwrap();
     let listed = app.signed_in(user).get("/api/v1/auth/sessions").await.json();

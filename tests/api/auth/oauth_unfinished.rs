@@ -43,7 +43,8 @@ async fn an_unfinished_flow_hands_over_no_account() {
     assert_eq!(app.signed_in(&owner).get("/api/v1/users/me").await.status(), 200);
     assert_eq!(password_status(&app).await, 200);
 
-    // The redemption hands the account over, with all that belongs to it.
+    // The redemption hands the account over: the address is then verified, and the password and the
+// sessions of the previous owner are gone.
     let tokens = exchange(&app, &unused).await.json();
     assert_eq!(tokens["is_new_user"], false, "{tokens}");
     let me = app.client().with("x-stack-access-token", tokens["access_token"].as_str().unwrap()).get("/api/v1/users/me").await.json();
@@ -63,12 +64,13 @@ async fn an_unfinished_flow_merges_no_account() {
     app.advance(SignedDuration::from_mins(5));
     assert_error(&exchange(&app, &lost).await, 400, "INVALID_AUTHORIZATION_CODE");
     assert_eq!(user(&app, &owner).await["oauth_providers"], before["oauth_providers"]);
-    // The account still belongs to nobody, so without the address it signs up somebody else.
+    // The provider account still belongs to nobody, so with another address it signs up a new user.
     let (other, _) = sign_in(&app, &provider, json!({ "sub": "acme|1", "email": "bob@example.com", "email_verified": true })).await;
     assert_ne!(other.user_id, owner.user_id);
 }
 
-/// Who proves the address first stays the owner, even if a code to take over the account is out.
+/// Whoever proves the address first stays the owner, even if a code that takes over the account has
+/// been issued.
 #[tokio::test]
 async fn an_account_verified_since_the_callback_is_not_handed_over() {
     let (app, provider) = start().await;
@@ -96,7 +98,7 @@ async fn a_change_of_the_credentials_since_the_callback_ends_the_code() {
     }
 }
 
-/// The account is merged because of the address, so the user must still have it.
+/// The account is merged because the user has verified the address, so it must still be verified.
 #[tokio::test]
 async fn an_account_is_not_merged_once_the_address_is_gone() {
     let (app, provider) = start().await;
@@ -130,7 +132,7 @@ async fn concurrent_flows_merge_one_account_and_all_sign_in() {
     let answers = join_all(codes.iter().map(|code| exchange(&app, code))).await;
     assert!(answers.iter().all(|answer| answer.status() == 200), "{} {}", answers[0].text(), answers[1].text());
     assert_eq!(accounts(&app, &owner).await, ["acme|1"]);
-    // If the account has been kept from signing in since, another code does not change that.
+    // If sign-in with the account was turned off since the callback, the code does not turn it on.
     let third = json!({ "sub": "acme|2", "email": ADA, "email_verified": true });
     let late = [code(&app, &provider, third.clone()).await, code(&app, &provider, third).await];
     assert_eq!(exchange(&app, &late[0]).await.status(), 200);
@@ -138,7 +140,7 @@ async fn concurrent_flows_merge_one_account_and_all_sign_in() {
     assert_error(&exchange(&app, &late[1]).await, 409, "OAUTH_CONNECTION_ALREADY_CONNECTED_TO_ANOTHER_USER");
 }
 
-/// A code whose item an earlier version wrote, with the change that is pending in it.
+/// A code as an earlier version stored it, with this pending change; `null` for none.
 async fn old_code(app: &TestApp, user: &SignedIn, change: &Value) -> String {
     let row = app.app.store.user(app.project_id(), user_id(user)).await.unwrap().unwrap();
     let code = format!("{}{}", row.user.id.uuid().as_simple(), "0123456789abcdef".repeat(2));

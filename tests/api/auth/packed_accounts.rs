@@ -74,6 +74,6 @@ async fn a_packed_account_passes_to_whoever_proves_its_address() {
         assert_eq!((&me["has_password"], &me["selected_team_id"]), (&json!(false), &Value::Null), "{proof}");
         assert_eq!(me["oauth_providers"].as_array().unwrap().len(), usize::from(proof != "code"), "{proof}");
         let told = app.mails(ADA).await.into_iter().filter(|mail| mail.0.subject.starts_with("New sign-in to ")).count();
-        assert_eq!(told, 0, "{proof}: the new owner knows of the own sign-in");
+        assert_eq!(told, 0, "{proof}: the new owner needs no notice of this sign-in");
     }
 }

@@ -42,7 +42,7 @@ fn source(kind: &str, element: &str) -> String {
     format!("<{element}>{body}</{element}>")
 }
 
-/// Deletes a theme even if it is that of the project, as a push of the configuration does.
+/// Deletes a theme even if the project has selected it, as a push of the configuration can.
 pub(super) async fn lose_theme(app: &TestApp, theme: &str) {
     let (store, id) = (&app.app.store, DocumentId::parse(theme).unwrap());
     assert!(store.delete_mail_document(app.project_id(), DocumentKind::Theme, id, true).await.unwrap());

@@ -1,4 +1,4 @@
-//! One project's work delays that of no other project.
+//! The work of one project does not delay the work of others.
 
 use model::email::category::Category;
 use model::outbox::{CreatedWith, NewEntry, OutboxEntry, Recipients, Source};

@@ -237,7 +237,7 @@ async fn a_queued_email_with_an_expired_code_is_dropped_without_using_quota() {
     assert_eq!(count(&app, "queued").await, 0);
 }
 
-/// Sends an email to so many addresses, by editing its recipients, and returns its id.
+/// Sends an email to this many addresses, by editing its recipients, and returns its id.
 async fn send_to_addresses(app: &TestApp, to: &SignedIn, count: usize) -> String {
     let id = send(app, to, json!({})).await["id"].as_str().unwrap().to_owned();
     let emails: Vec<String> = (0..count).map(|number| format!("address{number}@example.com")).collect();
@@ -253,7 +253,7 @@ async fn an_email_takes_the_quota_of_all_its_recipients() {
         send_to_addresses(&app, &ada, 50).await;
     }
     app.deliver().await;
-    // The second email owes forty tokens.
+    // After the second email, forty tokens are owed.
     assert_eq!((count(&app, "sent").await, count(&app, "queued").await), (2, 1));
     app.advance(SignedDuration::from_mins(40));
     app.deliver().await;
@@ -261,7 +261,7 @@ async fn an_email_takes_the_quota_of_all_its_recipients() {
     app.advance(SignedDuration::from_mins(2));
     app.deliver().await;
     assert_eq!(count(&app, "queued").await, 0);
-    // Tokens that are put back are those of all recipients.
+    // Each recipient uses a token up, so none are put back for the last email.
     app.advance(SignedDuration::from_hours(2));
     for _ in 0..2 {
         send_to_addresses(&app, &ada, 25).await;

@@ -52,7 +52,7 @@ async fn variables_of_a_template_have_placeholders() {
         let answer = patch(&app, &id, json!({ "html_source": source, "theme_id": false })).await;
         assert_eq!((answer.status(), answer.json()["rendered_html"].as_str()), (200, Some(html)), "{source}: {}", answer.text());
     }
-    // An email has no placeholders.
+    // Previews and emails have no placeholders.
     let preview = app.admin().post("/api/v1/emails/render-email", json!({ "template_id": id })).await;
     assert!(error(&preview).starts_with("body.html in line 1: undefined"));
 }

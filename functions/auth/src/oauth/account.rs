@@ -1,6 +1,6 @@
 //! Finds or creates the user of a provider account, and issues an authorization code for the user,
-//! in one transaction: a flow that fails leaves nothing behind. An existing user is changed only
-//! when the code is redeemed ([`Pending`]).
+//! in one transaction: a flow that fails leaves nothing behind. An existing user is not changed
+//! before the code is redeemed ([`Pending`]).
 
 use errors::{Error, KnownError};
 use flows::App;
@@ -100,7 +100,7 @@ struct Known {
 }
 
 impl Known {
-    /// The user who owns the email address, in the credential epoch of the address's claim.
+    /// The owner of the email address, with the credential epoch in the address's claim.
     fn owner(&self, user_id: UserId) -> Holder {
         Holder { user_id, epoch: self.owners.email.as_ref().map_or(0, |claim| claim.epoch) }
     }
@@ -158,7 +158,8 @@ impl Flow<'_> {
         sign_up(self.scope.app, self.scope.project, user, &account, self.scope.place)
     }
 
-    /// A code that changes its user when it is redeemed. See [`Pending`].
+    /// A code that changes its user when it is redeemed, or after the second factor. See
+/// [`Pending`].
     async fn pending(&self, user: Holder, change: PendingChange) -> Result<SecretString, Error> {
         let (account, tokens, profile) = (self.account.clone(), self.tokens.clone(), self.profile.clone());
         let pending = Pending { change, account, tokens, profile };
@@ -226,7 +227,7 @@ impl Flow<'_> {
 
     fn code_with(&self, user: Holder, is_new_user: bool, pending: Option<Pending>) -> Result<(SecretString, Write), Error> {
         let code = crate::oauth::code::new(self.scope.app, user.user_id);
-        // A code for a user other than the one who began the flow is a plain sign-in, which depends
+        // A code for a user other than the one who began the flow is for a sign-in, which depends
         // on no earlier session.
         let is_of_flow = match &pending {
             Some(pending) => pending.change.is_of_beginner(),

@@ -73,7 +73,8 @@ impl Native<'_> {
             && let Some((attempt, required)) =
                 second_factor::required_of_provider(app, project, &after, is_new_user, (None, attach.clone()))?
         {
-            // An account that was found by its address is linked once the second factor is proved.
+            // If the user was found by the account's email address, the account is linked once
+// the second factor is proved.
             if let (Some(_), Some(row)) = (attach, &before) {
                 (after, writes) = (row.user.clone(), Vec::new());
             }

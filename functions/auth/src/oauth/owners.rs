@@ -72,8 +72,8 @@ impl Owners {
     }
 }
 
-/// The user of `row` with the account linked, because the user owns its verified email address; and
-/// the writes that belong to the change.
+/// The user of `row` with the account linked, because the user owns its verified email address, and
+/// without a count of wrong passwords. Also returns the writes that belong to the change.
 pub(crate) fn attached(
     Scope { app, project, place }: Scope<'_>,
     row: &UserRow,
@@ -85,7 +85,7 @@ pub(crate) fn attached(
     }
     user.forget_wrong_passwords();
     // The account is linked because of its email address, so the user must still have this address,
-    // verified.
+    // and it must be verified.
     let address = account.email.as_ref().map(|email| user::has_verified_email(&project.id, email, user.id));
     let notices = notice::of_change(app, project, Some(place), &row.user, &mut user)?;
     Ok((user, address.into_iter().chain(notices).collect()))

@@ -1,5 +1,5 @@
-//! The changes to existing users that authorization codes make when they are redeemed, or that wait
-//! for the second factor after that. See [`Pending`].
+//! Changes to existing users: those that are made when an authorization code is redeemed
+//! ([`Pending`]), and the linking of a provider account after the second factor.
 
 use errors::{Error, KnownError};
 use flows::context::Scope;
@@ -19,15 +19,15 @@ use crate::oauth::owners::{attached, refused, taken_over};
 /// Maximum number of attempts to link an account when the user is changed concurrently.
 const ROUNDS: u32 = 3;
 
-/// The user of `row` with the change made, and the writes that belong to it. The code is invalid if
-/// the user has changed since the callback in a way that rules out the change.
+/// The user of `row` with the pending change made, and the writes that belong to the change. Fails
+/// if the pending change has become impossible since the callback.
 pub(super) fn made(scope: Scope<'_>, pending: &Pending, row: &UserRow) -> Result<(User, Vec<Write>), Error> {
     let Pending { change, account, tokens, profile } = pending;
     let (user, mut writes) = match change {
         PendingChange::Link => linked(scope, pending, row)?,
         PendingChange::Upgrade { email_signs_in } => upgraded(scope, pending, row, *email_signs_in)?,
         PendingChange::Attach => match row.user.provider_accounts.iter().find(|own| own.is_same(account)) {
-            // The code of another flow has linked the account in the meantime.
+            // The account has been linked in the meantime.
             Some(own) if own.allow_sign_in => (row.user.clone(), Vec::new()),
             Some(_) => return Err(refused(Refusal::NotForSignIn, None).into()),
             None => attached(scope, row, account).map_err(outdated)?,
@@ -56,7 +56,7 @@ pub(crate) async fn attach(scope: Scope<'_>, attempt: &MfaAttempt) {
     }
 }
 
-/// The error for a change that the user of the code no longer permits.
+/// A conflict means that the change is no longer possible for this user, so the code is invalid.
 fn outdated(error: Error) -> Error {
     if error.is_conflict() { KnownError::InvalidAuthorizationCode.into() } else { error }
 }

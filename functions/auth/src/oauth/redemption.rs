@@ -6,8 +6,8 @@
 //! is also bound to the session in which the flow began. It lives for five minutes and works once.
 //! A second use means that it was stolen, and ends the session that it started or took to another
 //! domain (RFC 6749 §4.1.2, RFC 9700 §2.1.1). If the flow leads to a change of an existing user,
-//! redeeming the code makes that change, except that an account which belongs to the user only by
-//! its address is linked after the second factor.
+//! redeeming the code makes that change. But if a second factor is required, a provider account
+//! whose user was found by its email address is linked only after that factor.
 
 use errors::{Error, KnownError};
 use flows::App;
@@ -67,8 +67,8 @@ enum Failed {
     For(KnownError),
 }
 
-/// Checks that the code has not expired or become invalid for its user, and that no administrator
-/// has restricted a user who links an account.
+/// Checks that the code has not expired or become invalid for its user, and that nobody has
+/// restricted a user who links an account.
 fn check(app: &App, stored: &AuthorizationCode, row: &UserRow) -> Result<(), KnownError> {
     if stored.expires_at <= app.clock.now() || stored.epoch != row.user.credential_epoch {
         return Err(KnownError::InvalidAuthorizationCode);
@@ -164,7 +164,8 @@ impl Redemption {
         // The user may have changed since the device was read.
         let (settings, now) = (&project.config.second_factor, app.clock.now());
         let remembered = |user: &User| self.device.clone().filter(|device| device.is_remembered(user, settings, now));
-        // An account that was found by its address is linked once the second factor is proved.
+        // If the user was found by the account's email address, the account is linked once the
+// second factor is proved.
         let is_asked = row.user.has_second_factor() && remembered(&row.user).is_none();
         let waiting = stored.pending.as_ref().filter(|pending| pending.change == PendingChange::Attach && is_asked);
         let pending = stored.pending.as_ref().filter(|_| waiting.is_none());
@@ -201,9 +202,9 @@ impl Redemption {
         Ok((after, failed(outcome)?.map_or(Ok(next), Err)))
     }
 
-    /// The limits of the session in which a flow began to link an account. Without them, the new
-    /// session would turn a short session or an impersonation into an ordinary session. An
-    /// anonymous user who signs up gets a session of the sign-up, without limits.
+    /// The limits of the session in which a user began to link an account. Without them, a short
+    /// session or an impersonation could become an ordinary session. `None` for sign-ins and
+    /// sign-ups, whose sessions have no such limits.
     async fn limits(&self, app: &App, project: &Project, stored: &AuthorizationCode) -> Result<Option<SessionLimits>, Error> {
         let signs_up = stored.pending.as_ref().is_some_and(|pending| matches!(pending.change, PendingChange::Upgrade { .. }));
         let Some(begun) = stored.begun_in.filter(|_| !signs_up) else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! Shared by the operations on templates, themes and drafts.
+//! What the operations on templates, themes and drafts share.
 
 use api::http::{Json, Route};
 use api::product::precondition::IfMatch;
@@ -136,7 +136,7 @@ pub(crate) struct Changing {
 }
 
 impl Changing {
-    /// The document before the change, as it is in the given round of the request.
+    /// The document before the change, as read in this round; `round` counts from zero.
     pub(crate) async fn row(&self, access: &Access<Admin>, round: u32) -> Result<DocumentRow, Error> {
         let row = row(access.table(round), access, self.kind, self.id).await?;
         self.if_match.check(row.version)?;

@@ -40,9 +40,9 @@ pub(crate) async fn rendered(
     rendering.map_err(|error| KnownError::EmailRenderingError { error }.into())
 }
 
-/// The source of the theme that the request names, or else of the template's or the project's;
-/// `None` for no theme. If the project's theme was deleted, or that of a built-in email's template,
-/// emails have the default theme, and so does the preview.
+/// The source of the theme that the request names, or else of the template's theme, or else of the
+/// project's; `None` for no theme. If the project's theme, or that of a built-in email's template,
+/// was deleted, emails have the default theme, and so does the preview.
 pub(crate) async fn theme(
     access: &Access<Admin>,
     named: Option<Theme>,

@@ -1,6 +1,6 @@
 // Forms. If the API rejects a form, its problems appear beside the fields, and nothing that was
 // typed is lost. A form that changes something sends only what changed, and asks before it
-// overwrites somebody else's changes, also if those are saved at the same moment.
+// overwrites somebody else's changes, even if those are saved at the same moment.
 
 import { isStale, TRIES } from "../core/api.js";
 import { fill, h, newId, say } from "../core/dom.js";

@@ -91,7 +91,8 @@ impl Direct {
         Some(found(self.batch(keys)?))
     }
 
-    /// The items of each table with these keys; `None` if the engine did not process all of them.
+    /// The items of each table with these keys; `None` if the engine refused the batch or did not
+/// process all keys.
     fn batch(&self, request_items: HashMap<String, KeysAndAttributes>) -> Option<HashMap<String, Vec<Item>>> {
         let answer = self.database.batch_get_item(BatchGetItemRequest { request_items, ..BatchGetItemRequest::default() }).ok()?;
         // The engine returns unprocessed keys as JSON even here.

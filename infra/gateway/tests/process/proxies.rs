@@ -7,7 +7,7 @@ use crate::support::{Gateway, end_of, fails, gateway, run};
 
 const START: [&str; 3] = ["--memory", "--listen", "127.0.0.1:0"];
 
-/// A gateway where only one anonymous user is created from each IP address.
+/// A gateway where only one anonymous user can be created from each IP address.
 fn strict(arguments: &[&str]) -> Gateway {
     Gateway::spawn(gateway(&[&START, arguments].concat()).env("GATELET_LIMIT_ANONYMOUS_SIGN_UP", "1/600"))
 }

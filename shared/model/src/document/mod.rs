@@ -81,8 +81,9 @@ pub struct DocumentLine {
     /// When the draft was last sent; absent for templates, themes and unsent drafts.
     #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub sent_at: Option<Timestamp>,
-    /// MiniJinja source, in HTML or MJML, of the body of an email; absent for themes, and for
-    /// documents at the end of a list whose sources would be too large together.
+    /// MiniJinja source, in HTML or MJML, of the body of an email. Absent for a project's own
+    /// themes; also for the documents with the last ids in a list whose sources are too large
+    /// together.
     #[serde(default)]
     pub html: Option<String>,
 }

@@ -1,16 +1,18 @@
 //! How many emails a project may send now: a token bucket, which refills at the project's rate. An
-//! email takes one token for each of its recipients. If the bucket has some of its tokens, the
-//! email is sent, and the next ones wait until the others have been added: an email with more
-//! recipients than the bucket holds need not wait for ever, and no project exceeds its rate.
+//! email takes one token for each of its recipients. It is sent as soon as the bucket has one of
+//! these tokens, and the next emails wait until the missing tokens have been added. So even an
+//! email with more recipients than the bucket can hold is sent, and no project exceeds its rate for
+//! long.
 //!
 //! A full bucket holds one hour of the project's rate. So after a quiet hour emails are sent
-//! immediately, since people wait for their codes, but within any hour at most twice the hourly
-//! rate is sent.
+//! immediately, since people wait for their codes, but within any hour at most about twice the
+//! hourly rate is sent.
 //!
 //! Anybody can have a project send a code or a notice to an unverified address. Such an email, like
-//! every built-in email to an address that is not verified, takes a second token, from a bucket
-//! that refills half as fast and holds what is added to it in half an hour. So half of the rate is
-//! reserved for known recipients, and a flood of emails to unverified addresses is sent slowly.
+//! every built-in email to an address that is not verified, takes as many tokens again from a
+//! second bucket, which refills half as fast and holds what is added to it in half an hour. So half
+//! of the rate is reserved for known recipients, and a flood of emails to unverified addresses is
+//! sent slowly.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

@@ -59,8 +59,8 @@ pub struct NewProject {
 
 impl NewProject {
     /// The new project and the levels of its configuration, or the first invalid setting. A setting
-    /// of the request belongs to the environment even if it has its default value, so that no push
-    /// to the branch changes it.
+    /// of the request is stored in the levels even if it has its default value, so that no push to
+    /// the branch changes it.
     pub fn create(self, id: ProjectId, deployment: &Deployment<'_>, now: Timestamp) -> Result<(Project, Levels), InvalidSetting> {
         let project = Project { owner_team_id: Some(self.owner_team_id.to_string()), ..Project::new(id, "", now) };
         let patch = ProjectPatch {

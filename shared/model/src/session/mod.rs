@@ -54,17 +54,17 @@ pub struct Session {
     pub amr: Vec<Amr>,
 }
 
-/// The limits of a session that comes from another one, so that nobody gets more from a session
-/// than it gives.
+/// The limits of a session that is derived from another one: it must not permit more than the other
+/// session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionLimits {
-    /// When the other session ends: the new one ends no later.
+    /// When the other session ends: the derived session ends no later.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
-    /// Whether the other session is an impersonation: the new one is then, too.
+    /// Whether the other session is an impersonation: the derived session is then one, too.
     pub is_impersonation: bool,
-    /// When the user last authenticated in the other session: in the new one, the user did so no
-    /// later.
+    /// When the user last authenticated in the other session: the derived session records no later
+    /// time.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub authenticated_at: Timestamp,
 }
@@ -103,7 +103,7 @@ impl Session {
         }
     }
 
-    /// The limits of a session that comes from this one.
+    /// The limits of a session that is derived from this one.
     pub fn limits(&self) -> SessionLimits {
         SessionLimits {
             expires_at: self.expires_at,
@@ -112,7 +112,7 @@ impl Session {
         }
     }
 
-    /// The session within the limits of the session that it comes from.
+    /// The session within the limits of the session that it is derived from.
     #[must_use]
     pub fn within(self, limits: &SessionLimits) -> Self {
         Self {

@@ -162,7 +162,7 @@ pub enum InvalidRule {
     /// The condition is empty or too long.
     #[error("must be 1 to {MAX_CONDITION} bytes long")]
     Length,
-    /// The condition cannot be parsed or evaluated, or is not boolean.
+    /// The condition cannot be parsed or evaluated, is too expensive, or is not boolean.
     #[error("must be a boolean CEL expression: {0}")]
     Condition(String),
 }

@@ -13,8 +13,8 @@ pub enum Status {
     NotMatched,
     /// The rule is disabled.
     Disabled,
-    /// The condition cannot be evaluated for this sign-up, which counts as false. The check when
-    /// the rule was set could evaluate it, because that check uses sample values.
+    /// The condition cannot be evaluated for this sign-up, which counts as false. When the rule was
+    /// set, the condition was checked only with sample values, or by an earlier version.
     Error(String),
 }
 
@@ -111,7 +111,7 @@ impl Verdict<'_> {
         if let Some(rule) = self.restricted_by {
             let note = rule.action.message.as_deref().map(|message| format!(": {message}")).unwrap_or_default();
             let details = format!("sign-up rule {}{note}", rule.id);
-            // An administrator may have restricted an anonymous user, who signs up now.
+            // An anonymous user who signs up now may already be restricted by an administrator.
             let Restriction { reason, private_details } = user.restriction.take().unwrap_or_default();
             let private_details = Some(private_details.map_or_else(|| details.clone(), |before| format!("{before}\n{details}")));
             user.restriction = Some(Restriction { reason, private_details });

@@ -66,7 +66,8 @@ pub struct OfCode {
     /// The id of the session, which the redeemed code names: if the code is presented again, that
     /// session ends.
     pub session_id: SessionId,
-    /// The limits of the session in which the flow began to link an account; absent in other flows.
+    /// If the flow is to link an account, the limits of the session in which it began; otherwise
+/// absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<SessionLimits>,
 }
@@ -148,13 +149,13 @@ impl User {
         !self.has_second_factor() && session.proved_one_factor() && self.must_prove_two_factors(config)
     }
 
-    /// Ends the other sessions if the user of `before`, of whom the project requires two factors,
-    /// now has an authenticator app, and did not have one before. The app lifts the restriction of
-    /// every session, even of one whose holder knows only the password. `kept` is the session in
-    /// which the app was set up; `None` if a server did that.
+    /// If the project requires two factors of the user, and the user, who had no authenticator app
+    /// `before`, has one now, ends all sessions but `kept`. The app lifts the restriction of every
+    /// session, even of one whose holder knows only the password. `kept` is the session in which
+    /// the app was set up; `None` if a server did that.
     pub fn end_sessions_of_one_factor(&mut self, before: &Self, config: &ProjectConfig, kept: Option<SessionId>) {
         let gained = self.has_second_factor() && !before.has_second_factor();
-        // The change may have ended all sessions already, such as one that also sets a password.
+        // The change may have ended all sessions already, for example if it also sets a password.
         let is_unended = self.session_epoch == before.session_epoch;
         if gained && is_unended && self.must_prove_two_factors(config) {
             self.end_sessions(kept);

@@ -2,7 +2,7 @@
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
-//! | bucket | `Q#<P>` | `BUCKET` | 1 unit to read and 1 to write for up to a hundred emails; once a minute, also the cost of reading a month of counters ([`crate::outbox::delivery`]) and the boost |
+//! | bucket | `Q#<P>` | `BUCKET` | 1 unit to read and 1 to write each time that tokens are taken for the first emails of a queue, owed or put back; once a minute, also the cost of reading a month of counters ([`crate::outbox::delivery`]) and the boost |
 //!
 //! Taking tokens is one update, on the condition that the bucket still has the version that was
 //! read, so concurrent workers never take the same token.
@@ -59,8 +59,8 @@ impl Store {
         self.change_bucket(queue, |bucket| bucket.give_back(queue.to, count)).await.map(|_| ())
     }
 
-    /// Takes tokens that the bucket need not have: if it lacks some, emails wait until they have
-    /// been added. Returns whether the tokens were taken; they were not if other workers were
+    /// Takes tokens even if the bucket does not have them: the next emails wait until the missing
+    /// tokens have been added. Returns `false` if no tokens were taken, because other workers were
     /// faster in every round.
     pub async fn owe_mail_tokens(&self, queue: &Queue, count: u32) -> Result<bool, Error> {
         self.change_bucket(queue, |bucket| bucket.owe(queue.to, count)).await

@@ -10,9 +10,9 @@
 //! queued behind ten thousand newsletters. Queues are separate from due work, so that a project
 //! that has used up its quota does not delay the emails of other projects: one query finds the
 //! first emails of a project, and continuing after the project's keys finds the next project.
-//! Emails with codes to unverified addresses have a separate queue (`$`), which sorts after the
-//! project's other emails (`#`) and before the next project. However many such emails there are,
-//! they do not delay the project's other emails. A query costs half a unit, because the index
+//! The service's own emails to unverified addresses have a separate queue (`$`), which sorts after
+//! the project's other emails (`#`) and before the next project. However many such emails there
+//! are, they do not delay the project's other emails. A query costs half a unit, because the index
 //! contains only keys.
 
 use aws_sdk_dynamodb::operation::query::builders::QueryInputBuilder;
@@ -31,7 +31,7 @@ use crate::item::{Item, sortable, string};
 const SHARDS: u8 = 4;
 /// The number of partitions for due work.
 const LANES: usize = 2 * SHARDS as usize;
-/// The maximum number of keys that are read from a partition, behind its first ones, to find the
+/// The maximum number of keys that are read from a partition, after its first ones, to find the
 /// work of other projects.
 const FURTHER: i32 = 1000;
 
@@ -137,11 +137,11 @@ impl Store {
         Ok(shards.iter().flatten().filter_map(due).collect())
     }
 
-    /// Like [`Self::due_work`], without the work of the projects in `busy`, and with the work of
-    /// projects that have none among the first `limit` items: at most as many items again from each
-    /// partition. So a project with much due work does not hide the work of others. To find it, a
-    /// call reads up to a thousand further keys of a partition if projects are busy, and otherwise
-    /// `limit`; the next call continues behind them.
+    /// Like [`Self::due_work`], but without the work of the projects in `busy`, and with up to
+    /// `limit` further items of each partition, from projects that have none among its first items.
+    /// So a project with much due work does not hide the work of others. To find the further items,
+    /// a call reads at most `limit` more keys of a partition, or a thousand if some of its first
+    /// items belong to busy projects; the next call continues after these keys.
     pub async fn due_beside(&self, busy: &[ProjectId], now: Timestamp, limit: i32, searched: &mut Searched) -> Result<Vec<Due>, Error> {
         let until = format!("{}#~", sortable(now));
         let found = lanes().zip(&mut searched.0).map(|(lane, searched)| self.due_in(lane, busy, &until, limit, searched));

@@ -45,8 +45,7 @@ pub struct AuthorizationCode {
     #[serde(default)]
     pub epoch: u64,
     /// For linking or upgrading, the session in which the flow began: the code is valid only while
-    /// that session is live. Absent from codes for other sign-ins, and from codes that earlier
-    /// versions wrote.
+    /// that session is live. Absent from other codes, and from codes that earlier versions wrote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begun_in: Option<SessionId>,
     /// The redirect URI with which the flow began.
@@ -56,13 +55,14 @@ pub struct AuthorizationCode {
     /// Where the app sends the user after the callback, if the app asked for that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_callback_redirect_url: Option<RedirectUrl>,
-    /// Whether the flow created the user.
+    /// Whether the flow created the user, or turns an anonymous user into an ordinary one.
     pub is_new_user: bool,
     /// When the code expires.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
-    /// The change to the user that is made when the code is redeemed, and removed then; absent if
-    /// there is none.
+    /// The change to the user that is made when the code is redeemed, or that is passed on to the
+    /// sign-in attempt which then waits for the second factor. Removed when the code is redeemed;
+    /// absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending: Option<Pending>,
     /// The session for which the code was redeemed; absent until then.

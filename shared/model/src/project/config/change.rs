@@ -136,7 +136,7 @@ fn without_effect(project: &Project, levels: &Levels) -> Flat {
     let mut all = levels.rendered();
     // Older versions stored paths with more names than are permitted now.
     all.retain(|path, value| !value.is_null() && flat::names(path) <= MAX_NAMES && (is_without_effect(path) || is_idle(path)));
-    // Operations of older versions noted a provider without the placeholder for its secret.
+    // Operations of older versions stored a provider without the placeholder for its secret.
     for provider in config.idle_oauth_providers.iter().filter(|provider| !provider.is_shared()) {
         all.insert(format!("{PROVIDERS}.{}.clientSecret", provider.id), Value::from(HIDDEN_SECRET));
     }

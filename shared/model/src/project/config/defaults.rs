@@ -86,7 +86,7 @@ const APPS: [&str; 21] = [
     "webhooks",
 ];
 
-/// The paths without effect that a new project sets, with their value.
+/// The paths without effect that a new project sets, with their values.
 pub(crate) const OF_NEW_PROJECTS: [(&str, bool); 2] =
     [("apps.installed.authentication.enabled", true), ("apps.installed.emails.enabled", true)];
 
@@ -104,7 +104,8 @@ pub(crate) fn without_effect() -> Value {
     })
 }
 
-/// The records whose entries are shown as the levels set them, with the defaults of [`of_entry`].
+/// The records with entries that are not part of a project's settings: these entries are shown as
+/// the levels set them, with the defaults of [`of_entry`].
 pub(crate) const RECORDS: [&str; 5] = [PROVIDERS, RULES, "payments.items", "payments.products", "analytics.queryFolders"];
 
 /// The default values of the entry `id` of one of these [`RECORDS`].

@@ -225,7 +225,7 @@ fn check_length(key: &str) -> Result<(), Problems> {
         return Err(Problems::one(&format!("{start}…"), format!("must be at most {MAX_KEY} bytes long")));
     }
     if flat::names(key) > MAX_NAMES {
-        return Err(Problems::one(key, format!("must have at most {MAX_NAMES} names")));
+        return Err(Problems::one(key, format!("must have at most {MAX_NAMES} names, separated by dots")));
     }
     Ok(())
 }
@@ -244,7 +244,7 @@ fn check_value(level: Level, path: &str, value: &Value) -> Result<(), Problems> 
         let path = format!("{path}.{name}");
         check_name(&path, name)?;
         if flat::names(&path) > MAX_NAMES {
-            return Err(Problems::one(&path, format!("must have at most {MAX_NAMES} names")));
+            return Err(Problems::one(&path, format!("must have at most {MAX_NAMES} names, separated by dots")));
         }
         check_value(level, &path, value)?;
     }

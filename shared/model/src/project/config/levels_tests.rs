@@ -144,7 +144,7 @@ fn an_idle_provider_is_shown_with_its_defaults_and_without_its_secret() {
         Level::Environment,
         json!({ "auth.oauth.providers.github": { "type": "github", "clientId": "id", "clientSecret": "a-secret", "allowSignIn": false } }),
     );
-    // Levels that operations of older versions noted lack the placeholder.
+    // Operations of older versions stored levels without the placeholder.
     let mut stored = serde_json::to_value(&levels).expect("JSON");
     let older = stored["environment"].as_str().expect("text").replace(r#""clientSecret":"********","#, "");
     assert_ne!(stored["environment"], older);

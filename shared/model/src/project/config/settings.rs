@@ -79,7 +79,7 @@ impl Config {
 
     /// The configuration as JSON, with nested objects.
     pub fn nested(&self) -> Value {
-        // Neither settings nor the values of `flat::without_buried` have one below another.
+        // In settings, and in the result of `flat::without_buried`, no value is below another.
         self.try_nested().unwrap_or_default()
     }
 
