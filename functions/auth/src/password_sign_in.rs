@@ -4,7 +4,7 @@
 //! and a wrong password all get the same answer after the same work: the same number of reads and
 //! writes, and one password check.
 
-use api::http::TableAction::{BatchGetItem, BatchWriteItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
+use api::http::TableAction::{BatchGetItem, BatchWriteItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Named, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
@@ -17,7 +17,6 @@ use flows::limits::Failures;
 use model::email::Email;
 use model::limit::Limit;
 use model::session::Amr;
-use model::trail::Event;
 use model::user::device::Device;
 use store::Write;
 use store::user::{self, UserRow};
@@ -32,7 +31,7 @@ pub const ROUTE: Route = Route::post("auth-password-sign-in", "/api/v1/auth/pass
     .summary("Signs in with email address and password")
     .limit(Limit::SignIn)
     .open_to_restricted()
-    .table(&[BatchGetItem, BatchWriteItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem])
+    .table(&[BatchGetItem, BatchWriteItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem])
     .reads(&[Named::EmailClaim])
     .errors(&[ErrorCode::PasswordAuthenticationNotEnabled, ErrorCode::EmailPasswordMismatch, ErrorCode::MultiFactorAuthenticationRequired])
     .hashes_passwords();
@@ -88,20 +87,15 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
 
 /// Writes the session and `more`, unless the limit of failures has been reached meanwhile.
 ///
-/// A session alone is written without a transaction, concurrently with the check: its refresh token
-/// is only in the response. If the check fails, the session is ended.
+/// A session alone is written without a transaction, which takes half the write units: its refresh
+/// token is only in the response. The check is then a round trip of its own.
 async fn write(access: &Access<Client>, failures: &Failures<'_>, session: &NewSession, more: Vec<Write>) -> Result<(), store::Error> {
     let (store, writes) = (&access.app.store, session.writes(&access.project)?);
     if !more.is_empty() || session.is_on_device() {
         return store.transact(writes.into_iter().chain(failures.still_allowed()).chain(more)).await;
     }
-    let (written, allowed) = futures_util::join!(store.put_new(writes), failures.check_again());
-    if let (Ok(()), Err(store::Error::Limited(_))) = (&written, &allowed) {
-        let record = store.record_failure(Some(session.user()), Event::SignInFailed);
-        let end = store.end_session(&access.project.id, session.user(), session.id(), Event::SessionsEnded);
-        futures_util::try_join!(record, end)?;
-    }
-    written.and(allowed)
+    failures.check_again().await?;
+    store.put_new(writes).await
 }
 
 /// The user who signs in with this email address, and the remembered device that makes the user's

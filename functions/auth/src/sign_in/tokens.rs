@@ -106,10 +106,6 @@ impl NewSession {
         self.session.id
     }
 
-    pub(crate) fn user(&self) -> UserId {
-        self.session.user_id
-    }
-
     /// Whether a remembered device made the second factor unnecessary.
     pub(crate) fn is_on_device(&self) -> bool {
         self.device.is_some()

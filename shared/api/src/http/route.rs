@@ -229,15 +229,16 @@ impl Route {
         Self { trail: Trail::Nothing(reason), ..self }
     }
 
-    /// Permits access tokens of users whom an administrator has restricted: for signing out, and
-    /// for operations that also work without a token. All other operations that have a rate limit
-    /// reject requests of clients with such a token, even if the request accepts restricted users.
+    /// Permits access tokens of users whom an administrator has restricted, and of sessions in which
+    /// a required second factor is not proved yet: for signing out, for proving it, and for
+    /// operations that also work without a token. All other operations that have a rate limit reject
+    /// requests of clients with such a token, even if the request accepts restricted users.
     pub const fn open_to_restricted(self) -> Self {
         Self { is_open_to_restricted: true, ..self }
     }
 
-    /// Whether the operation rejects the requests that clients make for users whom an administrator
-    /// has restricted, even if a request accepts restricted users.
+    /// Whether the operation rejects the requests of clients with the tokens that
+    /// [`Self::open_to_restricted`] permits, even if a request accepts restricted users.
     pub fn is_change_of_user(&self) -> bool {
         self.limit.is_some() && !self.is_open_to_restricted
     }
