@@ -5,6 +5,9 @@ import { count } from "./core/format.js";
 
 export const plural = (number, one, many) => `${count(number)} ${number === 1 ? one : many}`;
 
+/** The first ones of several ids, and how many more there are. */
+const some = (ids, most = 5) => [ids.slice(0, most).join(", "), ids.length > most && `${count(ids.length - most)} more`].filter(Boolean).join(" and ");
+
 export const texts = {
   console: "Console",
   id: "Id",
@@ -47,6 +50,12 @@ export const texts = {
     unreachable: "The service does not answer. Check that it is running and that you are connected.",
     internal: "Error in the console:",
     passkey: "The browser did not use a passkey: you cancelled, it took too long, there is no passkey for this site, or the device already has one of yours.",
+    user: ({ address, verified, unverified }) => {
+      if (verified.length) return `Several users have the verified address ${address}. Enter the id of the one you mean: ${some(verified)}.`;
+      const none = `No user has the verified primary address ${address}.`;
+      if (!unverified.length) return none;
+      return `${none} It is unverified, and anybody could have entered it, at ${some(unverified)}. Enter the id of the user you mean.`;
+    },
     retryAfter: (seconds) => `Try again in ${plural(Number(seconds), "second", "seconds")}.`,
   },
   confirm: { type: "To confirm, type" },
@@ -280,7 +289,7 @@ export const texts = {
     search: "Search by name",
     name: "Name",
     creator: "Creator",
-    creatorHelp: "The email address or id of a user, who becomes the first member.",
+    creatorHelp: "The verified email address or the id of a user, who becomes the first member.",
     orders: [
       ["newest", "Newest first"],
       ["oldest", "Oldest first"],
@@ -293,7 +302,7 @@ export const texts = {
     noMember: { title: "No members", text: "Add a user, or invite somebody by email." },
     add: "Add member",
     userId: "User",
-    userIdHelp: "The email address or the id.",
+    userIdHelp: "The verified email address or the id.",
     remove: "Remove",
     removeText: (name) => `${name} leaves the team and loses all permissions in it.`,
     noInvitation: { title: "No open invitations", text: "Invitations that nobody has accepted yet are listed here." },
@@ -475,7 +484,7 @@ export const texts = {
     sendText: "Sends this draft to users. Each appears in the outbox.",
     sendTemplateText: "Sends this template to users, for example to yourself. Each email appears in the outbox.",
     users: "Users",
-    usersHelp: "Email addresses or ids, one per line.",
+    usersHelp: "Verified email addresses or ids, one per line.",
     sentTo: (number) => `${plural(number, "email", "emails")} queued:`,
     toOutbox: "see the outbox",
     sentAt: "Sent",

@@ -98,6 +98,10 @@ for (const [width, colorScheme] of [
     await page.getByLabel("Name").fill("Engines");
     await page.getByLabel("Creator").fill("ada@example.com");
     await page.getByRole("button", { name: "Create team" }).click();
+    // Nobody has proved the address, so the team is not given to whoever has it.
+    await page.getByRole("alert").filter({ hasText: `anybody could have entered it, at ${user.id}.` }).waitFor();
+    await page.getByLabel("Creator").fill(user.id);
+    await page.getByRole("button", { name: "Create team" }).click();
     await heading(page, "Engines");
     await page.locator(".rows tr", { hasText: "ada@example.com" }).waitFor();
     await looked("a team");

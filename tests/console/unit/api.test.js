@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Api, ApiError, fieldsOf, nextRows, path, request, toCurl, userId } from "../../../infra/console/web/core/api.js";
+import { Api, ApiError, fieldsOf, nextRows, path, request, toCurl, UnknownUser, userId } from "../../../infra/console/web/core/api.js";
+import { texts } from "../../../infra/console/web/texts.js";
 
 const CREDENTIALS = { projectId: "p1", key: "sak_secret" };
 
@@ -134,21 +135,43 @@ test("the empty pages of a search are skipped, up to a limit", async () => {
   assert.deepEqual([found, endless.asked.length], [{ rows: [], cursor: "again" }, 3]);
 });
 
-test("a user is found by the whole address, in any case", async () => {
-  const users = [
-    200,
-    {
-      items: [
-        { id: "1", primary_email: "ada@example.com.au" },
-        { id: "2", primary_email: "Ada@example.com" },
-      ],
-      pagination: {},
-    },
-  ];
-  const api = new Api(() => CREDENTIALS, { fetch: answering(users).fetch });
-  assert.equal(await userId(api, " ada@EXAMPLE.com "), "2");
-  assert.equal(await userId(api, "ada@example.org"), "ada@example.org");
+/** What the address finds among these users, of whom each page of the list has one. */
+async function found(address, ...users) {
+  const pages = users.map((user, index) => [200, { items: [user], pagination: { next_cursor: users[index + 1] ? `${index}` : null } }]);
+  const { asked, fetch } = answering(...(pages.length ? pages : [[200, { items: [], pagination: {} }]]));
+  const result = await userId(new Api(() => CREDENTIALS, { fetch }), address).catch((error) => error);
+  assert.equal(asked.length, Math.max(pages.length, 1), "the whole list is read");
+  assert.ok(asked.every(({ url }) => url.includes("include_restricted=true") && !url.includes("anonymous")));
+  return result instanceof UnknownUser ? { verified: result.verified, unverified: result.unverified } : result;
+}
+
+const user = (id, address, isVerified) => ({ id, primary_email: address, primary_email_verified: isVerified });
+
+test("a user is found by the whole verified address, in any case", async () => {
+  const longer = user("1", "ada@example.com.au", true);
+  assert.equal(await found(" ada@EXAMPLE.com ", longer, user("2", "Ada@example.com", true)), "2");
+  assert.deepEqual(await found("ada@example.com", longer), { verified: [], unverified: [] });
+  assert.deepEqual(await found("ada@example.com"), { verified: [], unverified: [] });
   assert.equal(await userId(new Api(() => CREDENTIALS, { fetch: () => assert.fail() }), "an-id"), "an-id");
+});
+
+test("an address that somebody entered without proof finds nobody", async () => {
+  const [stranger, ada] = [user("1", "ada@example.com", false), user("2", "ada@example.com", true)];
+  // Signing up with somebody else's address claims it until the owner proves it.
+  const signsIn = { ...stranger, primary_email_auth_enabled: true };
+  assert.deepEqual(await found("ada@example.com", stranger), { verified: [], unverified: ["1"] });
+  assert.deepEqual(await found("ada@example.com", signsIn), { verified: [], unverified: ["1"] });
+  assert.equal(await found("ada@example.com", stranger, ada), "2");
+  assert.equal(await found("ada@example.com", ada, signsIn), "2");
+  assert.deepEqual(await found("ada@example.com", ada, { ...ada, id: "3" }, stranger), { verified: ["2", "3"], unverified: ["1"] });
+});
+
+test("the reason why an address finds nobody names the candidates", () => {
+  const said = (...ids) => texts.failed.user(new UnknownUser("ada@example.com", ...ids));
+  assert.match(said([], []), /^No user has the verified primary address ada@example\.com\.$/);
+  assert.match(said([], ["1", "2"]), /anybody could have entered it, at 1, 2\. Enter the id/);
+  assert.match(said(["1", "2"], ["3"]), /Several users .*: 1, 2\.$/);
+  assert.match(said([], [..."123456789"]), /at 1, 2, 3, 4, 5 and 4 more\. Enter/);
 });
 
 test("the header that admits restricted users is sent only on demand", () => {

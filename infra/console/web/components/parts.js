@@ -2,7 +2,7 @@
 
 import { h, newId } from "../core/dom.js";
 import { clipped, shortened, visible } from "../core/format.js";
-import { toCurl } from "../core/api.js";
+import { toCurl, UnknownUser } from "../core/api.js";
 import { texts as t } from "../texts.js";
 
 /** A text from the API. Its direction is isolated, and invisible characters are made visible. */
@@ -112,17 +112,21 @@ export function curlButton(make) {
   return copy;
 }
 
+function failureText(error) {
+  if (error instanceof UnknownUser) return t.failed.user(error);
+  if (error instanceof DOMException) return t.failed.passkey;
+  if (error.status === 0) return t.failed.unreachable;
+  return typeof error.status === "number" ? error.message : `${t.failed.internal} ${error.message}`;
+}
+
 /** A failure, in the API's own words if the API reported it. */
 export function failure(error, { again } = {}) {
   if (error.name === "AbortError") return h("span");
-  const isApi = typeof error.status === "number";
-  const isPasskey = error instanceof DOMException;
-  const text = isPasskey ? t.failed.passkey : !isApi ? `${t.failed.internal} ${error.message}` : error.status === 0 ? t.failed.unreachable : error.message;
   const wait = error.retryAfter ? ` ${t.failed.retryAfter(error.retryAfter)}` : "";
   return h(
     "div",
     { class: "note failed", role: "alert", id: newId("failure") },
-    h("p", {}, h("strong", {}, t.failed.title), " ", shown(text, { most: 2000 }), wait),
+    h("p", {}, h("strong", {}, t.failed.title), " ", shown(failureText(error), { most: 2000 }), wait),
     error.hint && h("p", {}, shown(error.hint)),
     error.code && h("p", { class: "small" }, link(error.documentation, h("code", {}, error.code))),
     again && h("p", {}, button(t.again, again)),

@@ -200,13 +200,33 @@ export class Resource {
   }
 }
 
-/** The id of a user, given the id or the primary address. Any other text is returned unchanged. */
+/**
+ * An address by which no single user is known; `verified` and `unverified` have the ids of the users
+ * whose primary address it is.
+ */
+export class UnknownUser extends Error {
+  constructor(address, verified, unverified) {
+    super(address);
+    this.address = address;
+    this.verified = verified;
+    this.unverified = unverified;
+  }
+}
+
+/**
+ * The id of a user, given the id or the verified primary address; a text without an @ is returned
+ * unchanged. Anybody can enter somebody else's address or sign up with it, so an unverified one
+ * identifies nobody. Anonymous users are found only by id.
+ */
 export async function userId(api, text) {
   const wanted = text.trim();
   if (!wanted.includes("@")) return wanted;
-  const found = await nextRows(api, "/users", { starts_with: wanted, include_anonymous: true, limit: 100 });
-  const user = found.rows.find(({ primary_email: address }) => address?.toLowerCase() === wanted.toLowerCase());
-  return user?.id ?? wanted;
+  const found = await allRows(api, "/users", { starts_with: wanted, include_restricted: true, limit: 200 });
+  const same = found.filter(({ primary_email: address }) => address?.toLowerCase() === wanted.toLowerCase());
+  const ids = (isVerified) => same.filter((user) => user.primary_email_verified === isVerified).map(({ id }) => id);
+  const verified = ids(true);
+  if (verified.length !== 1) throw new UnknownUser(wanted, verified, ids(false));
+  return verified[0];
 }
 
 function asJson(text) {

@@ -50,7 +50,7 @@ pub(super) enum Command {
 pub(super) struct Membership {
     /// The team's id
     team: String,
-    /// The user's id or primary email address
+    /// The user's id or verified primary email address
     user: String,
     #[command(flatten)]
     of: Of,

@@ -17,7 +17,7 @@ const AT_ONCE: usize = 100;
 pub(crate) struct List {
     #[command(flatten)]
     of: Of,
-    /// Only entries about this user: an id or a primary email address
+    /// Only entries about this user: an id or a verified primary email address
     #[arg(long, value_name = "USER")]
     user: Option<String>,
     /// Only entries of this operation, such as `auth-password-sign-in`

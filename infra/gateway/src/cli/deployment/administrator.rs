@@ -2,6 +2,8 @@
 
 use anyhow::{Context as _, bail};
 use clap::Args;
+use model::email::Email;
+use model::text::line::plain;
 use reqwest::Method;
 use serde_json::Value;
 use url::form_urlencoded::Serializer;
@@ -9,11 +11,13 @@ use wire::id::{ProjectId, UserId};
 
 use super::super::input::project_id;
 use super::super::tools::Target;
-use super::output::Output;
+use super::output::{Output, text};
 use super::session::{Ask, Session};
 
 /// How many items a request for a list returns at most.
 const PAGE: usize = 100;
+/// How many users a message names.
+const NAMED: usize = 5;
 
 /// Selects a project of the deployment.
 #[derive(Args)]
@@ -137,23 +141,48 @@ impl Administrator {
         }
     }
 
-    /// The user with this id or primary email address.
+    /// The user with this id or verified primary email address. Anybody can enter somebody else's
+    /// address or sign up with it, so an unverified one identifies nobody. Anonymous users are
+    /// found only by id.
     pub(crate) async fn user(&mut self, text: &str) -> anyhow::Result<Value> {
         if let Ok(id) = UserId::parse(text) {
             return self.get(&format!("/users/{id}")).await;
         }
-        let query = [("query", text.to_owned()), ("include_anonymous", "true".to_owned())];
-        let mut cursor = None::<String>;
+        let Ok(email) = Email::parse(text) else { bail!("{text:?} is neither the id of a user nor an email address") };
+        let query = [("starts_with", email.to_string()), ("include_restricted", "true".to_owned())];
+        let (mut found, mut cursor) = (Vec::new(), None::<String>);
         loop {
             let (users, next) = self.page("/users", &query, PAGE, cursor.as_deref()).await?;
-            let has_address = |user: &Value| user["primary_email"].as_str().is_some_and(|email| email.eq_ignore_ascii_case(text));
-            match (users.into_iter().find(has_address), next) {
-                (Some(user), _) => return Ok(user),
-                (None, None) => bail!("no user of {} has the id or the primary address {text:?}", self.place()),
-                (None, next) => cursor = next,
+            found.extend(users.into_iter().filter(|user| user["primary_email"] == email.as_str()));
+            match next {
+                Some(_) => cursor = next,
+                None => break,
+            }
+        }
+        let (mut verified, unverified): (Vec<Value>, Vec<Value>) =
+            found.into_iter().partition(|user| user["primary_email_verified"] == true);
+        match (&mut verified[..], &unverified[..]) {
+            ([user], _) => Ok(user.take()),
+            ([], []) => bail!("no user of {} has the id or the verified primary address {text:?}", self.place()),
+            ([], strangers) => bail!(
+                "no user of {} has the verified primary address {text:?}; it is unverified, and anybody could have entered it, at {}: \
+                 pass the id of the user you mean",
+                self.place(),
+                ids(strangers)
+            ),
+            (several, _) => {
+                bail!("several users of {} have the verified address {text:?}: pass one of their ids: {}", self.place(), ids(several))
             }
         }
     }
+}
+
+/// The ids of the first of these users, and how many more there are.
+fn ids(users: &[Value]) -> String {
+    let named: Vec<String> = users.iter().take(NAMED).map(|user| plain(&text(&user["id"]))).collect();
+    let more = users.len() - named.len();
+    let named = named.join(", ");
+    if more == 0 { named } else { format!("{named} and {more} more") }
 }
 
 /// The only project that the user's teams own; an error if they own none or several.

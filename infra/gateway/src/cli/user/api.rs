@@ -37,7 +37,7 @@ pub(crate) struct List {
 
 #[derive(Args)]
 pub(crate) struct One {
-    /// The user's id or primary email address
+    /// The user's id or verified primary email address
     user: String,
     #[command(flatten)]
     of: Of,

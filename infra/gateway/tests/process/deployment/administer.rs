@@ -41,6 +41,26 @@ impl World {
         self.gateway.send(Method::GET, "/api/v1/users", &headers, None).await.status().as_u16()
     }
 
+    /// A user who signs up by this operation, with the tokens.
+    async fn becomes(&self, project: &str, operation: &str, body: Value) -> Value {
+        let (status, user) = self.gateway.client(project, Method::POST, &format!("/api/v1/auth/{operation}"), Some(body)).await;
+        assert_eq!(status, 200, "{user}");
+        user
+    }
+
+    /// Makes any address the primary one of a user, as the user can; returns the user's id.
+    async fn enters(&self, project: &str, user: &Value, address: &str) -> String {
+        let headers = [
+            ("x-service-project-id", project),
+            ("x-service-access-type", "client"),
+            ("x-service-access-token", user["access_token"].as_str().unwrap()),
+            ("x-service-allow-anonymous-user", "true"),
+        ];
+        let body = json!({ "user_id": "me", "type": "email", "value": address, "used_for_auth": false, "is_primary": true });
+        assert_eq!(self.gateway.send(Method::POST, "/api/v1/contact-channels", &headers, Some(body)).await.status(), 201);
+        user["user_id"].as_str().unwrap().to_owned()
+    }
+
     async fn signs_in(&self, project: &str, email: &str, password: &str) -> u16 {
         let body = json!({ "email": email, "password": password });
         self.gateway.client(project, Method::POST, "/api/v1/auth/password/sign-in", Some(body)).await.0
@@ -126,6 +146,42 @@ async fn users_and_teams_are_managed() {
     world.says(&["user", "delete", "grace@example.com", "--confirm", id]);
     assert!(world.fails(&["user", "show", "grace@example.com"]).contains("no user of"));
     assert_eq!(world.signs_in(&project, "grace@example.com", password).await, 400);
+}
+
+#[tokio::test]
+async fn an_unverified_address_names_nobody() {
+    let world = World::new("administer-strangers").await;
+    let project = variable(&world.says(&["project", "create", "Notes"]), "GATELET_PROJECT_ID");
+    let team = world.json(&["team", "create", "Compilers", "--json"]);
+    let team = team["id"].as_str().unwrap();
+    // Eve, who signed up first, enters Grace's address. Mallory signs up with that of Joan.
+    let eve = world.becomes(&project, "password/sign-up", json!({ "email": "eve@example.com", "password": PASSWORD })).await;
+    let eve = world.enters(&project, &eve, "grace@example.com").await;
+    assert!(world.fails(&["team", "add", team, "grace@example.com"]).contains(&eve), "the candidate is named");
+    world.says(&["user", "create", "grace@example.com"]);
+    let mallory = world.becomes(&project, "password/sign-up", json!({ "email": "joan@example.com", "password": PASSWORD })).await;
+    let mallory = mallory["user_id"].as_str().unwrap();
+    let anonymous = world.becomes(&project, "anonymous/sign-up", json!({})).await;
+    let anonymous = world.enters(&project, &anonymous, "alan@example.com").await;
+
+    world.says(&["team", "add", team, "grace@example.com"]);
+    let member = &world.json(&["user", "list", "--team", team, "--json"])[0];
+    assert_eq!((&member["primary_email"], &member["primary_email_verified"]), (&json!("grace@example.com"), &json!(true)));
+    let grace = member["id"].as_str().unwrap();
+    for command in [&["team", "add", team][..], &["user", "show"], &["user", "delete"]] {
+        let said = world.fails(&[command, &["Joan@example.com"]].concat());
+        assert!(said.contains("anybody could have entered it") && said.contains(mallory), "{said}");
+    }
+    let said = world.fails(&["user", "show", "alan@example.com"]);
+    assert!(said.contains("no user of") && !said.contains(&anonymous), "{said}");
+    assert_eq!(world.json(&["user", "show", &anonymous])["primary_email"], "alan@example.com");
+
+    world.says(&["user", "set", mallory, "primary_email_verified=true"]);
+    assert_eq!(world.json(&["user", "show", "joan@example.com"])["id"], mallory);
+    world.says(&["user", "set", &eve, "primary_email_verified=true"]);
+    let said = world.fails(&["team", "remove", team, "grace@example.com"]);
+    assert!(said.contains("several users") && said.contains(&eve) && said.contains(grace), "{said}");
+    assert!(world.fails(&["user", "show", "grace"]).contains("neither the id of a user nor an email address"));
 }
 
 #[tokio::test]
