@@ -28,6 +28,10 @@ test("the printed link opens the first project, and its token stays in this brow
   await page.goto(`${it.gateway.url}/`);
   await heading(page, "Development");
   visited.check();
+  // The link of another site neither signs out nor replaces the token.
+  await page.goto("about:blank");
+  await page.goto(`${it.gateway.url}/console#${"x".repeat(43)}`);
+  await heading(page, "Development");
 });
 
 test("without the token, the console only offers to sign in", async (t) => {

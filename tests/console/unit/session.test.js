@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { Session, takeToken } from "../../../infra/console/web/core/session.js";
 
 const TOKEN = "a".repeat(43);
+const [KEPT, OPENED] = ["gatelet.console-token", "gatelet.console-token-opened"];
 const LOCAL = { project_id: "p1", super_secret_admin_key: "sak_1" };
 
 function storage(values = {}) {
@@ -35,9 +36,40 @@ test("the token of the link is kept, and removed from the URL", () => {
   const replaced = [];
   const history = { replaceState: (_, __, url) => replaced.push(url) };
   takeToken({ hash: `#${TOKEN}`, pathname: "/console", search: "?a=b" }, history, kept);
-  assert.deepEqual([[...kept.all], replaced], [[["gatelet.console-token", TOKEN]], ["/console?a=b"]]);
+  assert.deepEqual([[...kept.all], replaced], [[["gatelet.console-token-opened", TOKEN]], ["/console?a=b"]]);
   takeToken({ hash: "#main", pathname: "/console", search: "" }, history, kept);
-  assert.deepEqual([kept.all.get("gatelet.console-token"), replaced.length], [TOKEN, 1]);
+  assert.deepEqual([kept.all.get("gatelet.console-token-opened"), replaced.length], [TOKEN, 1]);
+});
+
+test("a token replaces another one only after the gateway has accepted it", async () => {
+  const [old, foreign] = ["b".repeat(43), "c".repeat(43)];
+  const gateway = (_, { headers }) => (headers.authorization === `Bearer ${TOKEN}` ? [200, LOCAL] : [403, {}]);
+  const after = async (answer, opened, kept) => {
+    const local = { ...(opened && { [OPENED]: opened }), ...(kept && { [KEPT]: kept }) };
+    const { session, stores, asked } = sessionWith(answer, { local });
+    await session.open();
+    return { open: session.isOpen, asked: asked.length, ...Object.fromEntries(stores.localStorage.all) };
+  };
+  for (const kept of [undefined, old, TOKEN]) assert.deepEqual(await after(gateway, TOKEN, kept), { open: true, asked: 1, [KEPT]: TOKEN });
+  // Another site opens the console with a token that it made up.
+  assert.deepEqual(await after(gateway, foreign, TOKEN), { open: true, asked: 2, [KEPT]: TOKEN });
+  assert.deepEqual(await after(gateway, foreign), { open: false, asked: 1 });
+  const silent = () => {
+    throw new TypeError("Failed to fetch");
+  };
+  assert.deepEqual(await after(silent, TOKEN, old), { open: false, asked: 2, [OPENED]: TOKEN, [KEPT]: old });
+});
+
+test("a link that another tab opened meanwhile is not forgotten", async () => {
+  const { session, stores } = sessionWith(
+    () => {
+      stores.localStorage.setItem(OPENED, TOKEN);
+      return [403, {}];
+    },
+    { local: { [OPENED]: "c".repeat(43) } },
+  );
+  await session.open();
+  assert.equal(stores.localStorage.getItem(OPENED), TOKEN);
 });
 
 test("the token requests the keys, which are used only for the first project", async () => {

@@ -5,16 +5,21 @@ import { Api, ApiError } from "./api.js";
 import { prove } from "./passkeys.js";
 
 const TOKEN = "gatelet.console-token";
+/** The token of the link that was opened last, until the gateway has answered to it. */
+const OPENED = "gatelet.console-token-opened";
 const SESSION = "gatelet.console-session";
 const INTERNAL = "internal";
 
-/** Keeps the console token of the printed link, and removes it from the URL. */
+/**
+ * Keeps the console token of the printed link until the gateway has answered to it, and removes it
+ * from the URL.
+ */
 export function takeToken(location, history, storage) {
   const token = location.hash.slice(1);
   if (!/^[\w-]{43}$/.test(token)) return;
   history.replaceState(null, "", location.pathname + location.search);
   try {
-    storage.setItem(TOKEN, token);
+    storage.setItem(OPENED, token);
   } catch {
     // Storage is disabled: only signing in is possible.
   }
@@ -33,15 +38,34 @@ export class Session {
     this.#user = read(sessionStorage, SESSION);
   }
 
-  /** Asks the gateway for the keys of its first project, with the token from the printed link. */
+  /**
+   * Asks the gateway for the keys of its first project, with the token from the printed link. Any
+   * site can open the console with a token of its own, so a token takes the place of the one that
+   * has worked only after the gateway has accepted it.
+   */
   async open() {
-    const token = text(this.#stores.localStorage, TOKEN);
-    if (!token) return;
+    const { localStorage } = this.#stores;
+    const opened = text(localStorage, OPENED);
+    if (opened) {
+      const isAccepted = await this.#unlock(opened);
+      if (isAccepted) set(localStorage, TOKEN, opened);
+      // Meanwhile, another tab may have opened another link.
+      if (isAccepted !== null && text(localStorage, OPENED) === opened) set(localStorage, OPENED, null);
+      if (isAccepted) return;
+    }
+    const token = text(localStorage, TOKEN);
+    if (token) await this.#unlock(token);
+  }
+
+  /** Whether the gateway answers with the keys; `null` if it does not answer. */
+  async #unlock(token) {
     try {
       const answer = await this.#fetch("/console/session", { headers: { authorization: `Bearer ${token}` }, cache: "no-store" });
       if (answer.ok) this.#local = await answer.json();
+      return answer.ok;
     } catch {
-      // The gateway does not answer; the pages say so when they ask the API.
+      // No answer: the pages say so when they ask the API.
+      return null;
     }
   }
 
@@ -216,9 +240,13 @@ function read(storage, name) {
 }
 
 function write(storage, name, value) {
+  set(storage, name, value === null ? null : JSON.stringify(value));
+}
+
+function set(storage, name, text) {
   try {
-    if (value === null) storage.removeItem(name);
-    else storage.setItem(name, JSON.stringify(value));
+    if (text === null) storage.removeItem(name);
+    else storage.setItem(name, text);
   } catch {
     // Storage is disabled: the session lasts as long as the page.
   }
