@@ -43,7 +43,8 @@ pub struct Claimed<'a> {
     pub owner: Option<UserId>,
     /// The digest of the API key of the claimed level; `None` without one.
     pub key: Option<&'a Digest>,
-    /// The API key of a user or team that the operation is to check; `None` for other operations.
+    /// The secret API key of a user or team that the operation is to check; `None` for a public key,
+    /// whose limit anybody could use up through the app, and for other operations.
     pub checked: Option<KeyText>,
     /// Where the request came from.
     pub place: &'a Place,

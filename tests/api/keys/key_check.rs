@@ -126,3 +126,29 @@ async fn checks_of_one_key_are_limited_and_others_are_not_affected() {
     app.advance(SignedDuration::from_secs(120));
     assert_eq!(checked(&app, USER_KEYS, &key["value"]).await.0, 200);
 }
+
+#[tokio::test]
+async fn nobody_can_use_up_the_checks_of_a_public_key() {
+    let limits = Limits::off().with(Rule::ApiKey, Some(Rate::new(3, 60)));
+    let app = TestApp::start_with(limits).await;
+    app.configure(json!({ "config": { "allow_user_api_keys": true, "allow_team_api_keys": true, "client_team_creation_enabled": true } }))
+        .await;
+    let ada = app.sign_up(ADA).await;
+    let (team, _) = team_key(&app, &ada).await;
+    for (keys, owner, id) in [(USER_KEYS, "user_id", "me"), (TEAM_KEYS, "team_id", &*team)] {
+        let body = json!({ owner: id, "description": "Widget", "expires_at_millis": null, "is_public": true });
+        let key = app.signed_in(&ada).post(keys, body).await.json();
+        assert!(text(&key["value"]).starts_with("pk_"), "{key}");
+        for _ in 0..5 {
+            assert_eq!(checked(&app, keys, &key["value"]).await.0, 200);
+        }
+    }
+    // A text that only claims to be public is no key, so the limit of a secret key holds.
+    let secret = user_key(&app, &ada).await;
+    let claimed = text(&secret["value"]).replacen("sk_", "pk_", 1);
+    assert_eq!(checked(&app, USER_KEYS, &json!(claimed)).await, error(404, "API_KEY_NOT_FOUND"));
+    for _ in 0..3 {
+        assert_eq!(checked(&app, USER_KEYS, &secret["value"]).await.0, 200);
+    }
+    assert_eq!(checked(&app, USER_KEYS, &secret["value"]).await, error(429, "RATE_LIMITED"));
+}

@@ -230,7 +230,7 @@ impl<'a> Headers<'a> {
             user: self.token.as_ref().map(AccessToken::user),
             owner: self.owner().map(AdminToken::user),
             key: self.key.as_ref(),
-            checked: names.checked_key(&self.project).filter(|_| limit == Some(Limit::ApiKey)),
+            checked: names.checked_key(&self.project).filter(|key| limit == Some(Limit::ApiKey) && !key.is_public),
             place,
         }
     }

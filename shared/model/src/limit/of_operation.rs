@@ -55,8 +55,8 @@ pub enum By {
     Network,
     /// The project: all its requests count together.
     Project,
-    /// The API key of a user or team that the request names. A request that names none is not
-    /// counted.
+    /// The secret API key of a user or team that the request names. A request that names none, or a
+    /// public key, is not counted.
     ApiKey,
     /// The user of a client or an administrator, or the key of a server or an administrator;
     /// otherwise, the IP address.

@@ -62,7 +62,7 @@ pub enum Rule {
     /// Suspicious requests in a project that are permitted although the challenge could not be
     /// loaded or checked; if the rule is off, all of them are refused.
     ChallengeUnavailableProject,
-    /// Checks of an API key of a user or team.
+    /// Checks of a secret API key of a user or team.
     ApiKey,
     /// Test emails of a project.
     TestEmail,
@@ -141,7 +141,7 @@ impl Rule {
             Self::ChallengeUsualNetwork => ("challenge-usual-network", Limit::Challenge, Rate::new(80, 3600), "Sign-ups, emails with a code and OAuth flows that are usual for a network"),
             Self::ChallengeUnavailableNetwork => ("challenge-unavailable-network", Limit::Challenge, Rate::new(3, 3600), "Suspicious requests permitted from a network while challenges are unavailable"),
             Self::ChallengeUnavailableProject => ("challenge-unavailable-project", Limit::Challenge, Rate::new(10, 3600), "Suspicious requests permitted in a project while challenges are unavailable"),
-            Self::ApiKey => ("api-key", Limit::ApiKey, Rate::new(600, 60), "Checks of one API key of a user or team"),
+            Self::ApiKey => ("api-key", Limit::ApiKey, Rate::new(600, 60), "Checks of one secret API key of a user or team"),
             Self::TestEmail => ("test-email", Limit::TestEmail, Rate::new(20, 600), "Test emails of a project"),
             Self::TestEmailAddress => ("test-email-address", Limit::TestEmail, Rate::new(20, 600), "Test emails requested by an IP address"),
             Self::Write => ("write", Limit::Write, Rate::new(300, 60), "Other writes by a user"),
