@@ -3,7 +3,7 @@
 // service does not have, and for each type with its other members.
 
 import { readFileSync } from "node:fs";
-import { COUNTS, ELSEWHERE, NOT_THERE, REFUSED } from "./declared.js";
+import { COUNTS, ELSEWHERE, NOT_THERE, REFUSED, UNDECLARED } from "./declared.js";
 
 const [folder, version] = process.argv.slice(2);
 const { members, bases } = JSON.parse(readFileSync(`${folder}/${version}.json`, "utf8"));
@@ -37,8 +37,12 @@ for (const [member, { type, kind }] of Object.entries(members)) {
   if (!worked && !failed && !elsewhere) problems.push(`${member} is neither called nor declared`);
 }
 for (const [member, seen] of outcomes) {
-  for (const outcome of seen) if (outcome.startsWith("wrong ")) problems.push(`${member} has a value that its type does not allow: ${outcome.slice(6)}`);
+  for (const outcome of seen) {
+    const isDeclared = UNDECLARED.some((one) => one.member === member && outcome === `wrong ${one.kind}`);
+    if (outcome.startsWith("wrong ") && !isDeclared) problems.push(`${member} has a value that its type does not allow: ${outcome.slice(6)}`);
+  }
 }
+for (const { member, kind } of UNDECLARED) if (!outcomes.get(member)?.has(`wrong ${kind}`)) problems.push(`${member} of UNDECLARED never is a ${kind}`);
 
 /** Each pattern of a list must match a member that is as declared. */
 function holds(list, entries, isAsDeclared) {

@@ -35,18 +35,33 @@ export const NOT_THERE = [
 /** Members of other features whose calls in the suite all fail. */
 export const REFUSED = [
   {
-    why: "a connection that a server adds has no token; tests/oidc/browser.test.js reads the token of one that has",
+    why: "connections in the suite have no token; tests/oidc/browser.test.js reads the token of one that has",
     members: [/^OAuthConnection\.getAccessToken$/],
+  },
+  {
+    why: "the SDK needs a browser, and says so: tests/oidc/browser.test.js and browser/every-type.test.js call them in one",
+    members: [/^Stack\w+App\.(signInWithOAuth|callOAuthCallback|signInWithPasskey)$/],
+  },
+  {
+    why: "the SDK calls no such operation for a server, and says so",
+    members: [/Server\w*User\.(sendVerificationEmail|linkConnectedAccount|getOrLinkConnectedAccount)$/],
+  },
+  {
+    why: "for a server, the SDK sends these requests as a client and without a session",
+    members: [/Server\w*User\.(leaveTeam|updatePassword)$/],
   },
 ];
 
-/** Members that the suite does not call. */
+/** Members that the suite does not use. */
 export const ELSEWHERE = [
   { why: "belongs to an item that was bought, and nothing can be bought", members: [/^ServerItem\./] },
-  { why: "need a browser: browser/passkeys.test.js and browser/passkey-devices.test.js call them", members: [/\.(signInWithPasskey|registerPasskey)$/] },
-  { why: "needs a token of a provider: tests/oidc/browser.test.js reads one", members: [/^DeprecatedOAuthConnection\./] },
-  {
-    why: "need a browser and a provider: tests/oidc/browser.test.js calls them",
-    members: [/\.(signInWithOAuth|callOAuthCallback)$/, /\.(linkConnectedAccount|getOrLinkConnectedAccount)$/],
-  },
+  { why: "needs a browser: browser/every-type.test.js and browser/passkey-devices.test.js call it", members: [/\.registerPasskey$/] },
+  { why: "need a browser and a provider: tests/oidc/browser.test.js calls them", members: [/^Current(Internal)?User\.(linkConnectedAccount|getOrLinkConnectedAccount)$/] },
+  { why: "need a token of a provider: tests/oidc/browser.test.js reads one", members: [/^DeprecatedOAuthConnection\./, /^OAuthConnection\.getAccessToken\./] },
+  { why: "the SDK makes no value of these types", members: [/^SyncedPartial(Server)?User\./] },
+];
+
+/** Values that the declarations do not allow, but that the SDK gives. */
+export const UNDECLARED = [
+  { why: "a template without a theme, as updateEmailTemplate takes it", member: "StackAdminApp.listEmailTemplates.themeId", kind: "boolean" },
 ];

@@ -1,9 +1,9 @@
 // The public members of an SDK and the types of their values, from its type declarations.
 //
-// A node describes one type by its members: each has the kinds of values that its type allows, the
-// nodes of its value and, for a method, the kinds and nodes of what its promise resolves to. A
-// member is named with the type of the value that has it: every user, team, app and project has its
-// own members, wherever these are declared.
+// A node describes one type by its members: each has the kinds of values that its type allows and
+// the nodes of its value or, for a method, of each of its overloads: the first argument, and the
+// kinds and nodes of what its promise resolves to. A member is named with the type of the value
+// that has it: every user, team, app and project has its own members, wherever these are declared.
 
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
@@ -67,13 +67,13 @@ class Reader {
     if (literals) node.literals[property.name] = literals;
     const calls = this.types.callsOf(value);
     const name = `${node.type}.${property.name}`;
-    const known = { is: this.types.isPublic(property) ? this.types.kindsOf(value) : null, to: calls.length > 0 ? [] : this.nodesOf(value, name) };
+    const is = this.types.isPublic(property) ? this.types.kindsOf(value) : null;
+    const known = calls.length === 0 ? { is, to: this.nodesOf(value, name) } : { is, calls: [] };
     node.members[property.name] = known;
-    if (calls.length === 0) return;
-    const given = calls.map((call) => this.types.awaited(call.getReturnType()));
-    const kinds = given.map((type) => this.types.kindsOf(type));
-    known.gives = kinds.includes(null) ? null : [...new Set(kinds.flat())];
-    known.to = [...new Set(given.flatMap((type) => this.nodesOf(type, name)))];
+    for (const call of calls) {
+      const gives = this.types.awaited(call.getReturnType());
+      known.calls.push({ ...this.types.firstOf(call), gives: this.types.kindsOf(gives), to: this.nodesOf(gives, name) });
+    }
   }
 
   #count(type, name) {
@@ -90,7 +90,7 @@ class Reader {
     for (const [name, symbol] of values) {
       const value = this.types.valueOf(symbol);
       const isMethod = this.types.callsOf(value).length > 0;
-      node.members[name] = { is: isMethod ? ["function"] : null, to: [], ...(isMethod ? { gives: null } : {}) };
+      node.members[name] = isMethod ? { is: ["function"], calls: [{ takes: null, needs: {}, gives: null, to: [] }] } : { is: null, to: [] };
       this.members[`${type}.${name}`] = { type, kind: isMethod ? "method" : "property" };
     }
     return [this.nodes.push(node) - 1];

@@ -64,7 +64,15 @@ function namedOf(list) {
 }
 
 function isMethod(known) {
-  return "gives" in known;
+  return "calls" in known;
+}
+
+/** The overloads of a method that take this first argument; all if none does. */
+function callsOf({ calls }, first) {
+  const has = ([name, values]) => name in first && (values === null || values.includes(first[name]));
+  const fit = calls.filter(({ takes, needs }) =>
+    takes === null || (takes.includes(kindOf(first)) && (kindOf(first) !== "object" || Object.entries(needs).every(has))));
+  return fit.length > 0 ? fit : calls;
 }
 
 function get(target, name, node) {
@@ -74,10 +82,12 @@ function get(target, name, node) {
   if (typeof value !== "function" || !isMethod(known)) return wrap(value, known.to);
   const member = `${node.type}.${name}`;
   return (...given) => {
+    const calls = callsOf(known, given[0]);
+    const gives = calls.some(({ gives }) => gives === null) ? null : calls.flatMap(({ gives }) => gives);
     const done = (answer) => {
       if (isError(answer)) note(member, "failed");
-      else see(answer, known.gives, member, true);
-      return wrap(answer, known.to);
+      else see(answer, gives, member, true);
+      return wrap(answer, [...new Set(calls.flatMap(({ to }) => to))]);
     };
     const failed = (error) => {
       note(member, "failed");

@@ -86,6 +86,19 @@ export class Types {
     return name.replace(/^Hexclave/, "Stack");
   }
 
+  /**
+   * The first argument that a call takes: the kinds of its values (null if all), and the properties
+   * that an object must have, with their literals.
+   */
+  firstOf(call) {
+    const [first] = call.getParameters();
+    if (!first) return { takes: null, needs: {} };
+    const type = this.valueOf(first);
+    const [object, ...others] = this.#split(type).filter((part) => part.flags & (TypeFlags.Object | TypeFlags.Intersection));
+    const required = object && others.length === 0 ? this.propertiesOf(object).filter(({ flags }) => !(flags & ts.SymbolFlags.Optional)) : [];
+    return { takes: this.kindsOf(type), needs: Object.fromEntries(required.map((property) => [property.name, this.literalsOf(this.valueOf(property))])) };
+  }
+
   /** The values that a property must have, if its type is a literal or a union of literals. */
   literalsOf(type) {
     const parts = type.isUnion() ? type.types : [type];
