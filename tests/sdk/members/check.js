@@ -44,10 +44,12 @@ for (const [member, seen] of outcomes) {
 }
 for (const { member, kind } of UNDECLARED) if (!outcomes.get(member)?.has(`wrong ${kind}`)) problems.push(`${member} of UNDECLARED never is a ${kind}`);
 
-/** Each pattern of a list must match a member that is as declared. */
+/** Each pattern of a list must match members, all of which are as declared. */
 function holds(list, entries, isAsDeclared) {
   for (const pattern of entries.flatMap(({ members }) => members)) {
-    if (!Object.keys(members).some((member) => pattern.test(member) && isAsDeclared(outcomes.get(member)))) problems.push(`${pattern} of ${list} matches no member that is as declared`);
+    const matching = Object.keys(members).filter((member) => pattern.test(member));
+    if (matching.length === 0) problems.push(`${pattern} of ${list} matches no member`);
+    for (const member of matching) if (!isAsDeclared(outcomes.get(member))) problems.push(`${member} is not as ${pattern} of ${list} declares`);
   }
 }
 holds("NOT_THERE", NOT_THERE, () => true);

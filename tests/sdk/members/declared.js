@@ -1,5 +1,5 @@
 // What is expected of members of the SDK that do not work in the suite, and how many members there
-// are. Each pattern must match at least one member that behaves as declared.
+// are. Each pattern must match members, all of which behave as declared.
 
 /** The numbers of members in each version: a release that adds one changes them. */
 export const COUNTS = {

@@ -70,7 +70,8 @@ each("the password is changed, and the address verified, only with a session", a
   const change = () => user.updatePassword({ oldPassword: PASSWORD, newPassword: "a second password" });
   const send = () => user.sendVerificationEmail({ callbackUrl: CALLBACK });
   if (SERVER_TYPES.includes(type)) {
-    // For a server, the SDK sends the first request as a client, and says that it cannot do the second.
+    // For a server, the SDK sends the first request as a client, and says that it cannot do the
+    // second.
     await throwsCode(change(), "USER_AUTHENTICATION_REQUIRED");
     return assert.rejects(send(), /sendVerificationEmail\(\) on ServerUser/);
   }
