@@ -39,11 +39,12 @@ function each(name, run) {
   for (const version of VERSIONS) test(`${name} (${version})`, (t) => run(t, version));
 }
 
-/** A fresh browser with the app open. */
-async function visitor(t, version = VERSIONS.at(-1)) {
+/** A fresh browser with the app open, which is of another type if its type and keys are given. */
+async function visitor(t, version = VERSIONS.at(-1), app = undefined) {
   const site = sites[version];
   const context = await browser.newContext();
   t.after(() => context.close());
+  if (app) await context.addInitScript((app) => localStorage.setItem("app", app), JSON.stringify(app));
   const page = await context.newPage();
   page.setDefaultTimeout(20_000);
   const errors = [];
@@ -127,11 +128,12 @@ each("denying consent is reported to the app and signs nobody in", async (t, ver
   assert.deepEqual(errors, []);
 });
 
-each("a user connects an account, and the app gets its token", async (t, version) => {
-  const { site, page, errors, at } = await visitor(t, version);
+/** Connects an account of a new user of the app, and reads its token. */
+async function connects(t, version, name, app) {
+  const { site, page, errors, at } = await visitor(t, version, app);
   const isBack = () => at((url) => url.origin === site.url && url.pathname !== "/oauth-callback");
-  const email = `grace.${version}@example.com`;
-  const grace = w.provider.account(`grace-${version}`, { email: `other.${version}@example.com`, email_verified: true });
+  const email = `${name}.${version}@example.com`;
+  const account = w.provider.account(`${name}-${version}`, { email: `other.${name}.${version}@example.com`, email_verified: true });
   const signedUp = await page.evaluate(async ([email, password]) => {
     const result = await globalThis.app.signUpWithCredential({ email, password, noVerificationCallback: true, noRedirect: true });
     return result.status;
@@ -139,12 +141,12 @@ each("a user connects an account, and the app gets its token", async (t, version
   assert.equal(signedUp, "ok");
 
   await page.click("#connect");
-  await page.fill("#login input", grace);
+  await page.fill("#login input", account);
   await page.click("#login button");
   await page.click("#consent button:not([name=deny])");
   await isBack();
   await page.click("#connect");
-  const connected = `acme ${grace} ok true`;
+  const connected = `acme ${account} ok true`;
   await page.waitForFunction((text) => document.getElementById("connection").textContent === text, connected);
 
   // This call goes to the provider although there is a connection.
@@ -158,9 +160,35 @@ each("a user connects an account, and the app gets its token", async (t, version
     const { accessToken } = await (await user.getConnectedAccount("acme")).getAccessToken();
     return [(await user.listConnectedAccounts()).map(({ providerAccountId }) => providerAccountId), accessToken];
   });
-  assert.deepEqual(accounts, [grace]);
+  assert.deepEqual(accounts, [account]);
   assert.ok(token.length > 0);
+  assert.deepEqual(errors, []);
+  return email;
+}
+
+each("a user connects an account, and the app gets its token", async (t, version) => {
+  const email = await connects(t, version, "grace");
   const { body } = await w.server("GET", "/users");
   assert.equal(body.items.filter(({ primary_email }) => primary_email === email).length, 1);
-  assert.deepEqual(errors, []);
 });
+
+each("a user of the project internal connects an account", async (t, version) => {
+  await w.useInternal("basic", { sign_up_enabled: true, allow_localhost: true });
+  await connects(t, version, "rosa", { type: "StackClientApp", projectId: "internal", publishableClientKey: w.gateway.internalClientKey });
+});
+
+for (const type of ["StackServerApp", "StackAdminApp"]) {
+  each(`${type}: a user signs in with a provider`, async (t, version) => {
+    const { secretServerKey, superSecretAdminKey } = w.gateway;
+    const keys = type === "StackAdminApp" ? { secretServerKey, superSecretAdminKey } : { secretServerKey };
+    const { page, errors, at, who } = await visitor(t, version, { type, ...keys });
+    const email = `${type}.${version}@example.com`.toLowerCase();
+    await page.click("#sign-in");
+    await page.fill("#login input", w.provider.account(`${type}-${version}`, { email, email_verified: true, name: "Mary" }));
+    await page.click("#login button");
+    await page.click("#consent button:not([name=deny])");
+    await at("/welcome");
+    assert.equal(await who(), `Mary ${email} verified`);
+    assert.deepEqual(errors, []);
+  });
+}

@@ -28,7 +28,8 @@ pub struct DraftLine {
     /// A MiniJinja template of HTML or MJML, for published SDKs. A list has at most 4 MB of
     /// sources: those after that are `null`.
     tsx_source: Option<String>,
-    /// `false` for no theme, `null` for the project's theme.
+    /// `false` for no theme; absent for the project's theme, as published SDKs declare it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     theme_id: Option<Theme>,
     /// Milliseconds since the epoch; `null` if the draft has not been sent.
     sent_at_millis: Option<i64>,

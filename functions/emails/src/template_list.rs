@@ -29,7 +29,8 @@ pub struct TemplateLine {
     /// A MiniJinja template of HTML or MJML, for published SDKs. A list has at most 4 MB of
     /// sources: those after that are `null`.
     tsx_source: Option<String>,
-    /// `false` for no theme, `null` for the project's theme.
+    /// `false` for no theme; absent for the project's theme, as published SDKs declare it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     theme_id: Option<Theme>,
 }
 

@@ -109,6 +109,25 @@ async fn a_template_and_a_draft_keep_every_field() {
     }
 }
 
+/// Published SDKs declare that a listed template or draft may have no `theme_id`, but not `null`.
+#[tokio::test]
+async fn lists_leave_out_the_theme_of_the_project() {
+    let app = TestApp::start().await;
+    let theme = create(&app, "themes", json!({ "display_name": "Loud" })).await;
+    for kind in ["templates", "drafts"] {
+        for chosen in [None, Some(json!(false)), Some(json!(theme))] {
+            let mut body = json!({ "display_name": "Hello", "html_source": "<p>x</p>" });
+            if let Some(chosen) = &chosen {
+                body["theme_id"] = chosen.clone();
+            }
+            let id = create(&app, kind, body).await;
+            let listed = app.admin().get(&base(kind)).await.json();
+            let listed = listed[kind].as_array().unwrap().iter().find(|line| line["id"] == *id).unwrap().clone();
+            assert_eq!(listed.get("theme_id"), chosen.as_ref(), "{kind}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn default_documents_can_be_overridden_and_restored() {
     let app = TestApp::start().await;

@@ -1,11 +1,14 @@
 // A small app as its developer would write it: buttons that sign in with a provider and connect an
 // account there, and the page that the user returns to.
 
-import { StackClientApp } from "sdk";
+import * as sdk from "sdk";
 
 const config = await (await fetch("/config.json")).json();
-const app = new StackClientApp({
+// A test may choose an app of another type, with the keys that this type has.
+const { type, ...keys } = JSON.parse(localStorage.getItem("app") ?? '{ "type": "StackClientApp" }');
+const app = new sdk[type]({
   ...config,
+  ...keys,
   tokenStore: "cookie",
   redirectMethod: "window",
   urls: { afterSignIn: "/back", afterSignUp: "/welcome", afterSignOut: "/", oauthCallback: "/oauth-callback", error: "/error" },

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { after, before } from "node:test";
 
-import { startGateway } from "../../sdk/support/gateway.js";
+import { configure, startGateway } from "../../sdk/support/gateway.js";
 import { Inbox, linkOf } from "../../sdk/support/inbox.js";
 import { CLIENTS, startProvider } from "./provider.js";
 import { Visitor } from "./visitor.js";
@@ -34,6 +34,11 @@ async function start(it, client, more) {
   await it.use(client);
 }
 
+function acme(it, client) {
+  const { client_id, client_secret } = CLIENTS[client];
+  return { id: "acme", type: "standard", client_id, client_secret, issuer: it.provider.issuer };
+}
+
 function calls(it) {
   const headers = (type, keys) => ({ "content-type": "application/json", "x-stack-access-type": type, "x-stack-project-id": it.gateway.projectId, ...keys });
   const call = async (method, path, { body, ...more }) => {
@@ -49,10 +54,13 @@ function calls(it) {
 
     /** Enables sign-in with one of the provider's clients, as `acme`. */
     use: async (client, config = {}) => {
-      const { client_id, client_secret } = CLIENTS[client];
-      const oauth_providers = [{ id: "acme", type: "standard", client_id, client_secret, issuer: it.provider.issuer }];
-      const answer = await it.admin("PATCH", "/internal/projects/current", { config: { oauth_providers, ...config } });
+      const answer = await it.admin("PATCH", "/internal/projects/current", { config: { oauth_providers: [acme(it, client)], ...config } });
       assert.equal(answer.status, 200, JSON.stringify(answer.body));
+    },
+    /** The same in the project `internal`. */
+    useInternal: (client, config) => {
+      const { url, internalAdminKey: superSecretAdminKey } = it.gateway;
+      return configure({ url, projectId: "internal", superSecretAdminKey }, { oauth_providers: [acme(it, client)], ...config });
     },
     me: async (token) => {
       const answer = await it.client("GET", "/users/me", undefined, token);

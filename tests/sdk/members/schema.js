@@ -1,120 +1,113 @@
 // The public members of an SDK and the types of their values, from its type declarations.
 //
-// A node describes a type by its properties: each has the node of its value or, for a method, the
-// node of the value that its promise resolves to. A member is a method, named with the type that
-// declares it.
+// A node describes one type by its members: each has the kinds of values that its type allows and
+// the nodes of its value or, for a method, of each of its overloads: the first argument, and the
+// kinds and nodes of what its promise resolves to. A member is named with the type of the value
+// that has it: every user, team, app and project has its own members, wherever these are declared.
 
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
 
-const ROOTS = ["StackClientApp", "StackServerApp", "StackAdminApp"];
+import { Types } from "./types.js";
 
-/** Types whose generated members are counted as members of another type. */
-const SAME = { CurrentInternalUser: "CurrentUser", CurrentServerUser: "ServerUser", CurrentInternalServerUser: "ServerUser", ServerTeamUser: "ServerUser" };
+const APPS = ["StackClientApp", "StackServerApp", "StackAdminApp"];
+/** The name of the type whose members are the functions that the package exports. */
+const EXPORTS = "exports";
 
 /**
- * `{ roots, nodes, members }`: the node of each app, all nodes, and the declaring type of each
- * member.
+ * `{ roots, nodes, members, bases }`: the node of each app and of the package, all nodes, the type
+ * and kind ("method" or "property") of each member, and the exported types with methods that no
+ * value has, with the types of values that extend them.
  */
 export function schemaOf(version) {
   const entry = fileURLToPath(new URL(`../${version}/node_modules/@stackframe/js/dist/esm/index.d.ts`, import.meta.url));
   const options = { skipLibCheck: true, strict: true, noEmit: true, target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler };
   const program = ts.createProgram([entry], { ...options, lib: ["lib.es2022.d.ts", "lib.dom.d.ts"], types: [] });
-  const reader = new Reader(program.getTypeChecker());
-  const exported = reader.checker.getExportsOfModule(reader.checker.getSymbolAtLocation(program.getSourceFile(entry)));
-  const types = ROOTS.map((name) => reader.checker.getDeclaredTypeOfSymbol(reader.resolved(exported.find((symbol) => symbol.name === name))));
-  types.forEach((type, at) => reader.apps.set(ROOTS[at], new Set(reader.checker.getPropertiesOfType(type).map(({ name }) => name))));
-  const roots = Object.fromEntries(types.map((type, at) => [ROOTS[at], reader.nodeOf(type, ROOTS[at])]));
-  return { roots, nodes: reader.nodes, members: reader.members };
+  const checker = program.getTypeChecker();
+  const reader = new Reader(new Types(checker, program.getSourceFiles()));
+  const resolved = (symbol) => (symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol);
+  const exported = new Map(checker.getExportsOfModule(checker.getSymbolAtLocation(program.getSourceFile(entry))).map((symbol) => [symbol.name, resolved(symbol)]));
+  const roots = Object.fromEntries(APPS.map((name) => [name, reader.nodesOf(checker.getDeclaredTypeOfSymbol(exported.get(name)), name)]));
+  roots[EXPORTS] = reader.exports(EXPORTS, [...exported].filter(([, { flags }]) => flags & ts.SymbolFlags.Value));
+  return { roots, nodes: reader.nodes, members: reader.members, bases: reader.bases([...exported.values()]) };
 }
 
 class Reader {
   nodes = [];
   members = {};
-  /** The members of each type of app, from the least privileged type to the most privileged. */
-  apps = new Map();
   #known = new Map();
+  #read = new Map();
 
-  constructor(checker) {
-    this.checker = checker;
+  constructor(types) {
+    this.types = types;
   }
 
-  resolved(symbol) {
-    return symbol.flags & ts.SymbolFlags.Alias ? this.checker.getAliasedSymbol(symbol) : symbol;
+  /** The indices of the nodes of a type's parts; none if the SDK declares no part of it. */
+  nodesOf(type, name) {
+    const { parts, union } = this.types.partsOf(type);
+    if (union) this.#count(union.type, union.name);
+    return parts.map((part) => this.#nodeOf(part, union?.name ?? this.types.nameOf(part, name), !union));
   }
 
-  /** The index of a type's node; null if the type has no part that the SDK declares. */
-  nodeOf(type, name) {
-    const awaited = this.checker.getAwaitedType(type) ?? type;
-    const parts = this.#parts(awaited).flatMap((part) => this.#element(part)).filter((part) => this.#isOurs(part));
-    if (parts.length === 0) return null;
-    const key = parts.map(({ id }) => id).sort((a, b) => a - b).join("|");
-    if (!this.#known.has(key)) {
-      this.#known.set(key, this.nodes.length);
-      const node = {};
+  #nodeOf(type, name, isCounted) {
+    if (!this.#known.has(type)) {
+      this.#known.set(type, this.nodes.length);
+      const node = { type: name, literals: {}, members: {} };
       this.nodes.push(node);
-      for (const part of parts) this.#read(part, node, part.aliasSymbol?.name ?? name);
+      this.#read.set(name, type);
+      if (isCounted) this.#count(type, name);
+      for (const property of this.types.propertiesOf(type)) this.#describe(property, node);
     }
-    return this.#known.get(key);
+    return this.#known.get(type);
   }
 
-  /** The types of a union. A type parameter is replaced by its constraint. */
-  #parts(type) {
-    const closed = type.flags & ts.TypeFlags.Instantiable ? (this.checker.getBaseConstraintOfType(type) ?? type) : type;
-    return closed.isUnion() ? closed.types.flatMap((part) => this.#parts(part)) : [closed];
-  }
-
-  /** A list is replaced by the types of its elements. */
-  #element(type) {
-    if (!this.checker.isArrayLikeType(type)) return [type];
-    const element = this.checker.getIndexTypeOfType(type, ts.IndexKind.Number);
-    return element ? this.#parts(element) : [];
-  }
-
-  #isOurs(type) {
-    if (!(type.flags & (ts.TypeFlags.Object | ts.TypeFlags.Intersection))) return false;
-    if (type.flags & ts.TypeFlags.Intersection) return true;
-    const file = type.symbol?.declarations?.[0]?.getSourceFile().fileName ?? "";
-    return file === "" || file.includes("@stackframe");
-  }
-
-  #read(type, node, name) {
-    for (const property of this.checker.getPropertiesOfType(type)) {
-      if (property.name.startsWith("__@")) continue;
-      const value = this.checker.getTypeOfSymbol(property);
-      const calls = this.checker.getNonNullableType(value).getCallSignatures();
-      if (calls.length === 0) {
-        node[property.name] ??= { to: this.nodeOf(this.checker.getNonNullableType(value), name) };
-        continue;
-      }
-      const member = this.#member(property, name);
-      const gives = calls.map((call) => this.nodeOf(this.checker.getNonNullableType(call.getReturnType()), name)).find((to) => to !== null) ?? null;
-      node[property.name] ??= { member, to: gives };
+  #describe(property, node) {
+    const value = this.types.valueOf(property);
+    const literals = this.types.literalsOf(value);
+    if (literals) node.literals[property.name] = literals;
+    const calls = this.types.callsOf(value);
+    const name = `${node.type}.${property.name}`;
+    const is = this.types.isPublic(property) ? this.types.kindsOf(value) : null;
+    const known = calls.length === 0 ? { is, to: this.nodesOf(value, name) } : { is, calls: [] };
+    node.members[property.name] = known;
+    for (const call of calls) {
+      const gives = this.types.awaited(call.getReturnType());
+      known.calls.push({ ...this.types.firstOf(call), gives: this.types.kindsOf(gives), to: this.nodesOf(gives, name) });
     }
   }
 
-  /**
-   * The name of a method with the type that declares it; null for a method of the SDK's internal
-   * library.
-   */
-  #member(property, owner) {
-    let place = property.declarations?.[0];
-    const path = place?.getSourceFile().fileName ?? "";
-    if (path.includes("stack-shared")) return null;
-    while (place && !ts.isTypeAliasDeclaration(place) && !ts.isInterfaceDeclaration(place) && !ts.isClassDeclaration(place)) place = place.parent;
-    const isMade = !place || place.name.text === "AsyncStoreProperty";
-    const type = isMade ? this.#maker(property.name, owner) : place.name.text;
-    const member = `${type}.${property.name}`;
-    this.members[member] ??= type;
-    return member;
+  #count(type, name) {
+    for (const property of this.types.propertiesOf(type)) {
+      if (!this.types.isPublic(property)) continue;
+      const kind = this.types.callsOf(this.types.valueOf(property)).length > 0 ? "method" : "property";
+      this.members[`${name}.${property.name}`] ??= { type: name, kind };
+    }
+  }
+
+  /** The node of the package: its functions, and its classes of apps as properties. */
+  exports(type, values) {
+    const node = { type, literals: {}, members: {} };
+    for (const [name, symbol] of values) {
+      const value = this.types.valueOf(symbol);
+      const isMethod = this.types.callsOf(value).length > 0;
+      node.members[name] = isMethod ? { is: ["function"], calls: [{ takes: null, needs: {}, gives: null, to: [] }] } : { is: null, to: [] };
+      this.members[`${type}.${name}`] = { type, kind: isMethod ? "method" : "property" };
+    }
+    return [this.nodes.push(node) - 1];
   }
 
   /**
-   * The owner of a method whose name is generated. For a method of an app, this is the least
-   * privileged type of app that has the method.
+   * Exported types with methods that are no type of a value, such as `Auth`: the types that extend
+   * each, whose members include all of the base's.
    */
-  #maker(name, owner) {
-    if (!this.apps.has(owner)) return SAME[owner] ?? owner;
-    return [...this.apps].find(([, names]) => names.has(name))[0];
+  bases(exported) {
+    const found = {};
+    for (const symbol of exported) {
+      if (!(symbol.flags & (ts.SymbolFlags.TypeAlias | ts.SymbolFlags.Interface))) continue;
+      const type = this.types.declared(symbol);
+      if (this.#known.has(type) || this.#read.has(this.types.nameOf(type, symbol.name)) || !this.types.hasMethods(type)) continue;
+      found[symbol.name] = [...this.#read].filter(([, read]) => this.types.extends(read, type)).map(([name]) => name);
+    }
+    return found;
   }
 }

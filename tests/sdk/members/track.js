@@ -1,7 +1,8 @@
-// Records which members of the SDK a test calls, and whether a call worked, by wrapping an app, the
+// Records which members of the SDK a test uses, and whether they work, by wrapping an app, the
 // values that it returns, the values that these return, and so on, as the type declarations
 // describe them. A call that rejects, or that returns the SDK's result for an error, did not work.
-// Without the environment variable MEMBERS, nothing is wrapped.
+// A value of a kind that its declared type does not allow, such as an undefined property, is
+// "wrong". Without the environment variable MEMBERS, nothing is wrapped.
 
 import { appendFileSync, readFileSync } from "node:fs";
 
@@ -10,16 +11,22 @@ const schema = folder && JSON.parse(readFileSync(`${folder}/${process.env.SDK}.j
 const outcomes = new Set();
 if (folder) process.once("exit", () => appendFileSync(`${folder}/${process.env.SDK}.called`, [...outcomes, ""].join("\n")));
 
-/** Wraps an app of this type, so that its calls are recorded. */
+/** Wraps an app of this type, so that its calls are recorded; of "exports", the package. */
 export function track(app, type) {
   return schema ? wrap(app, schema.roots[type]) : app;
 }
 
-function wrap(value, at) {
-  if (at === null || at === undefined || value === null || typeof value !== "object") return value;
+/** Wraps a value that has the type of one of these nodes. */
+function wrap(value, nodes) {
+  if (nodes.length === 0 || value === null || typeof value !== "object") return value;
   if (value instanceof Error || value instanceof Date) return value;
-  if (Array.isArray(value)) return Object.assign(value.map((item) => wrap(item, at)), namedOf(value));
-  const node = schema.nodes[at];
+  if (Array.isArray(value)) return Object.assign(value.map((item) => wrap(item, nodes)), namedOf(value));
+  const node = typeOf(value, nodes.map((at) => schema.nodes[at]));
+  if (!node) return value;
+  for (const [name, known] of Object.entries(node.members)) {
+    see(value[name], known.is, `${node.type}.${name}`, !isMethod(known));
+    if (!isMethod(known)) wrap(value[name], known.to);
+  }
   // Values of the SDK are frozen, and the proxy of a frozen object must return the object's own
   // values. So the proxy's target is an empty object.
   return new Proxy({}, {
@@ -35,23 +42,55 @@ function wrap(value, at) {
   });
 }
 
+/**
+ * The type of a value: of those whose literals it has, the one with most of its members. A member
+ * that a value lacks thus does not make it a value of a smaller type.
+ */
+function typeOf(value, nodes) {
+  const rank = ({ members }) => {
+    const names = Object.keys(members);
+    const missing = names.filter((name) => value[name] === undefined).length;
+    return [names.length - missing, -missing];
+  };
+  const isLess = ([a, b], [c, d]) => a < c || (a === c && b < d);
+  return nodes
+    .filter(({ literals }) => Object.entries(literals).every(([name, values]) => !(name in value) || values.includes(value[name])))
+    .reduce((best, node) => (best && !isLess(rank(best), rank(node)) ? best : node), undefined);
+}
+
 /** The properties that a list has in addition to its items. */
 function namedOf(list) {
   return Object.fromEntries(Object.entries(list).filter(([name]) => !/^\d+$/.test(name)));
 }
 
+function isMethod(known) {
+  return "calls" in known;
+}
+
+/** The overloads of a method that take this first argument; all if none does. */
+function callsOf({ calls }, first) {
+  const has = ([name, values]) => name in first && (values === null || values.includes(first[name]));
+  const fit = calls.filter(({ takes, needs }) =>
+    takes === null || (takes.includes(kindOf(first)) && (kindOf(first) !== "object" || Object.entries(needs).every(has))));
+  return fit.length > 0 ? fit : calls;
+}
+
 function get(target, name, node) {
   const value = target[name];
-  const known = typeof name === "string" && Object.hasOwn(node, name) ? node[name] : undefined;
+  const known = typeof name === "string" && Object.hasOwn(node.members, name) ? node.members[name] : undefined;
   if (!known) return value;
-  if (typeof value !== "function") return wrap(value, known.to);
+  if (typeof value !== "function" || !isMethod(known)) return wrap(value, known.to);
+  const member = `${node.type}.${name}`;
   return (...given) => {
+    const calls = callsOf(known, given[0]);
+    const gives = calls.some(({ gives }) => gives === null) ? null : calls.flatMap(({ gives }) => gives);
     const done = (answer) => {
-      note(known.member, isError(answer) ? "failed" : "worked");
-      return wrap(answer, known.to);
+      if (isError(answer)) note(member, "failed");
+      else see(answer, gives, member, true);
+      return wrap(answer, [...new Set(calls.flatMap(({ to }) => to))]);
     };
     const failed = (error) => {
-      note(known.member, "failed");
+      note(member, "failed");
       throw error;
     };
     let answer;
@@ -64,8 +103,21 @@ function get(target, name, node) {
   };
 }
 
+/** Notes whether a value is of a kind that its type allows; `works` if the member then works. */
+function see(value, kinds, member, works) {
+  if (kinds !== null && !kinds.includes(kindOf(value))) note(member, `wrong ${kindOf(value)}`);
+  else if (works) note(member, "worked");
+}
+
+function kindOf(value) {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "list";
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? "invalid date" : "date";
+  return typeof value;
+}
+
 function note(member, outcome) {
-  if (member) outcomes.add(`${member} ${outcome}`);
+  outcomes.add(`${member} ${outcome}`);
 }
 
 /** Whether this is the SDK's result for an error. */

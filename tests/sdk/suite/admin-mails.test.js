@@ -57,6 +57,13 @@ test("a theme wraps the emails sent with it", async () => {
   const { id } = await admin.createEmailTheme("Loud");
   await admin.updateEmailTheme(id, "<u>{{ content }}</u>");
   assert.ok((await admin.listEmailThemes()).some((theme) => theme.id === id && theme.displayName === "Loud"));
+  const { id: templateId } = await admin.createEmailTemplate("In the theme");
+  await admin.updateEmailTemplate(templateId, "<p>x</p>", id);
+  assert.equal((await admin.listEmailTemplates()).find((template) => template.id === templateId).themeId, id);
+  await admin.deleteEmailTemplate(templateId);
+  const { id: draftId } = await admin.createEmailDraft({ displayName: "In the theme", themeId: id });
+  assert.equal((await admin.listEmailDrafts()).find((draft) => draft.id === draftId).themeId, id);
+  await admin.deleteEmailDraft(draftId);
   await w.server().sendEmail({ userIds: [user.id], subject: "Themed", html: "<p>x</p>", themeId: id });
   assert.equal((await w.inbox.next(email)).html, "<u><p>x</p></u>");
   const project = await admin.getProject();

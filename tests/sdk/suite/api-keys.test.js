@@ -38,7 +38,15 @@ test("a revoked set stops working", async () => {
   await server.createUser({});
   await made.revoke();
   await assert.rejects(server.createUser({}), (error) => error.errorCode === "INVALID_SECRET_SERVER_KEY" || /secret server key/.test(error.message));
-  const listed = (await admin.listInternalApiKeys()).find(({ id }) => id === made.id);
+  const find = async (id) => (await admin.listInternalApiKeys()).find((set) => set.id === id);
+  const listed = await find(made.id);
   assert.equal(listed.isValid(), false);
   assert.equal(listed.whyInvalid(), "manually-revoked");
+
+  const other = await admin.createInternalApiKey({ ...wanted(), hasSuperSecretAdminKey: true });
+  assert.deepEqual([other.isValid(), other.whyInvalid()], [true, null]);
+  const read = await find(other.id);
+  assert.equal(read.superSecretAdminKey.lastFour, other.superSecretAdminKey.slice(-4));
+  await read.revoke();
+  assert.equal((await find(other.id)).isValid(), false);
 });

@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { SERVER_TYPES, USER_TYPES, configureAll, personOf, skips } from "../support/people.js";
 import { version, world } from "../support/world.js";
 
 const w = world();
@@ -15,6 +16,7 @@ let app, user, team;
 
 before(async () => {
   await w.started;
+  await configureAll(w, {});
   ({ app, user } = await w.signedUp());
   const { id } = await (await w.server().getUser(user.id)).createTeam({ displayName: "Engines" });
   team = await user.getTeam(id);
@@ -48,27 +50,31 @@ async function isNoCustomer(of) {
   });
 }
 
-test("users and teams are not customers, neither to themselves nor to servers", async () => {
-  const server = w.server();
-  const [serverUser, serverTeam] = [await server.getUser(user.id), await server.getTeam(team.id)];
-  for (const of of [user, team, serverUser, serverTeam]) await isNoCustomer(of);
-  for (const of of [serverUser, serverTeam]) await isNotThere("grantProduct", () => of.grantProduct({ productId: "pro" }));
+for (const type of Object.keys(USER_TYPES)) {
+  test(`${type}: a user is no customer`, skips(type), async () => {
+    const { user: of } = await personOf(w, type);
+    await isNoCustomer(of);
+    if (SERVER_TYPES.includes(type)) await isNotThere("grantProduct", () => of.grantProduct({ productId: "pro" }));
+  });
+}
+
+test("teams are not customers, neither to their members nor to servers", async () => {
+  for (const of of [team, await w.server().getTeam(team.id)]) await isNoCustomer(of);
 });
 
 test("apps find no products, and cannot sell any", async () => {
-  for (const of of [app, w.server(), w.admin()]) {
+  const tokenStore = await user.currentSession.getTokens();
+  for (const of of [app, w.server({ tokenStore }), w.admin({ tokenStore })]) {
     const products = await of.listProducts({ userId: user.id });
     assert.deepEqual([[...products], products.nextCursor], [[], null]);
     await areNotThere({
       getItem: () => of.getItem({ userId: user.id, itemId: "credits" }),
       listInvoices: () => of.listInvoices({ userId: user.id }),
+      "cancelSubscription of a user": () => of.cancelSubscription({ productId: "pro" }),
+      "cancelSubscription of a team": () => of.cancelSubscription({ productId: "pro", teamId: team.id }),
     });
   }
-  await areNotThere({
-    "cancelSubscription of a user": () => app.cancelSubscription({ productId: "pro" }),
-    "cancelSubscription of a team": () => app.cancelSubscription({ productId: "pro", teamId: team.id }),
-    grantProduct: () => w.server().grantProduct({ userId: user.id, productId: "pro" }),
-  });
+  for (const of of [w.server(), w.admin()]) await isNotThere("grantProduct", () => of.grantProduct({ userId: user.id, productId: "pro" }));
 });
 
 test("an administrator cannot set up payments", async () => {
@@ -98,12 +104,14 @@ test("there are no analytics and no session replays", async () => {
 });
 
 test("a data vault neither stores nor returns a value", async () => {
-  // The SDK creates this object without a request.
-  const vault = await w.server().getDataVaultStore("vault");
-  await areNotThere({
-    setValue: () => vault.setValue("key", "value", { secret: "secret" }),
-    getValue: () => vault.getValue("key", { secret: "secret" }),
-  });
+  for (const of of [w.server(), w.admin()]) {
+    // The SDK creates this object without a request.
+    const vault = await of.getDataVaultStore("vault");
+    await areNotThere({
+      setValue: () => vault.setValue("key", "value", { secret: "secret" }),
+      getValue: () => vault.getValue("key", { secret: "secret" }),
+    });
+  }
 });
 
 test("there are no managed email domains, and none can be set up", async () => {

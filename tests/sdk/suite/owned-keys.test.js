@@ -62,3 +62,20 @@ test("a team has keys, and a server finds the team by one", async () => {
   const other = await (await server.getTeam(team.id)).createApiKey({ description: "Backups" });
   assert.deepEqual((await (await server.getTeam(team.id)).listApiKeys()).map((key) => key.id), [other.id, created.id]);
 });
+
+for (const kind of ["user", "team"]) {
+  test(`a key of a ${kind} is changed and revoked, as created and as listed`, async () => {
+    const { user } = await w.signedUp();
+    const owner = kind === "user" ? user : await user.createTeam({ displayName: "Engines" });
+    const find = async (id) => (await owner.listApiKeys()).find((key) => key.id === id);
+    for (const get of [async (created) => created, async (created) => find(created.id)]) {
+      const key = await get(await owner.createApiKey({ description: "CI" }));
+      assert.deepEqual([key.isValid(), key.whyInvalid()], [true, null]);
+      await key.update({ description: "Laptop" });
+      assert.equal((await find(key.id)).description, "Laptop");
+      await key.revoke();
+      const revoked = await find(key.id);
+      assert.deepEqual([revoked.isValid(), revoked.whyInvalid()], [false, "manually-revoked"]);
+    }
+  });
+}

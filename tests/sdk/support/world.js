@@ -10,7 +10,9 @@ import { Inbox, linkOf } from "./inbox.js";
 
 export const version = process.env.SDK;
 if (!version) throw new Error("SDK is not set: start these tests with tests/sdk/run or tests/sdk/browser/run");
-const { StackAdminApp, StackClientApp, StackServerApp } = await import(`../${version}/sdk.js`);
+/** The package. */
+export const sdk = track(await import(`../${version}/sdk.js`), "exports");
+const { StackAdminApp, StackClientApp, StackServerApp } = sdk;
 
 export const PASSWORD = "correct horse battery";
 /** The target of emailed links; the first project of a gateway trusts localhost. */
@@ -46,9 +48,9 @@ export function world(settings) {
   /** A client app with an empty token store, like a fresh browser. */
   it.client = (more) => track(new StackClientApp(options(more)), "StackClientApp");
   it.server = (more) => track(new StackServerApp(options({ secretServerKey: it.gateway.secretServerKey, ...more })), "StackServerApp");
-  it.admin = () => {
+  it.admin = (more) => {
     const { secretServerKey, superSecretAdminKey } = it.gateway;
-    return track(new StackAdminApp(options({ secretServerKey, superSecretAdminKey })), "StackAdminApp");
+    return track(new StackAdminApp(options({ secretServerKey, superSecretAdminKey, ...more })), "StackAdminApp");
   };
 
   /** A client app with a new account that has a password. */

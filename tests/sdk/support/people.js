@@ -1,0 +1,58 @@
+// A user of each type that the SDK has, for tests of members that several of these types have.
+
+import { configure } from "./gateway.js";
+import { PASSWORD, newAddress, ok } from "./world.js";
+
+/** The types of users: each says whose app gets it, in which project, and how. */
+export const USER_TYPES = {
+  CurrentUser: { app: "client" },
+  CurrentServerUser: { app: "server" },
+  CurrentInternalUser: { app: "client", isInternal: true },
+  CurrentInternalServerUser: { app: "server", isInternal: true },
+  ServerUser: { get: (server, id) => server.getUser(id) },
+  ServerTeamUser: { get: memberOf },
+};
+
+/** Types of users that a server gets or that are signed in on one, and so may change everything. */
+export const SERVER_TYPES = Object.keys(USER_TYPES).filter((type) => type.includes("Server"));
+/** Types of users that are signed in. */
+export const CURRENT_TYPES = Object.keys(USER_TYPES).filter((type) => type.startsWith("Current"));
+
+/** Why tests of users of the project `internal` do not run, if they do not. */
+export const skips = (type) => ({
+  skip: USER_TYPES[type].isInternal && process.env.DEPLOYMENT ? "the project internal of a deployment belongs to its operator" : false,
+});
+
+async function memberOf(server, id) {
+  const team = await server.createTeam({ displayName: "Members" });
+  await team.addUser(id);
+  return (await team.listUsers()).find((user) => user.id === id);
+}
+
+/** The keys of the project of a type's users. */
+function keysOf({ gateway }, type) {
+  if (!USER_TYPES[type].isInternal) return { project: gateway, keys: {} };
+  const { url, internalClientKey: publishableClientKey, internalServerKey: secretServerKey, internalAdminKey: superSecretAdminKey } = gateway;
+  return { project: { url, projectId: "internal", superSecretAdminKey }, keys: { projectId: "internal", publishableClientKey, secretServerKey } };
+}
+
+/** Changes settings of both projects in which there are users. */
+export async function configureAll(w, config) {
+  await configure(w.gateway, config);
+  if (!process.env.DEPLOYMENT) await configure(keysOf(w, "CurrentInternalUser").project, { sign_up_enabled: true, ...config });
+}
+
+/**
+ * A new account with a password: `user` of this type, a server app of its project, the app that is
+ * signed in to it, and `read`, which gets it anew from the server.
+ */
+export async function personOf(w, type) {
+  const { app: kind = "client", get } = USER_TYPES[type];
+  const { keys } = keysOf(w, type);
+  const [server, app] = [w.server({ ...keys, tokenStore: null }), w[kind](keys)];
+  const email = newAddress();
+  ok(await app.signUpWithCredential({ email, password: PASSWORD, noVerificationCallback: true, noRedirect: true }));
+  const own = await app.getUser({ or: "throw" });
+  const user = get ? await get(server, own.id) : own;
+  return { user, own, app, server, email, keys, read: () => server.getUser(own.id) };
+}
