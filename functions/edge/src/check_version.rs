@@ -1,12 +1,15 @@
 //! `POST /api/v1/check-version`: compares the version of another installation with the version of
 //! this one.
 
+use api::http::client::Caller;
 use api::http::{Json, Route};
 use api::product::Input;
 use axum::extract::State;
 use deserr::Deserr;
 use errors::Error;
 use flows::App;
+use flows::limits::unproved;
+use model::limit::Limit;
 use semver::{Comparator, Op, Version};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -14,16 +17,19 @@ use utoipa::ToSchema;
 pub const ROUTE: Route = Route::post("edge-check-version", "/api/v1/check-version")
     .summary("Checks whether a version is up to date")
     .writes_nothing()
+    .limit(Limit::Unproved)
     .without_secret();
 
 /// The version of this installation.
 const OWN: &str = env!("CARGO_PKG_VERSION");
+/// The longest accepted version, in bytes. The response repeats the version.
+const MAX_VERSION: usize = 256;
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields, rename_all = camelCase)]
 #[schema(rename_all = "camelCase")]
 pub struct CheckVersion {
-    /// A semantic version, such as `1.2.3`.
+    /// A semantic version of at most 256 characters, such as `1.2.3`.
     #[schema(value_type = String)]
     client_version: ClientVersion,
 }
@@ -33,8 +39,8 @@ pub struct ClientVersion(Version);
 impl<E: deserr::DeserializeError> Deserr<E> for ClientVersion {
     fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
         let text = String::deserialize_from_value(value, location)?;
-        let version = Version::parse(text.trim());
-        version.map(Self).map_err(|_| wire::problem::rejected("must be a version such as 1.2.3", location))
+        let version = Some(text.trim()).filter(|text| text.len() <= MAX_VERSION).and_then(|text| Version::parse(text).ok());
+        version.map(Self).ok_or_else(|| wire::problem::rejected("must be a version such as 1.2.3", location))
     }
 }
 
@@ -51,7 +57,13 @@ pub struct CheckedVersion {
     severe: Option<bool>,
 }
 
-pub async fn handle(State(_): State<App>, Input { body, .. }: Input<CheckVersion>) -> Result<Json<CheckedVersion>, Error> {
+/// Counts requests in the process's memory, as the operation requires no access and reads no table.
+pub async fn handle(
+    State(app): State<App>,
+    caller: Caller,
+    Input { body, .. }: Input<CheckVersion>,
+) -> Result<Json<CheckedVersion>, Error> {
+    unproved(&app, None, &caller.place).await?;
     Ok(Json(compare(&body.client_version.0, OWN)))
 }
 

@@ -46,7 +46,7 @@ export const developers = {
     events: "Events",
     eventsHelp: "If none is selected, all events are delivered.",
     headers: "Headers",
-    headersHelp: "Sent with each delivery: one per line, name and value separated by a colon.",
+    headersHelp: "Sent with each delivery: one per line, name and value separated by a colon. Values are hidden once saved; enter them again to change the URL.",
     create: "Create endpoint",
     created: "Endpoint created",
     secret: "Secret",

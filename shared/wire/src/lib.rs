@@ -1,5 +1,5 @@
-//! The vocabulary that the other crates share: ids, changes to fields, invalid values, access
-//! levels, environment variables, markup, time and randomness.
+//! The vocabulary that the other crates share: ids, changes to fields, invalid values, the
+//! complexity of JSON, access levels, environment variables, markup, time and randomness.
 
 #![warn(missing_docs)]
 
@@ -8,6 +8,7 @@ pub mod clock;
 pub mod entropy;
 pub mod environment;
 pub mod id;
+pub mod json;
 pub mod level;
 pub mod markup;
 pub mod problem;

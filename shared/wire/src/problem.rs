@@ -1,11 +1,23 @@
-//! Validation of requests and configuration: every problem is reported, each with the path of its
-//! value.
+//! Validation of requests and configuration: all problems are found, and the first ones are
+//! reported, each with the path of its value.
+//!
+//! The report is short however many problems a request has. Otherwise a small request, repeated,
+//! could use up memory and bandwidth, as every element of a list may be a problem of its own.
 
 use std::convert::Infallible;
 use std::fmt::{Display, Formatter};
 use std::ops::ControlFlow;
 
 use deserr::{DeserializeError, ErrorKind, IntoValue, MergeWithError, ValueKind, ValuePointerRef, take_cf_content};
+
+/// The maximum number of problems that are reported; the others are only counted.
+const MAX_REPORTED: usize = 50;
+/// The maximum length of the paths and messages of all reported problems, in bytes, not counting
+/// the names of the parts of a request. The first problem is reported even if it is longer.
+const MAX_BYTES: usize = 4096;
+/// The maximum length of a field's name in a path, in characters. The sender of a request chooses
+/// the names of unknown fields.
+const MAX_NAME: usize = 64;
 
 /// One invalid value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,15 +26,53 @@ struct Problem {
     message: String,
 }
 
-/// All invalid values of a request, or of a part of it.
+/// The invalid values of a request, or of a part of it: the first ones, and the number of others.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Problems(Vec<Problem>);
+pub struct Problems {
+    reported: Vec<Problem>,
+    /// The length of the reported problems in bytes.
+    bytes: usize,
+    /// The number of problems that are not reported.
+    others: usize,
+}
 
 impl Problems {
     /// A single problem found after the schema check. `path` includes the part of the request, as
     /// in `body.user_ids`, unless [`Self::within`] or [`Self::of_body`] adds the part later.
     pub fn one(path: &str, message: impl Display) -> Self {
-        Self(vec![Problem { path: path.to_owned(), message: message.to_string() }])
+        Self::default().with(|| Problem { path: path.to_owned(), message: message.to_string() })
+    }
+
+    /// These problems and another one, which is built only if it may be reported.
+    fn with(mut self, problem: impl FnOnce() -> Problem) -> Self {
+        if self.is_full() {
+            self.others += 1;
+        } else {
+            self.add(problem());
+        }
+        self
+    }
+
+    /// Once a problem is not reported, no later one is, so that the reported ones are the first.
+    fn is_full(&self) -> bool {
+        self.others > 0 || self.reported.len() == MAX_REPORTED
+    }
+
+    fn add(&mut self, problem: Problem) {
+        let bytes = self.bytes + problem.path.len() + problem.message.len();
+        if self.is_full() || (bytes > MAX_BYTES && !self.reported.is_empty()) {
+            self.others += 1;
+        } else {
+            self.bytes = bytes;
+            self.reported.push(problem);
+        }
+    }
+
+    /// These problems and those of another part, in this order.
+    fn and(mut self, part: Self) -> Self {
+        part.reported.into_iter().for_each(|problem| self.add(problem));
+        self.others += part.others;
+        self
     }
 
     /// The same problems, with paths that start with `body`.
@@ -32,21 +82,27 @@ impl Problems {
 
     /// The same problems, with paths that start with `part`.
     pub fn within(mut self, part: &str) -> Self {
-        for problem in &mut self.0 {
+        for problem in &mut self.reported {
             let separator = if problem.path.is_empty() || problem.path.starts_with('[') { "" } else { "." };
             problem.path = format!("{part}{separator}{}", problem.path);
         }
         self
     }
 
-    /// One line for each problem: the path of the value, and what is expected.
+    /// One line for each reported problem: the path of the value, and what is expected. If there
+    /// are other problems, another line has their number.
     pub fn lines(&self) -> impl Iterator<Item = String> {
-        self.0.iter().map(|problem| format!("{} {}", problem.path, problem.message))
+        let others = match self.others {
+            0 => None,
+            1 => Some("and 1 more problem".to_owned()),
+            others => Some(format!("and {others} more problems")),
+        };
+        self.reported.iter().map(|problem| format!("{} {}", problem.path, problem.message)).chain(others)
     }
 
     /// The problems of several parts, in the given order.
     pub fn all(parts: impl IntoIterator<Item = Self>) -> Self {
-        Self(parts.into_iter().flat_map(|part| part.0).collect())
+        parts.into_iter().fold(Self::default(), Self::and)
     }
 }
 
@@ -72,16 +128,22 @@ fn path_of(location: ValuePointerRef<'_>) -> String {
         ValuePointerRef::Origin => String::new(),
         ValuePointerRef::Index { index, prev } => format!("{}[{index}]", path_of(*prev)),
         ValuePointerRef::Key { key, prev } => match path_of(*prev) {
-            before if before.is_empty() => key.to_owned(),
-            before => format!("{before}.{key}"),
+            before if before.is_empty() => shown(key),
+            before => format!("{before}.{}", shown(key)),
         },
     }
+}
+
+/// A field's name as messages show it: one line without control characters, cut if it is long.
+fn shown(name: &str) -> String {
+    let end = name.chars().nth(MAX_NAME).map(|_| '…');
+    name.chars().take(MAX_NAME).map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).chain(end).collect()
 }
 
 impl DeserializeError for Problems {
     fn error<V: IntoValue>(self_: Option<Self>, error: ErrorKind<'_, V>, location: ValuePointerRef<'_>) -> ControlFlow<Self, Self> {
         let below = |key: &str| path_of(ValuePointerRef::Key { key, prev: &location });
-        let problem = match error {
+        let problem = || match error {
             ErrorKind::IncorrectValueKind { actual, accepted } => {
                 let accepted: Vec<&str> = accepted.iter().map(|kind| kind_name(*kind)).collect();
                 Problem { path: path_of(location), message: format!("must be {}, not {}", accepted.join(" or "), kind_name(actual.kind())) }
@@ -96,22 +158,60 @@ impl DeserializeError for Problems {
             }
             ErrorKind::Unexpected { msg } => Problem { path: path_of(location), message: msg },
         };
-        let mut problems = self_.unwrap_or_default();
-        problems.0.push(problem);
-        ControlFlow::Continue(problems)
+        ControlFlow::Continue(self_.unwrap_or_default().with(problem))
     }
 }
 
 impl MergeWithError<Problems> for Problems {
     fn merge(self_: Option<Self>, other: Self, _: ValuePointerRef<'_>) -> ControlFlow<Self, Self> {
-        let mut problems = self_.unwrap_or_default();
-        problems.0.extend(other.0);
-        ControlFlow::Continue(problems)
+        ControlFlow::Continue(self_.unwrap_or_default().and(other))
     }
 }
 
 impl Display for Problems {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.lines().collect::<Vec<_>>().join("; "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbered(count: usize) -> Problems {
+        Problems::all((0..count).map(|number| Problems::one(&number.to_string(), "is wrong")))
+    }
+
+    fn unknown(problems: Problems, key: &str) -> Problems {
+        let error = ErrorKind::UnknownKey { key, accepted: &[] };
+        take_cf_content(Problems::error::<Infallible>(Some(problems), error, ValuePointerRef::Origin))
+    }
+
+    #[test]
+    fn the_first_problems_are_reported_and_the_others_counted() {
+        let lines: Vec<String> = numbered(MAX_REPORTED).of_body().lines().collect();
+        assert_eq!((lines.len(), lines[49].as_str()), (50, "body.49 is wrong"));
+        assert_eq!(numbered(51).lines().last().as_deref(), Some("and 1 more problem"));
+        let both = Problems::all([numbered(40), numbered(60), numbered(7)]);
+        let lines: Vec<String> = both.lines().collect();
+        assert_eq!((lines.len(), lines[40].as_str(), lines[50].as_str()), (51, "0 is wrong", "and 57 more problems"));
+        assert_eq!(unknown(both, "x").lines().last().as_deref(), Some("and 58 more problems"));
+    }
+
+    #[test]
+    fn long_problems_are_reported_up_to_a_length() {
+        let long = |letter: &str| Problems::one("a", letter.repeat(MAX_BYTES / 2));
+        let problems = Problems::all([long("b"), long("c"), Problems::one("a", "is wrong")]);
+        let lines: Vec<String> = problems.lines().collect();
+        assert_eq!((lines.len(), lines[1].as_str()), (2, "and 2 more problems"), "the reported ones are the first");
+        assert_eq!(Problems::one("a", "b".repeat(MAX_BYTES + 1)).lines().count(), 1);
+    }
+
+    #[test]
+    fn names_of_unknown_fields_are_cut_and_have_no_control_characters() {
+        let line = |key: &str| unknown(Problems::default(), key).to_string();
+        assert_eq!(line(&"ä".repeat(64)), format!("{} is not known", "ä".repeat(64)));
+        assert_eq!(line(&"ä".repeat(65)), format!("{}… is not known", "ä".repeat(64)));
+        assert_eq!(line("a\n  - body.b"), "a\u{fffd}  - body.b is not known");
     }
 }

@@ -89,6 +89,37 @@ async fn a_body_has_at_most_256_kib() {
 }
 
 #[tokio::test]
+async fn a_body_of_very_many_small_values_is_refused_unparsed() {
+    let app = TestApp::start().await;
+    // The object, its field and the list have three marks; the values are separated by commas.
+    let list = |length: usize| format!("{{\"email\":[{}]}}", vec!["0"; length].join(","));
+    let maps = format!("{{\"email\":[{}]}}", vec!["{\"\":0}"; 30_000].join(","));
+    for content_type in ["application/json", ""] {
+        assert_eq!(refusal(&sign_up(&app, content_type, list(19_998)).await), error(400, "SCHEMA_ERROR"));
+        for body in [list(19_999), maps.clone(), "[".repeat(200_000)] {
+            let refused = sign_up(&app, content_type, body).await;
+            assert_eq!(refusal(&refused), error(400, "BODY_PARSING_ERROR"));
+            assert!(refused.text().contains("more than 20000"), "{}", refused.text());
+        }
+    }
+    let text = json!({ "email": "{[,:\"\\".repeat(30_000) }).to_string();
+    assert_eq!(refusal(&sign_up(&app, "application/json", text).await), error(400, "SCHEMA_ERROR"), "a text may contain anything");
+    let form = |pairs: usize| vec!["a=1"; pairs].join("&");
+    let form = async |pairs| refusal(&sign_up(&app, "application/x-www-form-urlencoded", form(pairs)).await);
+    assert_eq!([form(20_001).await, form(20_002).await], [error(400, "SCHEMA_ERROR"), error(400, "BODY_PARSING_ERROR")]);
+}
+
+#[tokio::test]
+async fn an_email_may_be_sent_to_as_many_users_as_a_body_can_name() {
+    let app = TestApp::start().await;
+    let ids = vec!["6b0f6c3d-1c2e-4f5a-9b8c-7d6e5f403122"; 6600];
+    let body = json!({ "user_ids": ids, "html": "<p>Hi</p>", "subject": "Hi", "notification_category_name": "Marketing" });
+    assert!(body.to_string().len() > 250 * 1024);
+    let answer = app.server().post("/api/v1/emails/send-email", body).await;
+    assert!(!["BODY_PARSING_ERROR", "BODY_TOO_LARGE", "SCHEMA_ERROR"].contains(&answer.code().as_str()), "{}", answer.text());
+}
+
+#[tokio::test]
 async fn a_mistyped_field_is_reported_with_the_expected_type() {
     let app = TestApp::start().await;
     for (value, kind) in [

@@ -3,6 +3,7 @@
 
 mod bodies;
 mod large;
+mod problems;
 mod sweep;
 
 use api::http::Interface;

@@ -243,4 +243,6 @@ async fn other_methods_media_types_and_sizes_are_refused() {
         let answer = app.anonymous().request("POST", path).header("content-type", "application/json").body(large).send().await;
         assert_eq!((answer.status(), &answer.json()["jsonrpc"]), (413, &json!("2.0")), "{path}");
     }
+    let complex = app.anonymous().request("POST", "/mcp").header("content-type", "application/json").body("[".repeat(20_001)).send().await;
+    assert_eq!((complex.status(), &complex.json()["error"]["message"]), (400, &json!("The body has too many values.")));
 }

@@ -118,6 +118,42 @@ async fn values_of_custom_headers_are_secrets() {
 }
 
 #[tokio::test]
+async fn values_of_custom_headers_do_not_follow_a_changed_url() {
+    let (app, receiver, evil) = (TestApp::start().await, Receiver::start().await, Receiver::start().await);
+    let headers = json!({ "authorization": "Bearer t0p-s3cret", "x-team": "billing" });
+    let created = endpoint(&app, json!({ "url": receiver.url, "event_types": ["user.created"], "custom_headers": headers })).await;
+    let change = async |body| app.admin().patch(&path(&created, ""), body).await;
+    let hidden = json!({ "authorization": "********", "x-team": "billing" });
+    // Another host, and another path of the same host, which may belong to somebody else.
+    for url in [evil.url.clone(), format!("{}/others", receiver.url)] {
+        for body in [
+            json!({ "url": url }),
+            json!({ "url": url, "enabled": true, "description": "mine" }),
+            json!({ "url": url, "custom_headers": hidden }),
+            json!({ "url": url, "custom_headers": { "AUTHORIZATION": "********" } }),
+        ] {
+            let refused = change(body.clone()).await;
+            assert_eq!((refused.status(), refused.code().as_str()), (400, "SCHEMA_ERROR"), "{body}");
+            assert!(refused.text().contains("body.custom_headers must contain the value"), "{}", refused.text());
+        }
+    }
+    assert_eq!(app.admin().get(&path(&created, "")).await.json()["url"], receiver.url, "nothing was changed");
+    // The form of the console sends the URL with every change.
+    let same = json!({ "url": receiver.url, "description": "Billing", "custom_headers": { "authorization": "********" } });
+    assert_eq!(change(same).await.status(), 200);
+    create_user(&app, "Ada").await;
+    app.deliver_webhooks().await;
+    assert_eq!(receiver.received()[0].header("authorization"), "Bearer t0p-s3cret");
+    let moved = json!({ "url": evil.url, "custom_headers": { "authorization": "Bearer new" } });
+    assert_eq!(change(moved).await.status(), 200);
+    assert_eq!(change(json!({ "url": receiver.url, "custom_headers": {} })).await.status(), 200);
+    assert_eq!(change(json!({ "url": evil.url })).await.status(), 200, "without headers, the URL alone changes");
+    create_user(&app, "Bob").await;
+    app.deliver_webhooks().await;
+    assert_eq!((evil.received().len(), evil.received()[0].headers.get("authorization")), (1, None));
+}
+
+#[tokio::test]
 async fn both_secrets_sign_while_a_rotation_lasts() {
     let (app, receiver) = (TestApp::start().await, Receiver::start().await);
     let created = endpoint_at(&app, &receiver, &["user.created"]).await;

@@ -25,6 +25,7 @@ use serde_json::{Value, json};
 use store::record;
 use url::Url;
 use wire::id::ProjectId;
+use wire::json::is_too_complex;
 
 use crate::oauth::account;
 use crate::oauth::code;
@@ -160,7 +161,7 @@ fn code_of<'a>(provider: &OAuthProvider, answer: &'a ProviderAnswer) -> Result<&
 
 /// The name in Apple's format: `{"name":{"firstName","lastName"}}`.
 fn name_of(answer: &ProviderAnswer) -> Option<String> {
-    let user: Value = serde_json::from_str(answer.user.as_deref()?).ok()?;
+    let user: Value = serde_json::from_str(answer.user.as_deref().filter(|text| !is_too_complex(text.as_bytes()))?).ok()?;
     let parts = ["firstName", "lastName"].map(|part| user["name"][part].as_str().unwrap_or_default().trim());
     let name = line::to_line(parts.join(" ").trim(), line::MAX_NAME);
     (!name.is_empty()).then_some(name)

@@ -18,6 +18,7 @@ use serde_json::{Map, Value};
 use store::document::{ConfigError, DocumentRow, DocumentWrite, MAX_CHANGES};
 use utoipa::ToSchema;
 use wire::id::DocumentId;
+use wire::json::{MAX_MARKS, is_too_complex};
 use wire::problem::Problems;
 
 #[derive(Deserr, ToSchema)]
@@ -43,6 +44,9 @@ pub(crate) fn permit(access: &Access<Server>, level: Level) -> Result<(), KnownE
 
 /// Parses the JSON text of an object.
 pub(crate) fn parse(text: &str) -> Result<Map<String, Value>, Problems> {
+    if is_too_complex(text.as_bytes()) {
+        return Err(Problems::one("", format!("must have at most {MAX_MARKS} of the characters {{ [ , : outside strings")));
+    }
     serde_json::from_str(text).map_err(|error| Problems::one("", format!("must be the JSON text of an object: {error}")))
 }
 

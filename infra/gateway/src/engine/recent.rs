@@ -23,8 +23,10 @@ pub(super) type Item = HashMap<String, AttributeValue>;
 
 /// The maximum number of items. A user has about 6 KB in this form, a project about 15.
 const MOST: usize = 500;
-/// The size of the largest item that is kept, in bytes of names and values.
-const LARGEST: usize = 16 << 10;
+/// The size of the largest item that is kept, in bytes of memory; all items have 16 MB at most.
+const LARGEST: usize = 32 << 10;
+/// An estimate of what the allocator adds to each allocation, in bytes.
+const ALLOCATION: usize = 16;
 /// How long an item is kept. This bounds the effect of writes that nobody announces, such as those
 /// of a person who opens the file with another program.
 const KEPT: Duration = Duration::from_secs(2);
@@ -118,10 +120,10 @@ impl Recent {
     /// item is read from the database.
     pub(super) fn find(&self, key: ItemKey) -> Found {
         let mut state = self.state();
-        if let Some((read_at, item)) = state.items.get(&key)
-            && read_at.elapsed() < KEPT
-        {
-            return Found::Item(Arc::clone(item));
+        match state.items.get(&key) {
+            Some((read_at, item)) if read_at.elapsed() < KEPT => return Found::Item(Arc::clone(item)),
+            Some(_) => drop(state.items.remove(&key)),
+            None => {}
         }
         let group = self.group(&key);
         let changes = state.groups[group].changes;
@@ -136,6 +138,7 @@ impl Recent {
         }
         let item = Arc::new(item.clone());
         let mut state = self.state();
+        state.forget_expired();
         let group = state.groups[unknown.group];
         if group.under_way == 0 && group.changes == unknown.changes {
             state.items.insert(unknown.key, (unknown.asked_at, item));
@@ -174,6 +177,13 @@ impl Recent {
 }
 
 impl State {
+    /// Forgets the items that were used least recently, as long as they have expired.
+    fn forget_expired(&mut self) {
+        while self.items.iter().next().is_some_and(|(_, (read_at, _))| read_at.elapsed() >= KEPT) {
+            self.items.remove_lru();
+        }
+    }
+
     fn change(&mut self, groups: Option<&[usize]>, count: impl Fn(&mut Group)) {
         let change = |group: &mut Group| {
             count(group);
@@ -192,21 +202,28 @@ impl Drop for Write {
     }
 }
 
-/// The size of an item in bytes, without the overhead of its maps.
-fn size(item: &Item) -> usize {
-    item.iter().map(|(name, value)| name.len() + size_of_value(value)).sum()
+/// The memory of a map in bytes, with what it contains. An item of many small maps takes hundreds
+/// of times the length of its names and values.
+fn size(map: &Item) -> usize {
+    // A table has room for one more entry for each seven.
+    let places = map.capacity() + map.capacity().div_ceil(7);
+    let table = places * (size_of::<(String, AttributeValue)>() + 1) + ALLOCATION;
+    table + map.iter().map(|(name, value)| ALLOCATION + name.len() + size_of_value(value)).sum::<usize>()
 }
 
+/// The memory of a value in bytes, without the place of the value itself.
 fn size_of_value(value: &AttributeValue) -> usize {
-    match value {
-        AttributeValue::S(text) | AttributeValue::N(text) => text.len(),
-        AttributeValue::B(bytes) => bytes.as_ref().len(),
-        AttributeValue::Ss(texts) | AttributeValue::Ns(texts) => texts.iter().map(String::len).sum(),
-        AttributeValue::Bs(all) => all.iter().map(|bytes| bytes.as_ref().len()).sum(),
-        AttributeValue::L(values) => values.iter().map(size_of_value).sum(),
-        AttributeValue::M(values) => size(values),
-        _ => 1,
-    }
+    let list = |lengths: &mut dyn Iterator<Item = usize>| lengths.map(|length| size_of::<String>() + ALLOCATION + length).sum::<usize>();
+    ALLOCATION
+        + match value {
+            AttributeValue::S(text) | AttributeValue::N(text) => text.len(),
+            AttributeValue::B(bytes) => bytes.as_ref().len(),
+            AttributeValue::Ss(texts) | AttributeValue::Ns(texts) => list(&mut texts.iter().map(String::len)),
+            AttributeValue::Bs(all) => list(&mut all.iter().map(|bytes| bytes.as_ref().len())),
+            AttributeValue::L(values) => values.iter().map(|value| size_of::<AttributeValue>() + size_of_value(value)).sum(),
+            AttributeValue::M(values) => size(values),
+            _ => 0,
+        }
 }
 
 #[cfg(test)]
@@ -276,5 +293,36 @@ mod tests {
         }
         assert_eq!(recent.state().items.len(), MOST);
         assert!(!is_kept(&recent, key(2)));
+    }
+
+    #[test]
+    fn an_item_counts_with_the_overhead_of_its_maps_and_lists() {
+        let recent = Recent::default();
+        let small = || AttributeValue::M(item(""));
+        let list =
+            |value: &dyn Fn() -> AttributeValue| HashMap::from([("a".to_owned(), AttributeValue::L((0..4096).map(|_| value()).collect()))]);
+        // Names and values have 8 KB, the tables of the maps more than a megabyte.
+        let maps = list(&small);
+        assert!(size(&maps) > 4096 * 4 * size_of::<(String, AttributeValue)>());
+        for item in [maps, list(&|| AttributeValue::Null(true)), list(&|| AttributeValue::Ss(vec![String::new()]))] {
+            recent.keep(unknown(&recent, key(0)), &item);
+            assert!(!is_kept(&recent, key(0)));
+        }
+    }
+
+    #[test]
+    fn expired_items_are_forgotten_when_others_are_kept() {
+        let recent = Recent::default();
+        for sk in 0..10 {
+            recent.keep(unknown(&recent, key(sk)), &item("x"));
+        }
+        let long_ago = Instant::now().checked_sub(KEPT).expect("the machine has run for a while");
+        recent.state().items.iter_mut().take(9).for_each(|(_, (read_at, _))| *read_at = long_ago);
+        recent.keep(unknown(&recent, key(10)), &item("x"));
+        let left: Vec<_> = recent.state().items.iter().map(|(key, _)| key.clone()).collect();
+        assert_eq!(left, [key(9), key(10)]);
+        recent.state().items.iter_mut().for_each(|(_, (read_at, _))| *read_at = long_ago);
+        assert!(!is_kept(&recent, key(9)));
+        assert_eq!(recent.state().items.len(), 1);
     }
 }

@@ -34,6 +34,9 @@ use tower::ServiceExt as _;
 pub(crate) use connections::Connections;
 pub(crate) use proxies::{Network, Proxies};
 
+/// The size of a connection's read buffer, and thus of the largest header, in bytes. API Gateway
+/// accepts 10 KB.
+const READ_BUFFER: usize = 64 << 10;
 /// How long to pause after the operating system failed to accept a connection.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -104,7 +107,7 @@ impl Client {
         let connection = &self.place.connection;
         let service = service_fn(|request| self.answer(request));
         let io = TokioIo::new(Watched::new(stream, Arc::clone(connection)));
-        let mut served = std::pin::pin!(http1::Builder::new().serve_connection(io, service));
+        let mut served = std::pin::pin!(http1::Builder::new().max_buf_size(READ_BUFFER).serve_connection(io, service));
         let mut overdue = std::pin::pin!(tokio::time::sleep(Duration::ZERO));
         let mut stopping = std::pin::pin!(stopped(&mut stop));
         let mut is_stopping = false;

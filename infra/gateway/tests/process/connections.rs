@@ -81,6 +81,43 @@ fn headers_bodies_and_idle_connections_time_out() {
     }
 }
 
+/// Sends a request on a new connection, and returns the status; empty if the connection fails first.
+fn status_of(port: u16, request: &str) -> String {
+    let (mut stream, mut received) = (connect(port), [0; 12]);
+    stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    // If the gateway answers early and closes the connection, writing fails.
+    let _ = stream.write_all(request.as_bytes());
+    match stream.read_exact(&mut received) {
+        Ok(()) => String::from_utf8_lossy(&received[9..]).into_owned(),
+        Err(_) => String::new(),
+    }
+}
+
+#[test]
+fn a_header_is_accepted_up_to_a_size() {
+    let gateway = Gateway::spawn(&mut gateway(&["--memory", "--listen", "127.0.0.1:0"]));
+    let header = |length: usize| format!("GET /health HTTP/1.1\r\nhost: localhost\r\nx-long: {}\r\n\r\n", "x".repeat(length));
+    assert_eq!(status_of(gateway.port(), &header(60 << 10)), "200");
+    // What the gateway does not read resets the connection, which may overtake the response.
+    let refused = status_of(gateway.port(), &header(300 << 10));
+    assert!(["431", ""].contains(&refused.as_str()), "{refused}");
+}
+
+#[test]
+fn a_body_may_arrive_in_chunks_of_one_byte() {
+    let gateway = Gateway::spawn(&mut gateway(&["--memory", "--listen", "127.0.0.1:0"]));
+    let request = |body: &str| {
+        let chunks: String = body.chars().map(|byte| format!("1\r\n{byte}\r\n")).collect();
+        format!(
+            "POST /api/v1/check-version HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+             transfer-encoding: chunked\r\n\r\n{chunks}0\r\n\r\n"
+        )
+    };
+    assert_eq!(status_of(gateway.port(), &request("{\"clientVersion\":\"1.2.3\"}")), "200");
+    let too_large = status_of(gateway.port(), &request(&" ".repeat((256 << 10) + 1)));
+    assert!(["413", ""].contains(&too_large.as_str()), "{too_large}");
+}
+
 /// Starts a gateway that may have at most 128 descriptors.
 fn confined() -> Gateway {
     let mut command = Command::new("sh");

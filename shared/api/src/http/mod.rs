@@ -13,6 +13,7 @@ pub mod router;
 pub mod text;
 pub mod verb;
 pub mod version;
+pub(crate) mod whole_body;
 
 pub use crate::http::describe::{Describe, Description, Signature};
 pub use crate::http::json::{Created, Json};

@@ -254,10 +254,16 @@ impl Route {
         Self { trail: Trail::Entry, ..self }
     }
 
+    /// Whether requests are counted in the table. Those that may name no existing project are
+    /// counted in the process's memory.
+    pub fn counts_in_table(&self) -> bool {
+        self.limit.is_some_and(|limit| limit != Limit::Unproved)
+    }
+
     /// What the function's role may do to the table: the operation's own actions, and those for
     /// counting requests, for reading the counts, and for writing the trail.
     pub fn actions(&self) -> Vec<TableAction> {
-        let counting = self.limit.into_iter().flat_map(|_| [TableAction::GetItem, TableAction::UpdateItem]);
+        let counting = self.counts_in_table().then_some([TableAction::GetItem, TableAction::UpdateItem]).into_iter().flatten();
         let telling = (self.trail == Trail::Entry).then_some(TableAction::PutItem);
         let mut actions: Vec<TableAction> = self.table.iter().copied().chain(counting).chain(telling).collect();
         actions.sort_unstable();

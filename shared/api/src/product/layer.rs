@@ -6,21 +6,22 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::time::Duration;
 
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::{FromRequestParts as _, RawPathParams, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use errors::{Answered, AnsweredCode, KnownError};
 use flows::{App, rejections};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
-use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde_json::{Map, Value};
 use store::{record, retry};
 use tokio::time::{Instant, sleep_until};
 use tracing::Instrument as _;
+use wire::json::{MAX_MARKS, is_too_complex};
 
 use crate::http::request_id::RequestId;
 use crate::http::route::Route;
+use crate::http::whole_body::{self, Unread};
 use crate::product::header_family::{REQUEST_HEADERS, RESPONSE_HEADERS, answer_prefixes, is_of_older_sdk, names};
 use crate::product::input::ParsedBody;
 use crate::product::{oauth_error, trail};
@@ -118,11 +119,10 @@ async fn read_body(method: &Method, headers: &HeaderMap, body: Body) -> Result<O
     if matches!(*method, Method::GET | Method::HEAD) {
         return Ok(None);
     }
-    let bytes = match Limited::new(body, MAX_BODY_BYTES).collect().await {
-        Ok(body) => body.to_bytes(),
-        Err(error) if error.is::<LengthLimitError>() => return Err(KnownError::BodyTooLarge { max_bytes: MAX_BODY_BYTES }),
-        Err(_) => return Err(unreadable("it ended early")),
-    };
+    let bytes = whole_body::read(body, MAX_BODY_BYTES).await.map_err(|error| match error {
+        Unread::TooLarge => KnownError::BodyTooLarge { max_bytes: MAX_BODY_BYTES },
+        Unread::EndedEarly => unreadable("it ended early"),
+    })?;
     let content_type = headers.get(header::CONTENT_TYPE).map_or(Ok(""), |value| value.to_str());
     let content_type = content_type.map_err(|_| unreadable("its content type is not text"))?.trim();
     if content_type.is_empty() {
@@ -138,26 +138,36 @@ fn unreadable(reason: impl Into<Cow<'static, str>>) -> KnownError {
 
 /// A body without a content type is parsed as JSON, the usual format (RFC 9110 §8.3 lets the
 /// recipient examine it).
-fn parse_unlabelled(bytes: &Bytes) -> Result<Option<Value>, KnownError> {
+fn parse_unlabelled(bytes: &[u8]) -> Result<Option<Value>, KnownError> {
     if bytes.is_empty() {
         return Ok(None);
     }
-    let parsed = serde_json::from_slice(bytes).map(Some);
-    parsed.map_err(|error| unreadable(format!("it has no content type and is not valid JSON: {error}")))
+    parse_json(bytes, "it has no content type and is not valid JSON")
 }
 
-fn parse_body(media_type: &str, bytes: &Bytes) -> Result<Option<Value>, KnownError> {
+/// Parses JSON; `fault` begins the reason of an error, which contains the position and what was
+/// expected there, but no part of the body.
+fn parse_json(bytes: &[u8], fault: &str) -> Result<Option<Value>, KnownError> {
+    if is_too_complex(bytes) {
+        return Err(unreadable(format!("outside strings, it has more than {MAX_MARKS} of the characters {{ [ , :")));
+    }
+    serde_json::from_slice(bytes).map(Some).map_err(|error| unreadable(format!("{fault}: {error}")))
+}
+
+fn parse_body(media_type: &str, bytes: &[u8]) -> Result<Option<Value>, KnownError> {
     let is_known =
         matches!(media_type, "application/json" | "application/x-www-form-urlencoded" | "text/plain" | "application/octet-stream");
     match media_type {
         _ if !is_known => Err(unreadable("its content type is not supported; send `content-type: application/json`")),
         _ if bytes.is_empty() => Ok(None),
-        // The error contains the position and what was expected there, but no part of the body.
-        "application/json" => serde_json::from_slice(bytes).map(Some).map_err(|error| unreadable(format!("it is not valid JSON: {error}"))),
+        "application/json" => parse_json(bytes, "it is not valid JSON"),
         // curl by default sends JSON as a form: parsed as such, the whole text would be the name of
         // a field.
         _ if looks_like_json(bytes) => {
             Err(unreadable(format!("it looks like JSON, but its content type is {media_type}; send `content-type: application/json`")))
+        }
+        "application/x-www-form-urlencoded" if bytes.iter().filter(|byte| **byte == b'&').count() > MAX_MARKS => {
+            Err(unreadable(format!("it has more than {MAX_MARKS} of the character &")))
         }
         "application/x-www-form-urlencoded" => {
             let pairs = url::form_urlencoded::parse(bytes).map(|(name, value)| (name.into_owned(), Value::String(value.into_owned())));

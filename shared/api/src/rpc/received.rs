@@ -1,22 +1,22 @@
 //! The request of an agent.
 
-use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
 use axum::response::{IntoResponse, Response};
 use flows::App;
 use http::{HeaderMap, StatusCode, header};
-use http_body_util::{BodyExt as _, Limited};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
+use wire::json::is_too_complex;
 
 use crate::http::describe::{Describe, Described, Description};
+use crate::http::whole_body::{self, Unread};
 use crate::rpc::code::INVALID_REQUEST;
 use crate::rpc::origin;
 use crate::rpc::reply::Reply;
 
 /// A request from an allowed origin, with a body of at most `MOST` bytes whose media type is JSON.
-/// The body has not been parsed.
+/// The body has not been parsed; it is not too complex to be parsed.
 #[derive(Debug)]
 pub struct Received<const MOST: usize> {
     /// The headers.
@@ -24,14 +24,14 @@ pub struct Received<const MOST: usize> {
     /// The query, without `?`.
     pub query: String,
     /// The body.
-    pub body: Bytes,
+    pub body: Vec<u8>,
 }
 
 impl<const MOST: usize> FromRequest<App> for Received<MOST> {
     type Rejection = Response;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Response> {
-        let refused = |status, message| Reply::error(&Value::Null, INVALID_REQUEST, message).with_status(status).into_response();
+        let refused = |status, message: &str| Reply::error(&Value::Null, INVALID_REQUEST, message).with_status(status).into_response();
         let (parts, body) = request.into_parts();
         if !origin::is_allowed(&parts.headers, &app.settings) {
             return Err(refused(StatusCode::FORBIDDEN, "Requests with this `Origin` or `Host` may not call this endpoint."));
@@ -41,16 +41,15 @@ impl<const MOST: usize> FromRequest<App> for Received<MOST> {
         if media_type.as_deref() != Some("application/json") {
             return Err(refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Send `content-type: application/json`."));
         }
-        match Limited::new(body, MOST).collect().await {
-            Ok(body) => {
-                let query = parts.uri.query().unwrap_or_default().to_owned();
-                Ok(Self { headers: parts.headers, query, body: body.to_bytes() })
-            }
-            Err(error) if error.is::<http_body_util::LengthLimitError>() => {
-                Err(refused(StatusCode::PAYLOAD_TOO_LARGE, &format!("The body has more than {MOST} bytes.")))
-            }
-            Err(_) => Err(refused(StatusCode::BAD_REQUEST, "The body ended early.")),
+        let body = whole_body::read(body, MOST).await.map_err(|error| match error {
+            Unread::TooLarge => refused(StatusCode::PAYLOAD_TOO_LARGE, &format!("The body has more than {MOST} bytes.")),
+            Unread::EndedEarly => refused(StatusCode::BAD_REQUEST, "The body ended early."),
+        })?;
+        if is_too_complex(&body) {
+            return Err(refused(StatusCode::BAD_REQUEST, "The body has too many values."));
         }
+        let query = parts.uri.query().unwrap_or_default().to_owned();
+        Ok(Self { headers: parts.headers, query, body })
     }
 }
 

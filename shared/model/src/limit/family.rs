@@ -32,6 +32,6 @@ pub enum Limit {
     /// Every other operation that writes, and previews of emails.
     Write,
     /// In every operation, requests with a wrong key, or for a project, flow or link that does not
-    /// exist; also all reports of exposed API keys.
+    /// exist; also all reports of exposed API keys, and all checks of versions.
     Unproved,
 }

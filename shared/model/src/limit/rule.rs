@@ -74,8 +74,8 @@ pub enum Rule {
     /// Writes with a server's key or by an administrator, if no other rule counts them, and
     /// previews of emails.
     WriteServer,
-    /// Wrong keys, unknown projects, flows and links, and reports of exposed API keys, from an IP
-    /// address.
+    /// Wrong keys, unknown projects, flows and links, reports of exposed API keys, and checks of
+    /// versions, from an IP address.
     Unproved,
 }
 
@@ -146,7 +146,7 @@ impl Rule {
             Self::TestEmailAddress => ("test-email-address", Limit::TestEmail, Rate::new(20, 600), "Test emails requested by an IP address"),
             Self::Write => ("write", Limit::Write, Rate::new(300, 60), "Other writes by a user"),
             Self::WriteServer => ("write-server", Limit::Write, Rate::new(3000, 60), "Other writes, and previews of emails, with the key of a server or an administrator"),
-            Self::Unproved => ("unproved", Limit::Unproved, Rate::new(120, 600), "Wrong keys and unknown projects from an IP address"),
+            Self::Unproved => ("unproved", Limit::Unproved, Rate::new(120, 600), "Wrong keys, unknown projects and checks of versions from an IP address"),
         }
     }
 

@@ -1,4 +1,9 @@
 //! Endpoints, as requests create and change them.
+//!
+//! The values of custom headers can be set, but are never returned. A request with [`HIDDEN`] in
+//! place of a value keeps the existing value, but only with the same URL. Another URL requires the
+//! values again, so that nobody can have them sent to a server under their control. The path counts
+//! as well, because the endpoints of several customers of a service may differ in nothing else.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,7 +52,9 @@ pub struct NewEndpoint {
 #[deserr(deny_unknown_fields)]
 pub struct EndpointPatch {
     /// An `https` URL. `http` is accepted only for the service's own machine, and only if the
-    /// deployment allows private addresses.
+    /// deployment allows private addresses. If the endpoint has headers, another URL requires
+    /// `custom_headers` with all values in plain text, so that they are sent only where their owner
+    /// wants.
     #[deserr(default)]
     pub url: Option<String>,
     /// One line of at most 256 characters.
@@ -60,7 +67,7 @@ pub struct EndpointPatch {
     #[deserr(default)]
     pub enabled: Option<bool>,
     /// All headers that are added to each request. A value of eight asterisks keeps the header's
-    /// value.
+    /// value, unless the URL changes.
     #[deserr(default)]
     pub custom_headers: Option<BTreeMap<String, String>>,
 }
@@ -109,19 +116,24 @@ impl Sealing<'_> {
         wanted: BTreeMap<String, String>,
         known: &[CustomHeader],
     ) -> Result<Vec<CustomHeader>, Rejected> {
-        let problem = |text: String| Rejected::Input(Problems::one("body.custom_headers", text));
         let mut headers = Vec::new();
         for (name, value) in checked(wanted).map_err(problem)? {
             let kept = known.iter().find(|known| known.name == name && value == HIDDEN);
             let value = match kept {
                 Some(kept) => kept.value.clone(),
-                None if value == HIDDEN => return Err(problem(format!("must contain the value of the new header {name}"))),
+                None if value == HIDDEN => {
+                    return Err(problem(format!("must contain the value of {name}, because none is stored for this URL")));
+                }
                 None => self.sealer.seal(self.entropy, &header_owner(self.project.as_str(), id, &name), &value.into())?,
             };
             headers.push(CustomHeader { name, value });
         }
         Ok(headers)
     }
+}
+
+fn problem(text: String) -> Rejected {
+    Rejected::Input(Problems::one("body.custom_headers", text))
 }
 
 fn description(text: String) -> Result<String, Rejected> {
@@ -162,6 +174,7 @@ impl NewEndpoint {
 impl EndpointPatch {
     /// The endpoint with the change. The caller has checked the URL.
     pub fn apply(self, mut endpoint: Endpoint, sealing: Sealing<'_>, now: Timestamp) -> Result<Endpoint, Rejected> {
+        let has_moved = self.url.as_ref().is_some_and(|url| *url != endpoint.url);
         endpoint.url = self.url.unwrap_or(endpoint.url);
         if let Some(text) = self.description {
             endpoint.description = description(text)?;
@@ -172,8 +185,15 @@ impl EndpointPatch {
             Some(false) => endpoint.switch_off(DisabledReason::Manual, now),
             None => {}
         }
-        if let Some(headers) = self.custom_headers {
-            endpoint.headers = sealing.headers(endpoint.id, headers, &endpoint.headers)?;
+        let known = if has_moved { &[][..] } else { &endpoint.headers };
+        match self.custom_headers {
+            Some(headers) => endpoint.headers = sealing.headers(endpoint.id, headers, known)?,
+            None if known.len() == endpoint.headers.len() => {}
+            None => {
+                return Err(problem(
+                    "must contain the values of all headers again, because the URL changes: they were for the old URL".to_owned(),
+                ));
+            }
         }
         endpoint.updated_at = now;
         Ok(endpoint)

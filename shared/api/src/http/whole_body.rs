@@ -1,0 +1,66 @@
+//! Reads the body of a request into one buffer.
+//!
+//! The frames of a body are not collected: a chunk of a single byte becomes a frame of its own,
+//! which takes many times the memory of its data and keeps the connection's read buffer allocated.
+
+use axum::body::{Body, HttpBody as _};
+use http_body_util::BodyExt as _;
+
+/// Why a body was not read.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Unread {
+    /// It has more bytes than permitted, or announces more.
+    TooLarge,
+    /// The connection failed, or the client was too slow.
+    EndedEarly,
+}
+
+/// Reads a body of at most `most` bytes.
+pub(crate) async fn read(mut body: Body, most: usize) -> Result<Vec<u8>, Unread> {
+    // The announced length only refuses. Memory is allocated for what has arrived.
+    if body.size_hint().lower() > most as u64 {
+        return Err(Unread::TooLarge);
+    }
+    let mut whole = Vec::new();
+    while let Some(frame) = body.frame().await {
+        // Trailers are ignored.
+        let Ok(data) = frame.map_err(|_| Unread::EndedEarly)?.into_data() else { continue };
+        if data.len() > most - whole.len() {
+            return Err(Unread::TooLarge);
+        }
+        whole.extend_from_slice(&data);
+    }
+    Ok(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Error, ErrorKind};
+
+    use axum::body::Bytes;
+    use futures_util::stream::{self, StreamExt as _};
+
+    use super::*;
+
+    /// A body without a length that arrives in frames, and fails after them if `fails`.
+    fn frames(frames: &[&'static str], fails: bool) -> Body {
+        let frames: Vec<_> = frames.iter().map(|frame| Ok(Bytes::from_static(frame.as_bytes()))).collect();
+        let end = fails.then(|| Err(Error::from(ErrorKind::ConnectionReset)));
+        Body::from_stream(stream::iter(frames).chain(stream::iter(end)))
+    }
+
+    #[tokio::test]
+    async fn frames_become_one_buffer_of_limited_size() {
+        assert_eq!(read(frames(&["ab", "", "c"], false), 3).await.as_deref(), Ok("abc".as_bytes()));
+        assert_eq!(read(frames(&["ab", "cd"], false), 3).await, Err(Unread::TooLarge));
+        assert_eq!(read(frames(&["ab"], true), 3).await, Err(Unread::EndedEarly));
+        assert_eq!(read(Body::empty(), 0).await, Ok(Vec::new()));
+    }
+
+    #[tokio::test]
+    async fn a_body_that_announces_too_many_bytes_is_refused_unread() {
+        let announced = Body::from("abcd");
+        assert_eq!(announced.size_hint().exact(), Some(4));
+        assert_eq!(read(announced, 3).await, Err(Unread::TooLarge));
+    }
+}

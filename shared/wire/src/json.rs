@@ -1,0 +1,45 @@
+//! How complex a JSON text may be.
+
+/// The maximum number of the characters `{`, `[`, `,` and `:` outside the strings of a JSON text.
+/// Parsed, an object or array takes hundreds of times the memory of its few characters.
+pub const MAX_MARKS: usize = 20_000;
+
+/// Whether a JSON text is too complex to be parsed ([`MAX_MARKS`]). The text need not be valid: up
+/// to the character at which a parser stops, both read it alike.
+pub fn is_too_complex(text: &[u8]) -> bool {
+    let (mut is_in_string, mut is_escaped, mut marks) = (false, false, 0);
+    for byte in text {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = is_in_string,
+            b'"' => is_in_string = !is_in_string,
+            b'{' | b'[' | b',' | b':' if !is_in_string => marks += 1,
+            _ => {}
+        }
+    }
+    marks > MAX_MARKS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_outside_strings_count() {
+        for mark in ["{", "[", ",", ":"] {
+            assert!(!is_too_complex(mark.repeat(MAX_MARKS).as_bytes()), "{mark}");
+            assert!(is_too_complex(mark.repeat(MAX_MARKS + 1).as_bytes()), "{mark}");
+        }
+    }
+
+    #[test]
+    fn marks_in_strings_do_not_count() {
+        let marks = "{[,:".repeat(MAX_MARKS);
+        for text in [format!("\"{marks}\""), format!("\"\\\"{marks}\""), format!("\"\\\\\\\"{marks}\""), format!("\"\",\"{marks}\"")] {
+            assert!(!is_too_complex(text.as_bytes()), "{}", &text[..10]);
+        }
+        for text in [format!("\"\"{marks}"), format!("\"\\\\\"{marks}"), format!("\\\"\"{marks}"), format!("\"\\u0022\"{marks}")] {
+            assert!(is_too_complex(text.as_bytes()), "{}", &text[..10]);
+        }
+    }
+}
