@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use infra::operations;
+use model::limit::Limit;
 
 use crate::WHOLE_RUN;
 
@@ -30,7 +31,7 @@ fn roles_have_no_unused_permissions() {
         let others = SAME.iter().find(|(name, _)| *name == route.name).and_then(|(_, other)| done.get(other));
         let all = done.get(route.name).into_iter().chain(others).flatten();
         let mut done: BTreeSet<String> = all.map(|action| (*action).to_owned()).collect();
-        if route.counts_in_table() {
+        if route.limit.is_some_and(Limit::is_in_table) {
             done.insert("GetItem".to_owned());
         }
         let (spare, missing): (Vec<_>, Vec<_>) = (may.difference(&done).collect(), done.difference(&may).collect());

@@ -8,7 +8,7 @@ use api::product::{Access, Admin, Input};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
 use model::webhook::delivery::DeliveryView;
-use store::webhook::delivery::NewDelivery;
+use store::webhook::replay::Replay;
 use utoipa::ToSchema;
 use wire::id::{WebhookDeliveryId, WebhookEndpointId};
 
@@ -35,11 +35,13 @@ pub async fn handle(access: Access<Admin>, Input { path, .. }: Input<Ignored, No
         found(&access, path.id).await?;
         return Err(KnownError::WebhookDeliveryNotFound.into());
     };
-    let new = old.again(app.entropy.ordered_uuid(now).into(), now);
-    let replay = NewDelivery::replay(lane, new.clone(), now);
-    match app.store.replay_webhooks(vec![replay], now).await {
-        Ok(()) => Ok(Json(new.into())),
-        Err(store::Error::Conflict(_)) => Err(KnownError::WebhookEndpointNotFound.into()),
+    let replay = Replay::new(lane, &old, app.entropy.ordered_uuid(now).into(), now);
+    match app.store.replay_webhook(&replay, now).await {
+        Ok(()) => Ok(Json(replay.delivery().into())),
+        Err(store::Error::Conflict(_)) => {
+            found(&access, path.id).await?;
+            Err(KnownError::WebhookDeliveryNotFound.into())
+        }
         Err(error) => Err(error.into()),
     }
 }

@@ -1,6 +1,6 @@
 //! `POST /api/v1/internal/webhook-endpoints/{id}/replay-failed`: delivers again the events since a
-//! given time whose delivery failed after all attempts, at most a thousand per request unless
-//! more were created at the same time.
+//! given time whose delivery failed after all attempts, each once, and at most a thousand per
+//! request unless more were created at the same time.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Route};
@@ -9,15 +9,17 @@ use api::product::{Access, Admin, Input};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
 use jiff::Timestamp;
+use model::limit::Limit;
 use model::outbox::patch::AtMillis;
 use serde::Serialize;
-use store::webhook::delivery::NewDelivery;
+use store::webhook::replay::Replay;
 use utoipa::ToSchema;
 
 use crate::endpoints::input::{EndpointPath, found, lane};
 
 pub const ROUTE: Route = Route::post("webhooks-delivery-replay-failed", "/api/v1/internal/webhook-endpoints/{id}/replay-failed")
     .summary("Delivers again the events whose delivery failed since a given time")
+    .limit(Limit::WebhookReplay)
     .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem])
     .errors(&[ErrorCode::WebhookEndpointNotFound]);
 
@@ -48,11 +50,9 @@ pub async fn handle(
     if failed.is_empty() {
         found(&access, path.id).await?;
     }
-    let again = failed.iter().map(|old| old.again(app.entropy.ordered_uuid(now).into(), now));
-    let new: Vec<NewDelivery> = again.map(|new| NewDelivery::replay(lane.clone(), new, now)).collect();
-    let count = new.len();
-    match app.store.replay_webhooks(new, now).await {
-        Ok(()) => Ok(Json(Replayed { count, next_since_millis: next.map(Timestamp::as_millisecond) })),
+    let replays = failed.iter().map(|old| Replay::new(lane.clone(), old, app.entropy.ordered_uuid(now).into(), now));
+    match app.store.replay_webhooks(replays.collect(), now).await {
+        Ok(count) => Ok(Json(Replayed { count, next_since_millis: next.map(Timestamp::as_millisecond) })),
         Err(store::Error::Conflict(_)) => Err(KnownError::WebhookEndpointNotFound.into()),
         Err(error) => Err(error.into()),
     }

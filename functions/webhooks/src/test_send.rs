@@ -1,12 +1,15 @@
 //! `POST /api/v1/internal/send-test-webhook`: sends an event of the type `endpoint.test` to an
 //! endpoint once, and returns whether the endpoint accepted it. Disabled endpoints receive it, too.
 
+use std::time::Duration;
+
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem};
 use api::http::{Json, Route};
 use api::product::{Access, Admin, Input};
 use deserr::Deserr;
 use errors::Error;
 use flows::webhook::attempt;
+use model::limit::Limit;
 use model::webhook::delivery::{Attempt, Delivery};
 use model::webhook::event::{EventType, Message};
 use serde::Serialize;
@@ -18,7 +21,12 @@ use crate::endpoints::input::lane;
 
 pub const ROUTE: Route = Route::post("webhooks-test-send", "/api/v1/internal/send-test-webhook")
     .summary("Sends a test event to a webhook endpoint")
+    .limit(Limit::WebhookTest)
     .table(&[BatchGetItem, GetItem, PutItem]);
+
+/// How long the endpoint may take. The function must end within ten seconds, and record the outcome
+/// before.
+const BUDGET: Duration = Duration::from_secs(7);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
@@ -47,7 +55,7 @@ pub async fn handle(access: Access<Admin>, Input { body, .. }: Input<SendTest>) 
     let data = json!({ "message": "This is a test of the endpoint.", "endpointUrl": endpoint.url });
     let message = Message::new(format!("msg_{}", app.entropy.uuid().simple()), EventType::EndpointTest, now, &data);
     let mut delivery = Delivery::new(app.entropy.ordered_uuid(now).into(), message, now);
-    let outcome = attempt(app, project, &endpoint, &delivery).await;
+    let outcome = attempt(app, project, &endpoint, &delivery, BUDGET).await;
     delivery.attempted_once(outcome.clone());
     app.store.put_webhook_delivery(&lane(&access, endpoint.id), &delivery).await?;
     Ok(Json(if outcome.is_success() { Tested { success: true, error_message: None } } else { failed(reason(outcome)) }))

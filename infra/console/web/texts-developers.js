@@ -68,7 +68,7 @@ export const developers = {
     replayText: "The endpoint receives the event again.",
     replayFailed: "Deliver failed events again",
     replayFailedText:
-      "Every event whose eight attempts all failed is delivered again. Message ids stay the same, so that your server recognises events that it has already received.",
+      "Every event whose eight attempts all failed is delivered again, unless it has been already. Message ids stay the same, so that your server recognises events that it has already received.",
     period: "Events of",
     periods: [
       [3, "the last 3 days"],

@@ -1,11 +1,14 @@
 //! One attempt to deliver an event to an endpoint. The request is signed, its duration is limited,
 //! and every outcome, even a failure, becomes an [`Attempt`].
 
+use std::time::Duration;
+
 use crypto::webhook::sign;
 use jiff::Timestamp;
 use model::webhook::delivery::{Attempt, Delivery};
 use model::webhook::{Endpoint, header_owner, secret_owner};
 use net::outgoing::Fault;
+pub use net::webhook::BUDGET;
 use net::webhook::{Posted, post};
 use secrecy::ExposeSecret as _;
 use tokio::time::Instant;
@@ -24,11 +27,11 @@ type Headers = Vec<(String, String)>;
 /// The text in a fault's reason if the endpoint took too long; the time limit follows the text.
 const LATE: &str = "no answer within";
 
-/// Sends a delivery to its endpoint.
-pub async fn attempt(app: &App, project: &ProjectId, endpoint: &Endpoint, delivery: &Delivery) -> Attempt {
+/// Sends a delivery to its endpoint, which may take `budget` until the status of its answer.
+pub async fn attempt(app: &App, project: &ProjectId, endpoint: &Endpoint, delivery: &Delivery, budget: Duration) -> Attempt {
     let (at, began) = (app.clock.now(), Instant::now());
     let outcome = match headers(app, project, endpoint, delivery, at) {
-        Ok(headers) => post(&app.settings, &endpoint.url, headers, delivery.body.clone()).await.map_err(|fault| told(&fault)),
+        Ok(headers) => post(&app.settings, &endpoint.url, headers, delivery.body.clone(), budget).await.map_err(|fault| told(&fault)),
         Err(reason) => Err(reason),
     };
     let duration_millis = u32::try_from(began.elapsed().as_millis()).unwrap_or(u32::MAX);

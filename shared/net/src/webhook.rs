@@ -16,7 +16,8 @@ use url::{Host, Url};
 
 use crate::outgoing::{Fault, Outgoing, unavailable, unsendable};
 
-/// How long an endpoint may take, from resolving its name to the status of its answer.
+/// How long an endpoint may take for a delivery, from resolving its name to the status of its
+/// answer.
 pub const BUDGET: Duration = Duration::from_secs(10);
 /// The part of an answer's body that is kept, in bytes.
 const KEPT: usize = 1024;
@@ -61,8 +62,9 @@ fn is_this_machine(url: &Url) -> bool {
     }
 }
 
-/// Posts a body to an endpoint. Any status is an answer; a fault means that there was none.
-pub async fn post(settings: &Settings, url: &str, headers: Vec<(String, String)>, body: String) -> Result<Posted, Fault> {
+/// Posts a body to an endpoint, which may take `budget` until the status of its answer. Any status
+/// is an answer; a fault means that there was none.
+pub async fn post(settings: &Settings, url: &str, headers: Vec<(String, String)>, body: String, budget: Duration) -> Result<Posted, Fault> {
     let outgoing = Outgoing::direct(settings);
     let uri = outgoing.check(url)?.as_str().to_owned();
     let mut request = Request::builder().method(Method::POST).uri(uri).body(Full::new(Bytes::from(body))).map_err(unsendable)?;
@@ -74,8 +76,8 @@ pub async fn post(settings: &Settings, url: &str, headers: Vec<(String, String)>
         value.set_sensitive(true);
         request.headers_mut().insert(HeaderName::try_from(name).map_err(unsendable)?, value);
     }
-    let sent = timeout(BUDGET, outgoing.client().request(request)).await;
-    let late = |_| Fault::Unavailable(format!("no answer within {} s", BUDGET.as_secs()));
+    let sent = timeout(budget, outgoing.client().request(request)).await;
+    let late = |_| Fault::Unavailable(format!("no answer within {} s", budget.as_secs()));
     let response = sent.map_err(late)?.map_err(|error| unavailable(&error))?;
     Ok(Posted { status: response.status().as_u16(), body: beginning(response.into_body()).await })
 }

@@ -5,6 +5,7 @@ mod endpoints;
 mod events;
 mod hostile;
 mod queue;
+mod replays;
 mod retries;
 mod stream_filters;
 

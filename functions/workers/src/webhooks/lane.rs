@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use flows::App;
-use flows::webhook::attempt;
+use flows::webhook::{BUDGET, attempt};
 use futures_util::StreamExt as _;
 use futures_util::stream::iter;
 use jiff::Timestamp;
@@ -147,7 +147,7 @@ async fn deliver(
         let project = &lane.0;
         async move {
             reached("delivering", 1);
-            let attempt = attempt(app, project, endpoint, &pending.delivery).await;
+            let attempt = attempt(app, project, endpoint, &pending.delivery, BUDGET).await;
             reached("delivered", 1);
             pending.delivery.attempted(attempt, app.entropy.fraction());
             pending

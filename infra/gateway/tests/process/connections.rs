@@ -81,7 +81,8 @@ fn headers_bodies_and_idle_connections_time_out() {
     }
 }
 
-/// Sends a request on a new connection, and returns the status; empty if the connection fails first.
+/// Sends a request on a new connection, and returns the status, or nothing if the connection fails
+/// first.
 fn status_of(port: u16, request: &str) -> String {
     let (mut stream, mut received) = (connect(port), [0; 12]);
     stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();

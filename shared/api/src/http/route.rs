@@ -254,18 +254,12 @@ impl Route {
         Self { trail: Trail::Entry, ..self }
     }
 
-    /// Whether requests are counted in the table. Those that may name no existing project are
-    /// counted in the process's memory.
-    pub fn counts_in_table(&self) -> bool {
-        self.limit.is_some_and(|limit| limit != Limit::Unproved)
-    }
-
     /// What the function's role may do to the table: the operation's own actions, and those for
     /// counting requests, for reading the counts, and for writing the trail.
     pub fn actions(&self) -> Vec<TableAction> {
-        let counting = self.counts_in_table().then_some([TableAction::GetItem, TableAction::UpdateItem]).into_iter().flatten();
+        let counting = if self.limit.is_some_and(Limit::is_in_table) { &[TableAction::GetItem, TableAction::UpdateItem][..] } else { &[] };
         let telling = (self.trail == Trail::Entry).then_some(TableAction::PutItem);
-        let mut actions: Vec<TableAction> = self.table.iter().copied().chain(counting).chain(telling).collect();
+        let mut actions: Vec<TableAction> = self.table.iter().chain(counting).copied().chain(telling).collect();
         actions.sort_unstable();
         actions.dedup();
         actions

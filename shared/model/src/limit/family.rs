@@ -29,6 +29,10 @@ pub enum Limit {
     ApiKey,
     /// Sending test emails, each through a mail server that the request names.
     TestEmail,
+    /// Sending test events to webhook endpoints, each of which may make the operation wait.
+    WebhookTest,
+    /// Delivering all failed events of a webhook endpoint again, page by page.
+    WebhookReplay,
     /// Every other operation that writes, and previews of emails.
     Write,
     /// In every operation, requests with a wrong key, or for a project, flow or link that does not

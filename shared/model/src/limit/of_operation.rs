@@ -18,9 +18,17 @@ impl Limit {
             Self::Challenge => "challenge",
             Self::ApiKey => "api-key",
             Self::TestEmail => "test-email",
+            Self::WebhookTest => "webhook-test",
+            Self::WebhookReplay => "webhook-replay",
             Self::Write => "write",
             Self::Unproved => "unproved",
         }
+    }
+
+    /// Whether requests are counted in the table. Those that may name no existing project are
+    /// counted in the process's memory.
+    pub fn is_in_table(self) -> bool {
+        self != Self::Unproved
     }
 
     /// The rules by which a request is counted before its operation runs; `is_client` is false for
@@ -37,6 +45,8 @@ impl Limit {
             (Self::Code, false) => &[(Rule::CodeServer, By::Project)],
             (Self::ApiKey, _) => &[(Rule::ApiKey, By::ApiKey)],
             (Self::TestEmail, _) => &[(Rule::TestEmail, By::Project), (Rule::TestEmailAddress, By::Address)],
+            (Self::WebhookTest, _) => &[(Rule::WebhookTest, By::Caller)],
+            (Self::WebhookReplay, _) => &[(Rule::WebhookReplay, By::Caller)],
             (Self::Write, true) => &[(Rule::Write, By::Caller)],
             (Self::Write, false) => &[(Rule::WriteServer, By::Caller)],
             (Self::SignIn | Self::SendCode, false) | (Self::Token | Self::Authorize | Self::Challenge | Self::Poll | Self::Unproved, _) => {

@@ -68,6 +68,10 @@ pub enum Rule {
     TestEmail,
     /// Test emails requested from an IP address.
     TestEmailAddress,
+    /// Test events to webhook endpoints, by an administrator.
+    WebhookTest,
+    /// Requests that deliver the failed events of webhook endpoints again, by an administrator.
+    WebhookReplay,
     /// Writes by a user, or from the IP address of a client without a user, if no other rule
     /// counts them.
     Write,
@@ -81,7 +85,7 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 31] = [
         Self::SignUp,
         Self::SignUpNetwork,
         Self::SignUpServer,
@@ -108,6 +112,8 @@ impl Rule {
         Self::ApiKey,
         Self::TestEmail,
         Self::TestEmailAddress,
+        Self::WebhookTest,
+        Self::WebhookReplay,
         Self::Write,
         Self::WriteServer,
         Self::Unproved,
@@ -144,6 +150,8 @@ impl Rule {
             Self::ApiKey => ("api-key", Limit::ApiKey, Rate::new(600, 60), "Checks of one secret API key of a user or team"),
             Self::TestEmail => ("test-email", Limit::TestEmail, Rate::new(20, 600), "Test emails of a project"),
             Self::TestEmailAddress => ("test-email-address", Limit::TestEmail, Rate::new(20, 600), "Test emails requested by an IP address"),
+            Self::WebhookTest => ("webhook-test", Limit::WebhookTest, Rate::new(20, 600), "Test events that an administrator sends to webhook endpoints"),
+            Self::WebhookReplay => ("webhook-replay", Limit::WebhookReplay, Rate::new(120, 600), "Requests of an administrator that deliver failed events again"),
             Self::Write => ("write", Limit::Write, Rate::new(300, 60), "Other writes by a user"),
             Self::WriteServer => ("write-server", Limit::Write, Rate::new(3000, 60), "Other writes, and previews of emails, with the key of a server or an administrator"),
             Self::Unproved => ("unproved", Limit::Unproved, Rate::new(120, 600), "Wrong keys, unknown projects and checks of versions from an IP address"),

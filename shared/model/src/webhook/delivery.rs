@@ -62,6 +62,10 @@ pub struct Delivery {
     /// When the next attempt is due, while the delivery is pending.
     #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub next_attempt_at: Option<Timestamp>,
+    /// When another delivery of the same message was last requested; absent if none was, or if an
+    /// earlier version recorded the request.
+    #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
+    pub replayed_at: Option<Timestamp>,
 }
 
 /// An attempt to deliver an event.
@@ -106,7 +110,7 @@ impl Delivery {
     pub fn new(id: WebhookDeliveryId, message: Message, now: Timestamp) -> Self {
         let Message { id: message_id, event_type, at, body } = message;
         let (status, attempts) = (DeliveryStatus::Pending, Vec::new());
-        Self { id, message_id, event_type, body, created_at: at, status, attempts, next_attempt_at: Some(now) }
+        Self { id, message_id, event_type, body, created_at: at, status, attempts, next_attempt_at: Some(now), replayed_at: None }
     }
 
     /// A new delivery of the same message.
@@ -156,6 +160,9 @@ pub struct DeliveryView {
     created_at_millis: i64,
     /// Milliseconds since the Unix epoch; `null` unless the status is `pending`.
     next_attempt_at_millis: Option<i64>,
+    /// When the event was last requested to be delivered again, in milliseconds since the Unix
+    /// epoch; `null` if it was not.
+    replayed_at_millis: Option<i64>,
     /// The body of the message.
     #[schema(value_type = Object)]
     payload: Value,
@@ -193,6 +200,7 @@ impl From<Delivery> for DeliveryView {
             attempts: delivery.attempts.into_iter().map(attempt).collect(),
             created_at_millis: delivery.created_at.as_millisecond(),
             next_attempt_at_millis: delivery.next_attempt_at.map(Timestamp::as_millisecond),
+            replayed_at_millis: delivery.replayed_at.map(Timestamp::as_millisecond),
             payload: serde_json::from_str(&delivery.body).unwrap_or_default(),
         }
     }

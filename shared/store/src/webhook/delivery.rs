@@ -12,23 +12,20 @@ use wire::id::{ProjectId, WebhookDeliveryId, WebhookEndpointId};
 
 use crate::client::{MAX_WRITES, Store};
 use crate::error::Error;
-use crate::item::{Key, entity, integer, sortable, string};
+use crate::item::{Key, entity, integer, string};
 use crate::sharded::MAX_PAGE_BYTES;
-use crate::webhook::keys::{endpoint_key, partition};
+use crate::webhook::keys::partition;
 use crate::webhook::queue::{Place, place, place_key, wake};
 use crate::write::Write;
 
 /// The maximum number of deliveries that are recorded or updated in one transaction.
-pub const AT_ONCE: usize = 33;
+pub const AT_ONCE: usize = 32;
 /// The maximum total size, in bytes, of the bodies in one transaction; DynamoDB permits 4 MB.
 const MAX_BYTES: usize = 1 << 20;
 /// The maximum number of deliveries that one query for a page reads.
 const READ: i32 = 100;
 /// The maximum number of queries for a page.
 const ROUNDS: usize = 5;
-/// How many failed deliveries one call returns, besides further ones with the creation time of the
-/// last.
-const MOST_REPLAYED: usize = 1000;
 
 /// A delivery to record.
 #[derive(Debug, Clone)]
@@ -65,24 +62,16 @@ pub struct DeliveryListing<'a> {
     pub limit: usize,
 }
 
-fn delivery_key(project: &ProjectId, endpoint: WebhookEndpointId, id: WebhookDeliveryId) -> Key {
+pub(super) fn delivery_key(project: &ProjectId, endpoint: WebhookEndpointId, id: WebhookDeliveryId) -> Key {
     Key::new(partition(project, endpoint), format!("DELIVERY#{id}"))
 }
 
 impl NewDelivery {
-    /// A delivery that an administrator requested. Its place is behind the pending deliveries of
-    /// changes; no earlier delivery about the same item delays it.
-    pub fn replay(lane: Lane, delivery: Delivery, now: Timestamp) -> Self {
-        let position = format!("REPLAY#{}#{}", sortable(now), delivery.id);
-        let object = format!("REPLAY#{}", delivery.id);
-        Self { lane, delivery, position, object }
-    }
-
     fn key(&self) -> Key {
         delivery_key(&self.lane.0, self.lane.1, self.delivery.id)
     }
 
-    fn writes(&self, now: Timestamp) -> Result<[Write; 2], Error> {
+    pub(super) fn writes(&self, now: Timestamp) -> Result<[Write; 2], Error> {
         let ((project, endpoint), delivery) = (&self.lane, &self.delivery);
         let (position, object) = (self.position.clone(), self.object.clone());
         let at = Place { position, object, delivery: delivery.id, due_at: delivery.next_attempt_at.unwrap_or(now) };
@@ -91,7 +80,7 @@ impl NewDelivery {
 }
 
 /// Divides a list into parts that each fit into one transaction.
-fn parts<T>(all: Vec<T>, bytes: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
+pub(super) fn parts<T>(all: Vec<T>, bytes: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
     let mut parts: Vec<(usize, Vec<T>)> = Vec::new();
     for one in all {
         let size = bytes(&one);
@@ -187,27 +176,6 @@ impl Store {
         self.write(put).await
     }
 
-    /// Records deliveries that an administrator requested, all to the same endpoint;
-    /// [`Error::Conflict`] if the endpoint does not exist.
-    pub async fn replay_webhooks(&self, new: Vec<NewDelivery>, now: Timestamp) -> Result<(), Error> {
-        let mut endpoint_exists = None;
-        for part in parts(new, |new| new.delivery.body.len()) {
-            let Some(NewDelivery { lane: (project, endpoint), .. }) = part.first() else { continue };
-            let mut writes = vec![wake(project, *endpoint, now)];
-            // Only the first transaction checks that the endpoint exists. If it is deleted
-            // afterwards, the worker deletes the deliveries.
-            if endpoint_exists.is_none() {
-                writes.push(Write::check(endpoint_key(project, *endpoint), "attribute_exists(pk)"));
-                endpoint_exists = Some(());
-            }
-            for new in &part {
-                writes.extend(new.writes(now)?);
-            }
-            self.transact(writes).await?;
-        }
-        Ok(())
-    }
-
     /// A delivery of an endpoint.
     pub async fn webhook_delivery(&self, (project, endpoint): &Lane, id: WebhookDeliveryId) -> Result<Option<Delivery>, Error> {
         self.get(&delivery_key(project, *endpoint, id)).await?.map(entity).transpose()
@@ -257,44 +225,6 @@ impl Store {
             }
         }
         Ok((rows, Some(before)))
-    }
-
-    /// The failed deliveries created at `since` or later, oldest first, and the time from which to
-    /// continue; `None` if there are no more. A call ends after a thousand deliveries or 3 MB of
-    /// bodies, but never between deliveries with the same time of creation, so that none is
-    /// repeated or left out. Many can have the same time, because the table's stream gives times in
-    /// whole seconds.
-    pub async fn failed_webhooks(&self, (project, endpoint): &Lane, since: Timestamp) -> Result<(Vec<Delivery>, Option<Timestamp>), Error> {
-        let millis = u64::try_from(since.as_millisecond()).unwrap_or_default();
-        let first = uuid::Builder::from_unix_timestamp_millis(millis, &[0; 10]).into_uuid();
-        let (mut failed, mut bytes, mut from) = (Vec::new(), 0, None);
-        loop {
-            let query = self
-                .query()
-                .key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last")
-                .expression_attribute_values(":pk", string(partition(project, *endpoint)))
-                .expression_attribute_values(":first", string(delivery_key(project, *endpoint, first.into()).sk))
-                .expression_attribute_values(":last", string("DELIVERY#~"))
-                .filter_expression("d.#status = :failed")
-                .expression_attribute_names("#status", "status")
-                .expression_attribute_values(":failed", serde_dynamo::to_attribute_value(DeliveryStatus::Failed)?)
-                .consistent_read(true)
-                .set_exclusive_start_key(from);
-            let (items, next) = self.query_page(query).await?;
-            for item in items {
-                let delivery: Delivery = entity(item)?;
-                let is_full = failed.len() >= MOST_REPLAYED || bytes > MAX_PAGE_BYTES;
-                if is_full && failed.last().is_some_and(|last: &Delivery| last.created_at < delivery.created_at) {
-                    return Ok((failed, Some(delivery.created_at)));
-                }
-                bytes += delivery.body.len();
-                failed.push(delivery);
-            }
-            from = next;
-            if from.is_none() {
-                return Ok((failed, None));
-            }
-        }
     }
 
     /// The endpoints of these projects.

@@ -12,7 +12,8 @@
 //! Positions are those of the changes in the table's stream, so one query reads the pending
 //! deliveries in the order of the changes; replays come last. Recording an event costs, for each
 //! endpoint, 2 units for each KB of the delivery and 2 for its place, besides the update of the
-//! endpoint's state; each attempt costs the same again. Deliveries expire by TTL.
+//! endpoint's state; each attempt costs the same again. A replay also marks the old delivery, for 2
+//! units for each KB of it. Deliveries expire by TTL.
 //!
 //! The list of all endpoints (`gsi1`) only serves to tell whether there are any.
 
@@ -20,6 +21,7 @@ pub mod changes;
 pub mod delivery;
 pub(crate) mod keys;
 pub mod queue;
+pub mod replay;
 pub mod stream;
 
 use model::trail::{Target, TargetKind};

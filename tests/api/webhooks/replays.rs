@@ -1,0 +1,67 @@
+//! Failed deliveries are replayed once, even by concurrent requests.
+
+use std::collections::BTreeSet;
+
+use futures_util::future::join_all;
+use model::webhook::delivery::{Attempt, Delivery};
+use model::webhook::event::{EventType, Message};
+use serde_json::{Value, json};
+use support::TestApp;
+use support::receiver::Receiver;
+use wire::id::WebhookEndpointId;
+
+use super::{deliveries, endpoint_at, path};
+
+/// Stores deliveries that have failed. They have the form that earlier versions stored.
+async fn failed_deliveries(app: &TestApp, endpoint: &Value, count: usize) {
+    let id = WebhookEndpointId::parse(endpoint["id"].as_str().unwrap()).unwrap();
+    let now = app.now();
+    for number in 0..count {
+        let body = json!({ "type": "user.created", "data": { "number": number } }).to_string();
+        let message = Message { id: format!("msg_{number}"), event_type: EventType::UserCreated, at: now, body };
+        let mut delivery = Delivery::new(app.app.entropy.ordered_uuid(now).into(), message, now);
+        delivery.attempted_once(Attempt { at: now, response_status: Some(500), duration_millis: 1, error: None, answer: None });
+        assert!(!serde_json::to_string(&delivery).unwrap().contains("replayed"));
+        app.app.store.put_webhook_delivery(&(app.project_id().clone(), id), &delivery).await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn concurrent_replays_deliver_each_event_once() {
+    let (app, receiver) = (TestApp::start().await, Receiver::start().await);
+    let created = endpoint_at(&app, &receiver, &["user.created"]).await;
+    failed_deliveries(&app, &created, 70).await;
+    let replay = async || app.admin().post(&path(&created, "/replay-failed"), json!({ "since_millis": 0 })).await;
+    let answers = join_all((0..4).map(|_| replay())).await;
+    // A request that collided too often is refused, and another one replays what it left.
+    let answers = answers.into_iter().chain([replay().await]);
+    let count: u64 = answers.filter(|answer| answer.status() == 200).map(|answer| answer.json()["count"].as_u64().unwrap()).sum();
+    app.deliver_webhooks().await;
+    let received = receiver.received();
+    let ids: BTreeSet<&str> = received.iter().map(|received| received.header("webhook-id")).collect();
+    assert_eq!((count, received.len(), ids.len()), (70, 70, 70));
+}
+
+#[tokio::test]
+async fn a_replayed_delivery_is_marked_and_skipped() {
+    let (app, receiver) = (TestApp::start().await, Receiver::start().await);
+    let created = endpoint_at(&app, &receiver, &["user.created"]).await;
+    failed_deliveries(&app, &created, 3).await;
+    let before = deliveries(&app, &created).await;
+    assert_eq!(before[1]["replayed_at_millis"], json!(null));
+    let replay = path(&created, &format!("/deliveries/{}/replay", before[1]["id"].as_str().unwrap()));
+    assert_eq!(app.admin().post(&replay, json!({})).await.status(), 200);
+    let all = deliveries(&app, &created).await;
+    let marked: Vec<&Value> = all.iter().filter(|delivery| !delivery["replayed_at_millis"].is_null()).collect();
+    assert_eq!((marked.len(), &marked[0]["id"]), (1, &before[1]["id"]));
+    assert_eq!(marked[0]["replayed_at_millis"], app.now().as_millisecond());
+    let rest = app.admin().post(&path(&created, "/replay-failed"), json!({ "since_millis": 0 })).await;
+    assert_eq!(rest.json()["count"], 2);
+    let unknown = path(&created, "/deliveries/6b0f6c3d-1c2e-4f5a-9b8c-7d6e5f403122/replay");
+    assert_eq!(app.admin().post(&unknown, json!({})).await.code(), "WEBHOOK_DELIVERY_NOT_FOUND");
+    assert_eq!(app.admin().delete(&path(&created, "")).await.status(), 200);
+    assert_eq!(
+        app.admin().post(&path(&created, "/replay-failed"), json!({ "since_millis": 0 })).await.code(),
+        "WEBHOOK_ENDPOINT_NOT_FOUND"
+    );
+}
