@@ -3,8 +3,8 @@
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
 use model::project::{ProjectConfig, SessionSettings};
-use model::session::{Session, refresh_token};
 use model::session::token::Subject;
+use model::session::{Session, refresh_token};
 use model::user::User;
 use secrecy::ExposeSecret as _;
 use serde_json::json;

@@ -58,7 +58,8 @@ fn count(touches: &mut Touches, operation: &str, body: &Value) {
         "UpdateItem" | "DeleteItem" => touch(touches, "write", &body["Key"]["pk"], ""),
         "BatchWriteItem" => {
             let tables = body["RequestItems"].as_object().unwrap().values();
-            let requests = tables.flat_map(|requests| requests.as_array().unwrap()).flat_map(|request| request.as_object().unwrap().values());
+            let requests =
+                tables.flat_map(|requests| requests.as_array().unwrap()).flat_map(|request| request.as_object().unwrap().values());
             requests.for_each(|put| touch(touches, "write", &put["Item"]["pk"], ""));
         }
         "TransactWriteItems" => {

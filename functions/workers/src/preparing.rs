@@ -41,7 +41,7 @@ pub(crate) async fn prepare(app: &App, turns: &Turns, project: &ProjectId, due: 
     }
     let mut done = 0;
     // At least one broadcast and one chunk of entries, so that neither kind of work waits until all
-// of the other kind is done.
+    // of the other kind is done.
     for (number, id) in broadcasts.into_iter().enumerate() {
         if number > 0 && is_over() {
             break;

@@ -75,7 +75,7 @@ pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: 
         let rows = app.store.outbox_rows(chunk).await?;
         let parties = &Parties::of(app, &rows).await?;
         // If the project's mail server was set or removed in the meantime, this turn is of the
-// wrong kind.
+        // wrong kind.
         if has_server(parties.project(project)) != is_own {
             break;
         }

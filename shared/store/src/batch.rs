@@ -16,9 +16,9 @@ const MOST: usize = 25;
 const AT_ONCE: usize = 8;
 
 impl Store {
-    /// Puts new items that are of no use to anybody until the caller answers, such as a session whose
-    /// refresh token is only in the response: one unit for each KB of each item, half of what a
-    /// transaction takes. If this is the request's first change, its trail entry is one of the
+    /// Puts new items that are of no use to anybody until the caller answers, such as a session
+    /// whose refresh token is only in the response: one unit for each KB of each item, half of what
+    /// a transaction takes. If this is the request's first change, its trail entry is one of the
     /// items. If this fails, some items may have been written. The conditions of the writes are
     /// ignored.
     pub async fn put_new(&self, mut writes: Vec<Write>) -> Result<(), Error> {

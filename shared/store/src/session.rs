@@ -152,9 +152,9 @@ impl Store {
         }
     }
 
-    /// Records where a session was used, if the session exists. Call it only for a live session: the
-    /// places of a user's sessions count as known, so a stolen token of an ended session must not
-    /// add one. Costs 1 unit.
+    /// Records where a session was used, if the session exists. Call it only for a live session:
+    /// the places of a user's sessions count as known, so a stolen token of an ended session must
+    /// not add one. Costs 1 unit.
     pub async fn note_place(&self, project: &ProjectId, session: &Session, place: &Place) -> Result<(), Error> {
         let update = Write::update(session_key(project, session.user_id, session.id), "SET d.place = :place").entity(":place", place)?;
         match self.write_unrecorded(update.on("attribute_exists(pk)")).await {

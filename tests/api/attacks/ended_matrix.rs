@@ -234,9 +234,9 @@ async fn a_restricted_user_cannot_write_even_if_the_request_allows_it() {
             assert_eq!(world.app.table(), before, "{}", operation.route.name);
         }
     }
-    // Still allowed are signing out, reauthenticating, which only a session's own item records,
-    // requests that also work without a token, and accepting an invitation, which rejects restricted
-    // users with a separate error.
+    // Still allowed are signing out, reauthenticating, which only the session's item records,
+    // requests that also work without a token, and accepting an invitation, which rejects
+    // restricted users with a separate error.
     assert_eq!(open, BTreeSet::from(OPEN_TO_RESTRICTED));
 }
 

@@ -44,7 +44,7 @@ async fn an_unfinished_flow_hands_over_no_account() {
     assert_eq!(password_status(&app).await, 200);
 
     // The redemption hands the account over: the address is then verified, and the password and the
-// sessions of the previous owner are gone.
+    // sessions of the previous owner are gone.
     let tokens = exchange(&app, &unused).await.json();
     assert_eq!(tokens["is_new_user"], false, "{tokens}");
     let me = app.client().with("x-stack-access-token", tokens["access_token"].as_str().unwrap()).get("/api/v1/users/me").await.json();

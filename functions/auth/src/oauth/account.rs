@@ -159,7 +159,7 @@ impl Flow<'_> {
     }
 
     /// A code that changes its user when it is redeemed, or after the second factor. See
-/// [`Pending`].
+    /// [`Pending`].
     async fn pending(&self, user: Holder, change: PendingChange) -> Result<SecretString, Error> {
         let (account, tokens, profile) = (self.account.clone(), self.tokens.clone(), self.profile.clone());
         let pending = Pending { change, account, tokens, profile };

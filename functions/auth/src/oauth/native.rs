@@ -74,7 +74,7 @@ impl Native<'_> {
                 second_factor::required_of_provider(app, project, &after, is_new_user, (None, attach.clone()))?
         {
             // If the user was found by the account's email address, the account is linked once
-// the second factor is proved.
+            // the second factor is proved.
             if let (Some(_), Some(row)) = (attach, &before) {
                 (after, writes) = (row.user.clone(), Vec::new());
             }

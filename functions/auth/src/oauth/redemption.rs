@@ -165,7 +165,7 @@ impl Redemption {
         let (settings, now) = (&project.config.second_factor, app.clock.now());
         let remembered = |user: &User| self.device.clone().filter(|device| device.is_remembered(user, settings, now));
         // If the user was found by the account's email address, the account is linked once the
-// second factor is proved.
+        // second factor is proved.
         let is_asked = row.user.has_second_factor() && remembered(&row.user).is_none();
         let waiting = stored.pending.as_ref().filter(|pending| pending.change == PendingChange::Attach && is_asked);
         let pending = stored.pending.as_ref().filter(|_| waiting.is_none());

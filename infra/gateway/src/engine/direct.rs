@@ -92,7 +92,7 @@ impl Direct {
     }
 
     /// The items of each table with these keys; `None` if the engine refused the batch or did not
-/// process all keys.
+    /// process all keys.
     fn batch(&self, request_items: HashMap<String, KeysAndAttributes>) -> Option<HashMap<String, Vec<Item>>> {
         let answer = self.database.batch_get_item(BatchGetItemRequest { request_items, ..BatchGetItemRequest::default() }).ok()?;
         // The engine returns unprocessed keys as JSON even here.

@@ -229,10 +229,9 @@ impl Route {
         Self { trail: Trail::Nothing(reason), ..self }
     }
 
-    /// Permits access tokens of users whom an administrator has restricted, and of sessions in which
-    /// a required second factor is not proved yet: for signing out, for proving it, and for
-    /// operations that also work without a token. All other operations that have a rate limit reject
-    /// requests of clients with such a token, even if the request accepts restricted users.
+    /// Permits access tokens of users whom an administrator has restricted, and of sessions that
+    /// still owe a required second factor: to sign out, to prove it, and where no token is needed.
+    /// All other operations with a rate limit reject the requests of clients with such a token.
     pub const fn open_to_restricted(self) -> Self {
         Self { is_open_to_restricted: true, ..self }
     }

@@ -49,7 +49,9 @@ mod tests {
 
     #[test]
     fn other_tokens_have_no_selector() {
-        for token in ["", "b4d8a345b9f0c6d7e8", "7c2v9xq4hb1mz8tk5wr0ydn3gjp6sfea7c2v9xq4hb1mz", "b4d8a345b9f0c6d7e8é", "B4D8A345B9F0C6D7E81"] {
+        for token in
+            ["", "b4d8a345b9f0c6d7e8", "7c2v9xq4hb1mz8tk5wr0ydn3gjp6sfea7c2v9xq4hb1mz", "b4d8a345b9f0c6d7e8é", "B4D8A345B9F0C6D7E81"]
+        {
             assert_eq!(selector_in(&token.to_owned().into()), None, "{token}");
         }
     }

@@ -47,7 +47,7 @@ use crate::permission::Grant;
 use crate::project::ProjectConfig;
 use crate::sign_up::risk::RiskScores;
 use crate::user::notices::Notices;
-use crate::user::restriction::{RestrictedReason, Restriction};
+use crate::user::restriction::Restriction;
 use crate::user::standing::Standing;
 use crate::user::totp::Totp;
 
@@ -152,8 +152,8 @@ pub struct User {
     /// The epoch of credentials at the sign-up: 0, unless an anonymous user signed up.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub began_epoch: u64,
-    /// How often the account has got a new owner, or its owner has reported an intruder: invitations
-    /// to teams that the user sent before are void.
+    /// How often the account has got a new owner, or the owner has reported an intruder:
+    /// invitations to teams that the user sent before are void.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub owner_epoch: u64,
     /// The epoch of sessions: sessions of an earlier epoch have ended, except the kept one; see
@@ -336,20 +336,5 @@ impl User {
     /// The channel with this address.
     pub fn channel_of(&self, email: &Email) -> Option<&Channel> {
         self.channels.iter().find(|channel| channel.value == *email)
-    }
-
-    /// Why the user is restricted; `None` if the user is not.
-    pub fn restricted_reason(&self, config: &ProjectConfig) -> Option<RestrictedReason> {
-        let is_verified = self.primary().is_some_and(|channel| channel.is_verified);
-        if self.is_anonymous {
-            Some(RestrictedReason::Anonymous)
-        } else if config.require_email_verification && !is_verified {
-            Some(RestrictedReason::EmailNotVerified)
-        } else if self.restriction.is_some() {
-            Some(RestrictedReason::RestrictedByAdministrator)
-        } else {
-            let lacks_factor = !self.can_prove_two_factors(config) && self.must_prove_two_factors(config);
-            lacks_factor.then_some(RestrictedReason::SecondFactorRequired)
-        }
     }
 }

@@ -67,7 +67,7 @@ pub struct OfCode {
     /// session ends.
     pub session_id: SessionId,
     /// If the flow is to link an account, the limits of the session in which it began; otherwise
-/// absent.
+    /// absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<SessionLimits>,
 }

@@ -36,7 +36,6 @@ use crate::keys::user_key;
 use crate::label::Label;
 use crate::team::membership::{is_member, member_key};
 use crate::team::{TeamRow, team_key};
-use crate::user::at_owner_epoch;
 use crate::write::Write;
 
 /// The purpose in the keys of invitation codes.
@@ -100,6 +99,15 @@ fn is_sender_valid(project: &ProjectId, invitation: &Invitation, items: &Items) 
     let user: Option<User> = items.read(&user_key(project, sender))?;
     let is_member = items.get(&member_key(project, invitation.team_id, sender)).is_some();
     Ok(is_member && user.is_some_and(|user| user.owner_epoch == invitation.sender_epoch))
+}
+
+/// Fails the transaction unless the user's account has had neither a new owner nor a reported
+/// intruder since this epoch.
+fn at_owner_epoch(project: &ProjectId, user: UserId, epoch: u64) -> Write {
+    if epoch == 0 {
+        return Write::check(user_key(project, user), "attribute_exists(pk) AND attribute_not_exists(d.owner_epoch)");
+    }
+    Write::check(user_key(project, user), "d.owner_epoch = :epoch").value(":epoch", integer(epoch))
 }
 
 /// Ends an invitation because it is revoked.

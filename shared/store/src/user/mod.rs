@@ -136,15 +136,6 @@ pub fn at_epoch(project: &ProjectId, user: UserId, epoch: u64) -> Write {
     Write::check(user_key(project, user), &in_epoch(epoch)).value(":credentials", integer(epoch)).labelled(Label::User)
 }
 
-/// Fails the transaction unless the user's account has had neither a new owner nor a reported
-/// intruder since this epoch.
-pub(crate) fn at_owner_epoch(project: &ProjectId, user: UserId, epoch: u64) -> Write {
-    if epoch == 0 {
-        return Write::check(user_key(project, user), "attribute_exists(pk) AND attribute_not_exists(d.owner_epoch)");
-    }
-    Write::check(user_key(project, user), "d.owner_epoch = :epoch").value(":epoch", integer(epoch))
-}
-
 /// The condition that a user is in the credential epoch `:credentials`. Items of earlier versions
 /// have no epoch, which counts as epoch 0.
 pub(crate) fn in_epoch(epoch: u64) -> String {
