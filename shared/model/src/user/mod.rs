@@ -44,7 +44,6 @@ use crate::metadata::Metadata;
 use crate::owned_key::OwnedKeys;
 use crate::passkey::Passkey;
 use crate::permission::Grant;
-use crate::project::ProjectConfig;
 use crate::sign_up::risk::RiskScores;
 use crate::user::notices::Notices;
 use crate::user::restriction::Restriction;

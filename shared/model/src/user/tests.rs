@@ -1,6 +1,8 @@
 //! Tests of users.
 
 use super::*;
+use crate::project::ProjectConfig;
+use crate::user::restriction::RestrictedReason;
 
 fn user() -> User {
     User::new(&Entropy::system(), Timestamp::UNIX_EPOCH)

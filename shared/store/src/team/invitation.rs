@@ -31,7 +31,7 @@ use wire::id::{InvitationId, ProjectId, TeamId, UserId};
 use crate::client::Store;
 use crate::code::{create_at, redeem_at};
 use crate::error::Error;
-use crate::item::{Items, Key, entity, string};
+use crate::item::{Items, Key, entity, integer, string};
 use crate::keys::user_key;
 use crate::label::Label;
 use crate::team::membership::{is_member, member_key};
