@@ -104,7 +104,7 @@ impl Call {
                 let tables = input["RequestItems"].as_object().unwrap();
                 Some(tables.values().flat_map(|table| table["Keys"].as_array().unwrap().iter().map(key_of)).collect())
             }
-            "BatchWriteItem" | "TransactWriteItems" => Some(writes_of(operation, &input).iter().map(Write::key).collect()),
+            "TransactWriteItems" => Some(writes_of(operation, &input).iter().map(Write::key).collect()),
             _ => None,
         };
         Self { operation: operation.into(), text: input.to_string().into(), input: input.into(), keys: keys.map(Arc::from) }
@@ -153,11 +153,6 @@ fn writes_of<'a>(operation: &'a str, input: &'a Value) -> Vec<Write<'a>> {
         "TransactWriteItems" => {
             let items = input["TransactItems"].as_array().unwrap().iter().flat_map(|item| item.as_object().unwrap());
             items.map(|(kind, input)| Write { kind, input }).collect()
-        }
-        "BatchWriteItem" => {
-            let requests = input["RequestItems"].as_object().unwrap().values().flat_map(|requests| requests.as_array().unwrap());
-            let requests = requests.flat_map(|request| request.as_object().unwrap());
-            requests.map(|(kind, input)| Write { kind: kind.strip_suffix("Request").unwrap_or_default(), input }).collect()
         }
         "PutItem" | "UpdateItem" | "DeleteItem" => vec![Write { kind: operation.strip_suffix("Item").unwrap_or_default(), input }],
         _ => Vec::new(),

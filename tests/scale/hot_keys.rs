@@ -56,12 +56,6 @@ fn count(touches: &mut Touches, operation: &str, body: &Value) {
         }
         "PutItem" => touch(touches, "write", &body["Item"]["pk"], ""),
         "UpdateItem" | "DeleteItem" => touch(touches, "write", &body["Key"]["pk"], ""),
-        "BatchWriteItem" => {
-            let tables = body["RequestItems"].as_object().unwrap().values();
-            let requests =
-                tables.flat_map(|requests| requests.as_array().unwrap()).flat_map(|request| request.as_object().unwrap().values());
-            requests.for_each(|put| touch(touches, "write", &put["Item"]["pk"], ""));
-        }
         "TransactWriteItems" => {
             for write in body["TransactItems"].as_array().unwrap().iter().flat_map(|write| write.as_object().unwrap().values()) {
                 touch(touches, "write", if write["Item"].is_object() { &write["Item"]["pk"] } else { &write["Key"]["pk"] }, "");

@@ -37,10 +37,6 @@ fn keys(operation: &str, body: &Value) -> Vec<Key> {
     match operation {
         "GetItem" | "PutItem" | "UpdateItem" | "DeleteItem" => vec![written(body)],
         "BatchGetItem" => body["RequestItems"][TABLE]["Keys"].as_array().unwrap().iter().map(key_of).collect(),
-        "BatchWriteItem" => {
-            let requests = body["RequestItems"][TABLE].as_array().unwrap().iter();
-            requests.flat_map(|request| request.as_object().unwrap().values()).map(written).collect()
-        }
         "TransactWriteItems" => {
             let writes = body["TransactItems"].as_array().unwrap().iter();
             writes.flat_map(|write| write.as_object().unwrap().values()).map(written).collect()

@@ -30,6 +30,7 @@ use crate::oauth::code;
 
 pub const ROUTE: Route = Route::post("auth-oauth-cross-domain", "/api/v1/auth/oauth/cross-domain/authorize")
     .summary("Takes the current session to another domain")
+    .open_to_owing()
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .errors(&[ErrorCode::UserAuthenticationRequired, ErrorCode::CrossDomainSessionMismatch, ErrorCode::RedirectUrlNotWhitelisted]);
 

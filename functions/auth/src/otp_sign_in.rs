@@ -41,6 +41,7 @@ use crate::sign_in::{notice, remembered, required_teams, second_factor};
 pub const ROUTE: Route = Route::post("auth-otp-sign-in", "/api/v1/auth/otp/sign-in")
     .summary("Signs in with a code from an email")
     .limit(Limit::Code)
+    .open_to_owing()
     .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem])
     .errors(CODE_ERRORS)
     .errors(&[

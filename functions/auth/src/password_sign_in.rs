@@ -4,7 +4,7 @@
 //! and a wrong password all get the same answer after the same work: the same number of reads and
 //! writes, and one password check.
 
-use api::http::TableAction::{BatchGetItem, BatchWriteItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
+use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Named, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
@@ -18,7 +18,6 @@ use model::email::Email;
 use model::limit::Limit;
 use model::session::Amr;
 use model::user::device::Device;
-use store::Write;
 use store::user::{self, UserRow};
 use utoipa::ToSchema;
 use wire::id::UserId;
@@ -31,7 +30,7 @@ pub const ROUTE: Route = Route::post("auth-password-sign-in", "/api/v1/auth/pass
     .summary("Signs in with email address and password")
     .limit(Limit::SignIn)
     .open_to_restricted()
-    .table(&[BatchGetItem, BatchWriteItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem])
+    .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem])
     .reads(&[Named::EmailClaim])
     .errors(&[ErrorCode::PasswordAuthenticationNotEnabled, ErrorCode::EmailPasswordMismatch, ErrorCode::MultiFactorAuthenticationRequired])
     .hashes_passwords();
@@ -79,23 +78,9 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
     }
     let session = NewSession::start(&app, &access.project, &row.user, &access.place, vec![Amr::Pwd]).on(device);
     let notice = notice::write(&app, &access.project, &row.user, &access.place).await?;
-    let more: Vec<Write> = forget.into_iter().chain(notice).collect();
-    write(&access, &failures, &session, more).await?;
+    app.store.transact(session.writes(&access.project)?.into_iter().chain(failures.still_allowed()).chain(forget).chain(notice)).await?;
     required_teams::renew(&app, &access.project, &mut row.user).await?;
     Ok(Json(session.signed_in(&app, &access.project, &row.user)))
-}
-
-/// Writes the session and `more`, unless the limit of failures has been reached meanwhile.
-///
-/// A session alone is written without a transaction, which takes half the write units: its refresh
-/// token is only in the response. The check is then a round trip of its own.
-async fn write(access: &Access<Client>, failures: &Failures<'_>, session: &NewSession, more: Vec<Write>) -> Result<(), store::Error> {
-    let (store, writes) = (&access.app.store, session.writes(&access.project)?);
-    if !more.is_empty() || session.is_on_device() {
-        return store.transact(writes.into_iter().chain(failures.still_allowed()).chain(more)).await;
-    }
-    failures.check_again().await?;
-    store.put_new(writes).await
 }
 
 /// The user who signs in with this email address, and the remembered device that makes the user's

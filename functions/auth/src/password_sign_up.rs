@@ -27,6 +27,7 @@ use crate::sign_in::tokens::{NewSession, SignedIn};
 pub const ROUTE: Route = Route::post("auth-password-sign-up", "/api/v1/auth/password/sign-up")
     .summary("Creates an account that signs in with a password")
     .limit(Limit::SignUp)
+    .open_to_owing()
     .table(&[BatchGetItem, DeleteItem, PutItem, UpdateItem])
     .errors(NEW_PASSWORD_ERRORS)
     .errors(&[

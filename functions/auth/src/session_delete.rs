@@ -4,7 +4,7 @@
 //! A client can end only its own user's sessions. A server may omit the user, as the published SDK
 //! does.
 
-use api::http::TableAction::{BatchGetItem, DeleteItem, Query};
+use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, Query};
 use api::http::{Json, Route};
 use api::product::input::Ignored;
 use api::product::{Access, Client, Input};
@@ -22,7 +22,7 @@ use wire::problem::Problems;
 
 pub const ROUTE: Route = Route::delete("auth-session-delete", "/api/v1/auth/sessions/{id}")
     .summary("Ends a session other than the current one")
-    .table(&[BatchGetItem, DeleteItem, Query])
+    .table(&[BatchGetItem, DeleteItem, GetItem, Query])
     .errors(USER_REFERENCE_ERRORS)
     .errors(&[ErrorCode::CannotDeleteCurrentSession, ErrorCode::SessionNotFound]);
 

@@ -35,7 +35,7 @@ use crate::sign_in::second_factor_code::{SECOND_FACTOR_ERRORS, SecondFactorCode}
 pub const ROUTE: Route = Route::post("auth-session-reauthenticate", "/api/v1/auth/sessions/current/reauthenticate")
     .summary("Proves again that the session belongs to the signed-in user")
     .limit(Limit::SignIn)
-    .open_to_restricted()
+    .open_to_owing()
     .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem])
     .errors(CODE_ERRORS)
     .errors(&[

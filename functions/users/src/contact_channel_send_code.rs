@@ -19,6 +19,7 @@ pub const ROUTE: Route =
     Route::post("users-contact-channel-send-code", "/api/v1/contact-channels/{user_id}/{contact_channel_id}/send-verification-code")
         .summary("Emails a code that verifies an address")
         .limit(Limit::SendCode)
+        .open_to_owing()
         .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
         .reads(&[Named::User])
         .errors(USER_REFERENCE_ERRORS)

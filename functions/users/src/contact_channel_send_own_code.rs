@@ -17,6 +17,7 @@ use crate::channels::sending::send;
 pub const ROUTE: Route = Route::post("users-contact-channel-send-own-code", "/api/v1/contact-channels/send-verification-code")
     .summary("Emails the signed-in user a code that verifies the primary address")
     .limit(Limit::SendCode)
+    .open_to_owing()
     .table(&[BatchGetItem, PutItem, UpdateItem])
     .errors(&[
         ErrorCode::UserAuthenticationRequired,

@@ -68,14 +68,15 @@ pub struct Allowed {
     pub anonymous: bool,
     /// Users who are restricted for a reason other than being anonymous.
     pub restricted: bool,
-    /// Users whom an administrator has restricted, and sessions in which the user has not proved a
-    /// required second factor but could: whoever knows only the password must not change anything.
-    /// Has no effect unless `restricted` is set.
+    /// Users whom an administrator has restricted. Has no effect unless `restricted` is set.
     pub by_administrator: bool,
+    /// Sessions in which the user has not proved a required second factor but could: whoever knows
+    /// only the password must not change anything. Has no effect unless `restricted` is set.
+    pub owing: bool,
 }
 
 impl Allowed {
-    const ANYBODY: Self = Self { anonymous: true, restricted: true, by_administrator: true };
+    const ANYBODY: Self = Self { anonymous: true, restricted: true, by_administrator: true, owing: true };
 
     /// Refuses a user whom the request does not accept.
     pub fn check(self, user: &User, session: &Session, project: &Project) -> Result<(), KnownError> {
@@ -88,7 +89,7 @@ impl Allowed {
         match user.restricted_reason_in(session, &project.config) {
             Some(RestrictedReason::Anonymous) if !self.anonymous => Err(KnownError::AnonymousAuthenticationNotAllowed),
             Some(restricted_reason) if !self.restricted => Err(KnownError::RestrictedUserNotAllowed { restricted_reason }),
-            _ if !self.by_administrator && user.owes_second_factor(session, &project.config) => Err(KnownError::ReauthenticationRequired),
+            _ if !self.owing && user.owes_second_factor(session, &project.config) => Err(KnownError::ReauthenticationRequired),
             _ => Ok(()),
         }
     }

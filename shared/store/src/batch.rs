@@ -1,4 +1,4 @@
-//! Writes without conditions.
+//! Many writes without conditions.
 
 use aws_sdk_dynamodb::operation::batch_write_item::BatchWriteItemInput;
 use aws_sdk_dynamodb::types::WriteRequest;
@@ -6,7 +6,6 @@ use futures_util::future::try_join_all;
 
 use crate::client::Store;
 use crate::error::Error;
-use crate::record::Turn;
 use crate::retry::Waits;
 use crate::write::Write;
 
@@ -16,21 +15,6 @@ const MOST: usize = 25;
 const AT_ONCE: usize = 8;
 
 impl Store {
-    /// Puts new items that are of no use to anybody until the caller answers, such as a session
-    /// whose refresh token is only in the response: one unit for each KB of each item, half of what
-    /// a transaction takes. If this is the request's first change, its trail entry is one of the
-    /// items. If this fails, some items may have been written. The conditions of the writes are
-    /// ignored.
-    pub async fn put_new(&self, mut writes: Vec<Write>) -> Result<(), Error> {
-        let mut turn = Turn::of(&writes)?;
-        writes.extend(turn.as_mut().and_then(Turn::write));
-        self.write_many(writes).await?;
-        if let Some(turn) = turn {
-            turn.made();
-        }
-        Ok(())
-    }
-
     /// Puts and deletes items in no particular order: one unit for each KB of each item. If this
     /// fails, some items may have been written. The conditions of the writes are ignored.
     pub(crate) async fn write_many(&self, writes: Vec<Write>) -> Result<(), Error> {

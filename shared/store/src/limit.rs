@@ -144,13 +144,6 @@ impl Store {
         Ok(Window { counter: counter.clone(), before: counted(before.as_ref()) })
     }
 
-    /// Checks a window again, whose previous window has been read: [`Error::Limited`] if the limit
-    /// is reached. Costs 1 unit to read.
-    pub async fn check_again(&self, project: &ProjectId, window: &Window) -> Result<(), Error> {
-        let counted = counted(self.get_now(&counter_key(project, &window.counter)).await?.as_ref());
-        if counted < window.quota() { Ok(()) } else { Err(Error::Limited(window.counter.refusal_at(window.before, counted))) }
-    }
-
     /// Checks whether a request would be permitted, without counting it, and returns its window;
     /// [`Error::Limited`] if the limit is reached. Costs 2 units to read.
     pub async fn check_limit(&self, project: &ProjectId, counter: &Counter) -> Result<Window, Error> {

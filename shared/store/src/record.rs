@@ -3,9 +3,8 @@
 //! The layer around an operation describes the request ([`within`]), authentication sets the caller
 //! ([`by`]), and each write says whose account it changes and how (`Told`). `Store::transact` and
 //! `Store::write` add the entry, so operations need not add it, and an entry is written if and only
-//! if its change is. `Store::put_new` adds it too, but without a transaction, so that after a
-//! failure there may be an entry without its change or a change without its entry. Writes that are
-//! not changes, such as counters and times of last use, use `Store::write_unrecorded`.
+//! if its change is. Writes that are not changes, such as counters and times of last use, use
+//! `Store::write_unrecorded`.
 //!
 //! A request with several transactions, such as a large deletion, writes its entry with the first
 //! transaction that succeeds, whether or not later ones do.

@@ -43,7 +43,7 @@ const ENDS: [(&str, u16, &str); 10] = [
 
 /// The client operations, other than GET, that a user restricted by an administrator can still
 /// call.
-const OPEN_TO_RESTRICTED: [&str; 18] = [
+const OPEN_TO_RESTRICTED: [&str; 17] = [
     "auth-anonymous-sign-up",
     "auth-mfa-sign-in",
     "auth-otp-check-sign-in-code",
@@ -55,7 +55,6 @@ const OPEN_TO_RESTRICTED: [&str; 18] = [
     "auth-password-send-reset-code",
     "auth-password-sign-in",
     "auth-session-delete-current",
-    "auth-session-reauthenticate",
     "auth-session-refresh",
     "teams-invitation-accept",
     "teams-invitation-check-code",
@@ -234,9 +233,8 @@ async fn a_restricted_user_cannot_write_even_if_the_request_allows_it() {
             assert_eq!(world.app.table(), before, "{}", operation.route.name);
         }
     }
-    // Still allowed are signing out, reauthenticating, which only the session's item records,
-    // requests that also work without a token, and accepting an invitation, which rejects
-    // restricted users with a separate error.
+    // Still allowed are signing out, requests that also work without a token, and accepting an
+    // invitation, which rejects restricted users with a separate error.
     assert_eq!(open, BTreeSet::from(OPEN_TO_RESTRICTED));
 }
 

@@ -253,3 +253,18 @@ async fn an_unverified_address_does_not_hide_that_a_session_owes_a_factor() {
     prove(&app, &thief, &passkey).await;
     assert_eq!(restricted(&app, &thief).post(AUTHENTICATORS, json!({})).await.status(), 201);
 }
+
+#[tokio::test]
+async fn a_session_that_owes_a_factor_does_not_get_in_the_way_of_another_sign_in() {
+    let app = project().await;
+    app.configure(json!({ "config": { "magic_link_enabled": true } })).await;
+    let ada = app.sign_up(ADA).await;
+    add_passkey(&app, &ada, None).await;
+    let owing = restricted(&app, &app.sign_in(ADA).await);
+    let body = json!({ "email": "bob@example.com", "password": "correct horse battery" });
+    assert_eq!(owing.post("/api/v1/auth/password/sign-up", body).await.status(), 200);
+    let code = app.sign_in_code("eve@example.com").await;
+    assert_eq!(owing.post("/api/v1/auth/otp/sign-in", json!({ "code": code })).await.status(), 200);
+    let verify = json!({ "callback_url": "http://localhost:3000/verify" });
+    assert_eq!(owing.post("/api/v1/contact-channels/send-verification-code", verify).await.status(), 200);
+}

@@ -105,6 +105,17 @@ async fn unknown_keys_are_rejected_and_leave_one_item() {
 }
 
 #[tokio::test]
+async fn unknown_keys_at_operations_that_only_read_leave_no_items() {
+    let app = standard().await;
+    let ask = |number: usize| {
+        let server = app.server().with("x-stack-secret-server-key", &format!("ssk_{number:045}"));
+        async move { server.get("/api/v1/users").await }
+    };
+    let written = made_up(&app, Rule::Unproved, "INVALID_SECRET_SERVER_KEY", ask).await;
+    assert!(written.is_empty(), "the function's role cannot count in the table: {written:?}");
+}
+
+#[tokio::test]
 async fn unknown_projects_are_rejected_and_leave_no_items() {
     let app = standard().await;
     let ask = |number: usize| {

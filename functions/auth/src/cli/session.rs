@@ -54,8 +54,9 @@ impl Signed {
     pub(crate) fn check_unrestricted(&self, project: &Project) -> Result<(), KnownError> {
         let user = &self.row.user;
         let by_administrator = user.restriction.as_ref().map(|_| RestrictedReason::RestrictedByAdministrator);
-        let lacking =
-            || user.restricted_reason_in(&self.session, &project.config).filter(|reason| *reason == RestrictedReason::SecondFactorRequired);
+        let required = RestrictedReason::SecondFactorRequired;
+        let lacks = || user.restricted_reason_in(&self.session, &project.config) == Some(required);
+        let lacking = || (lacks() || user.owes_second_factor(&self.session, &project.config)).then_some(required);
         match by_administrator.or_else(lacking) {
             Some(restricted_reason) => Err(KnownError::RestrictedUserNotAllowed { restricted_reason }),
             None => Ok(()),

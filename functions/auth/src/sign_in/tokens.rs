@@ -106,11 +106,6 @@ impl NewSession {
         self.session.id
     }
 
-    /// Whether a remembered device made the second factor unnecessary.
-    pub(crate) fn is_on_device(&self) -> bool {
-        self.device.is_some()
-    }
-
     /// The response of the token endpoint; call it after the session is written.
     pub(crate) fn tokens_of_code(self, app: &App, project: &Project, user: &User, code: AuthorizationCode) -> Tokens {
         Tokens::of_code(access_token(app, project, user, &self.session), self.refresh_token.expose_secret().to_owned(), code)

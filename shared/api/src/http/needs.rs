@@ -56,8 +56,6 @@ pub const READS: &str = "it reads";
 pub enum TableAction {
     /// `dynamodb:BatchGetItem`.
     BatchGetItem,
-    /// `dynamodb:BatchWriteItem`.
-    BatchWriteItem,
     /// `dynamodb:ConditionCheckItem`.
     ConditionCheckItem,
     /// `dynamodb:DeleteItem`.

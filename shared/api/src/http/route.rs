@@ -64,9 +64,10 @@ pub struct Route {
     pub leads_to_console: bool,
     /// Whether the operation records its changes in the trail.
     pub trail: Trail,
-    /// If the operation has a rate limit: whether users whom an administrator has restricted may
-    /// call it.
+    /// If there is a rate limit: whether users whom an administrator has restricted may call it.
     pub is_open_to_restricted: bool,
+    /// The same for sessions that owe a second factor.
+    pub is_open_to_owing: bool,
     /// Patterns of the partition keys that the function may access (`dynamodb:LeadingKeys`). If
     /// empty, the function may access all partitions except the public content.
     pub partitions: &'static [&'static str],
@@ -114,6 +115,7 @@ impl Route {
             leads_to_console: false,
             trail,
             is_open_to_restricted: false,
+            is_open_to_owing: false,
             partitions: &[],
         }
     }
@@ -229,17 +231,15 @@ impl Route {
         Self { trail: Trail::Nothing(reason), ..self }
     }
 
-    /// Permits access tokens of users whom an administrator has restricted, and of sessions that
-    /// still owe a required second factor: to sign out, to prove it, and where no token is needed.
-    /// All other operations with a rate limit reject the requests of clients with such a token.
+    /// Permits access tokens of users whom an administrator has restricted, which all other
+    /// operations with a rate limit reject: to sign out, and where no token is needed.
     pub const fn open_to_restricted(self) -> Self {
-        Self { is_open_to_restricted: true, ..self }
+        Self { is_open_to_restricted: true, is_open_to_owing: true, ..self }
     }
 
-    /// Whether the operation rejects the requests of clients with the tokens that
-    /// [`Self::open_to_restricted`] permits, even if a request accepts restricted users.
-    pub fn is_change_of_user(&self) -> bool {
-        self.limit.is_some() && !self.is_open_to_restricted
+    /// Permits the tokens of sessions that owe a required second factor: to prove it, or to sign in.
+    pub const fn open_to_owing(self) -> Self {
+        Self { is_open_to_owing: true, ..self }
     }
 
     /// For operations whose responses must not reveal whether an account exists, not even by their

@@ -168,8 +168,9 @@ impl<'a> Headers<'a> {
         let project = ProjectId::parse(id);
         let named = project.as_ref().map_or_else(|_| echoed(id), ProjectId::as_str);
         let token = header(headers, "access-token")?.filter(|_| verifies);
-        let is_change = level == Level::Client && route.is_some_and(Route::is_change_of_user);
-        let token = token.map(|token| AccessToken::read(token, named, headers, is_change, app)).transpose()?;
+        let limited = route.filter(|route| level == Level::Client && route.limit.is_some());
+        let opens = limited.map_or((true, true), |route| (route.is_open_to_restricted, route.is_open_to_owing));
+        let token = token.map(|token| AccessToken::read(token, named, headers, opens, app)).transpose()?;
         let project = project.map_err(|_| KnownError::CurrentProjectNotFound { project_id: echoed(id).to_owned() })?;
         for (_, key) in &mut keys {
             *key = key.filter(|key| *key != NO_KEY);
@@ -270,7 +271,8 @@ impl<L: Least> Access<L> {
         if !lookup.is_proved() && !is_operator {
             let proved = headers.prove(project, key.as_ref(), found, app).await;
             if proved.as_ref().is_err_and(Error::is_wrong_key) {
-                unproved(app, Some(&headers.project), &place).await?;
+                // Only the roles of operations with a limit may count in the table.
+                unproved(app, limit.map(|_| &headers.project), &place).await?;
             }
             proved?;
             lookup.remember(&app.proofs, &proof);

@@ -18,8 +18,10 @@ pub(crate) struct AccessToken {
 }
 
 impl AccessToken {
-    /// Verifies a token: its signature, its times and its project.
-    pub(crate) fn read(token: &str, project: &str, headers: &HeaderMap, is_change: bool, app: &App) -> Result<Self, KnownError> {
+    /// Verifies a token: its signature, its times and its project. `opens` says whether the
+    /// operation is open to users whom an administrator has restricted, and to sessions that owe a
+    /// second factor.
+    pub(crate) fn read(token: &str, project: &str, headers: &HeaderMap, opens: (bool, bool), app: &App) -> Result<Self, KnownError> {
         let claims = app.signer.verify(token, app.clock.now()).map_err(token_error)?;
         if claims.project_id.as_str() != project {
             return Err(KnownError::InvalidProjectForAccessToken {
@@ -27,7 +29,7 @@ impl AccessToken {
                 actual_project_id: claims.project_id.to_string(),
             });
         }
-        Ok(Self { claims, allows: allowed(headers, is_change)? })
+        Ok(Self { claims, allows: allowed(headers, opens)? })
     }
 
     pub(crate) fn user(&self) -> UserId {
@@ -53,11 +55,13 @@ impl AccessToken {
 }
 
 /// Which users the request accepts, according to its headers. Every sender can set these headers,
-/// and the published SDK always accepts restricted users. So that an administrator's restriction is
-/// effective nonetheless, operations that change something reject clients' requests for users with
-/// such a restriction, unless the route is [open to them](crate::http::Route::open_to_restricted).
-fn allowed(headers: &HeaderMap, is_change: bool) -> Result<Allowed, KnownError> {
+/// and the published SDK always accepts restricted users. So that an administrator's restriction and
+/// a required second factor are effective nonetheless, operations that change something reject
+/// clients' requests for such users, unless the route is open to them
+/// ([`open_to_restricted`](crate::http::Route::open_to_restricted),
+/// [`open_to_owing`](crate::http::Route::open_to_owing)).
+fn allowed(headers: &HeaderMap, (by_administrator, owing): (bool, bool)) -> Result<Allowed, KnownError> {
     let anonymous = header(headers, "allow-anonymous-user")? == Some("true");
     let restricted = anonymous || header(headers, "allow-restricted-user")? == Some("true");
-    Ok(Allowed { anonymous, restricted, by_administrator: !is_change })
+    Ok(Allowed { anonymous, restricted, by_administrator, owing })
 }

@@ -95,16 +95,6 @@ impl<'a> Failures<'a> {
         self.counter.as_ref().map(|counter| limit::forget(self.project, counter)).into_iter().flatten()
     }
 
-    /// Fails if the limit has been reached since [`Self::check`]. For a correct password after
-    /// which no transaction checks [`Self::still_allowed`]: call it once the password is known to
-    /// be right, and let the caller learn that only if it succeeds. Costs one unit to read.
-    pub async fn check_again(&self) -> Result<(), store::Error> {
-        match self.window() {
-            Some(window) => self.app.store.check_again(self.project, window).await,
-            None => Ok(()),
-        }
-    }
-
     /// The write that checks the limit, for the transaction that follows a correct password or
     /// code; `None` if the limit is off.
     pub fn still_allowed(&self) -> Option<Write> {

