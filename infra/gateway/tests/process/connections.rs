@@ -108,7 +108,7 @@ fn a_header_is_accepted_up_to_a_size() {
 fn a_body_may_arrive_in_chunks_of_one_byte() {
     let gateway = Gateway::spawn(&mut gateway(&["--memory", "--listen", "127.0.0.1:0"]));
     let request = |body: &str| {
-        let chunks: String = body.chars().map(|byte| format!("1\r\n{byte}\r\n")).collect();
+        let chunks: String = body.chars().flat_map(|byte| ["1\r\n".to_owned(), format!("{byte}\r\n")]).collect();
         format!(
             "POST /api/v1/check-version HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
              transfer-encoding: chunked\r\n\r\n{chunks}0\r\n\r\n"
