@@ -26,7 +26,7 @@ macro_rules! catalog {
 catalog! {
     BodyParsingError: "The body cannot be parsed: it is not valid JSON, or its content type is wrong or not supported.",
         "Send valid JSON with the header `content-type: application/json`.";
-    SchemaError: "The request has unknown, missing or malformed fields; the message lists the first 50 problems, or fewer if they are long.",
+    SchemaError: "The request has unknown, missing or malformed fields; the message lists at most 50 of them.",
         "Correct the listed fields; the API reference lists the fields of each operation.";
     ProjectKeyWithoutAccessType: "The request has a key but no access level.",
         "Send `X-Service-Access-Type: client`, `server` or `admin` with the key.";

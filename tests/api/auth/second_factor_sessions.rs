@@ -265,6 +265,6 @@ async fn a_session_that_owes_a_factor_does_not_get_in_the_way_of_another_sign_in
     assert_eq!(owing.post("/api/v1/auth/password/sign-up", body).await.status(), 200);
     let code = app.sign_in_code("eve@example.com").await;
     assert_eq!(owing.post("/api/v1/auth/otp/sign-in", json!({ "code": code })).await.status(), 200);
-    let verify = json!({ "callback_url": "http://localhost:3000/verify" });
+    let verify = json!({ "email": ADA, "callback_url": "http://localhost:3000/verify" });
     assert_eq!(owing.post("/api/v1/contact-channels/send-verification-code", verify).await.status(), 200);
 }

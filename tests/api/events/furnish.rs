@@ -184,7 +184,7 @@ async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
     user.permissions.insert(world_of_teams::audit());
     let tokens = tokens_of(app, project, &github);
     let session = Session::start(&user, &ProjectConfig::default().sessions, None, entropy, now);
-    let place = Place::of(Ipv4Addr::new(203, 0, 113, 7).into());
+    let place = Place::of(Ipv4Addr::LOCALHOST.into());
     let session = Session { id: SessionId::parse(SESSION).unwrap(), place: Some(place), ..session };
     let code = Code::parse(CODE).unwrap();
     let stored = |purpose| StoredCode {
