@@ -237,7 +237,7 @@ impl Route {
         Self { is_open_to_restricted: true, is_open_to_owing: true, ..self }
     }
 
-    /// Permits the tokens of sessions that owe a required second factor: to prove it, or to sign in.
+    /// Permits tokens of sessions that owe a required second factor: to prove it, or to sign in.
     pub const fn open_to_owing(self) -> Self {
         Self { is_open_to_owing: true, ..self }
     }

@@ -55,8 +55,8 @@ impl AccessToken {
 }
 
 /// Which users the request accepts, according to its headers. Every sender can set these headers,
-/// and the published SDK always accepts restricted users. So that an administrator's restriction and
-/// a required second factor are effective nonetheless, operations that change something reject
+/// and the published SDK always accepts restricted users. So that an administrator's restriction
+/// and a required second factor are effective nonetheless, operations that change something reject
 /// clients' requests for such users, unless the route is open to them
 /// ([`open_to_restricted`](crate::http::Route::open_to_restricted),
 /// [`open_to_owing`](crate::http::Route::open_to_owing)).

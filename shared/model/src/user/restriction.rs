@@ -4,9 +4,6 @@ use serde::{Deserialize, Serialize};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::project::ProjectConfig;
-use crate::user::User;
-
 /// A restriction set by an administrator, a server or a sign-up rule.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Restriction {
@@ -32,23 +29,6 @@ pub enum RestrictedReason {
     /// The project requires a second factor of the user, who has none or did not prove it in the
     /// session.
     SecondFactorRequired,
-}
-
-impl User {
-    /// Why the user is restricted; `None` if the user is not.
-    pub fn restricted_reason(&self, config: &ProjectConfig) -> Option<RestrictedReason> {
-        let is_verified = self.primary().is_some_and(|channel| channel.is_verified);
-        if self.is_anonymous {
-            Some(RestrictedReason::Anonymous)
-        } else if config.require_email_verification && !is_verified {
-            Some(RestrictedReason::EmailNotVerified)
-        } else if self.restriction.is_some() {
-            Some(RestrictedReason::RestrictedByAdministrator)
-        } else {
-            let lacks_factor = !self.can_prove_two_factors(config) && self.must_prove_two_factors(config);
-            lacks_factor.then_some(RestrictedReason::SecondFactorRequired)
-        }
-    }
 }
 
 /// Why a user is restricted.

@@ -131,6 +131,21 @@ impl User {
         config.second_factor.is_required(&self.second_factor_teams, &self.permissions, &config.rbac)
     }
 
+    /// Why the user is restricted; `None` if the user is not.
+    pub fn restricted_reason(&self, config: &ProjectConfig) -> Option<RestrictedReason> {
+        let is_verified = self.primary().is_some_and(|channel| channel.is_verified);
+        if self.is_anonymous {
+            Some(RestrictedReason::Anonymous)
+        } else if config.require_email_verification && !is_verified {
+            Some(RestrictedReason::EmailNotVerified)
+        } else if self.restriction.is_some() {
+            Some(RestrictedReason::RestrictedByAdministrator)
+        } else {
+            let lacks_factor = !self.can_prove_two_factors(config) && self.must_prove_two_factors(config);
+            lacks_factor.then_some(RestrictedReason::SecondFactorRequired)
+        }
+    }
+
     /// Why the user is restricted in a session; `None` if the user is not. A passkey counts as two
     /// factors only in a session in which it was used: if the user has no app, another credential
     /// proves one factor.
