@@ -184,7 +184,8 @@ async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
     user.permissions.insert(world_of_teams::audit());
     let tokens = tokens_of(app, project, &github);
     let session = Session::start(&user, &ProjectConfig::default().sessions, None, entropy, now);
-    let place = Place::of(Ipv4Addr::LOCALHOST.into());
+    // The place of a request without a connection, as those of the events are.
+    let place = Place::of(Ipv4Addr::UNSPECIFIED.into());
     let session = Session { id: SessionId::parse(SESSION).unwrap(), place: Some(place), ..session };
     let code = Code::parse(CODE).unwrap();
     let stored = |purpose| StoredCode {
