@@ -1,6 +1,6 @@
 //! `POST /api/v1/internal/webhook-endpoints/{id}/replay-failed`: delivers again the events since a
-//! given time whose delivery failed after all attempts, each once, and at most a thousand per
-//! request unless more were created at the same time.
+//! given time whose delivery failed after all attempts and has not been replayed yet: about a
+//! thousand per request, or fewer if their bodies are large.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Route};

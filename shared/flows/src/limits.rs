@@ -192,8 +192,9 @@ pub async fn by_secret(app: &App, project: &ProjectId, rule: Rule, secret: &Secr
 
 /// Counts a request by the caller's IP address: a request with a wrong key, for a project, code or
 /// flow that does not exist, to revoke an exposed key, or to check a version. With `project`, which
-/// must exist, the count is in the table; without it, in this process's memory, so that made-up
-/// projects create no items.
+/// must exist, the count is in the table. Without it, the count is in this process's memory:
+/// made-up projects must create no items, and operations without a limit may not write to the
+/// table.
 pub async fn unproved(app: &App, project: Option<&ProjectId>, place: &Place) -> Result<(), store::Error> {
     unknown(app, project, Rule::Unproved, place).await
 }

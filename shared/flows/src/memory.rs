@@ -1,7 +1,8 @@
 //! The facts that a process remembers between requests: which projects and keys exist, which rate
 //! limits are reached, and which trail entries have counted the maximum of rejected sign-ups. This
 //! saves calls to the table; forgotten facts are looked up again. Requests that name no existing
-//! project, reports of exposed API keys, and checks of versions are counted only here.
+//! project, wrong keys at operations without a rate limit, reports of exposed API keys, and checks
+//! of versions are counted only here.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -64,8 +64,8 @@ pub fn refuse_anonymous(context: &Context) -> Result<(), KnownError> {
     }
 }
 
-/// Refuses a client whose user is restricted, such as one without a verified address: nobody else
-/// shall get emails from such a user.
+/// Refuses a client whose user is restricted, for example because a required verification of the
+/// address is missing: such a user must not cause emails to other people.
 pub fn refuse_restricted(context: &Context) -> Result<(), KnownError> {
     let user = context.user.as_ref().filter(|_| context.level == Level::Client);
     match user.and_then(|user| user.row.user.restricted_reason_in(&user.session, &context.project.config)) {

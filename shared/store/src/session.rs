@@ -216,9 +216,9 @@ impl Store {
         Ok(Page { sessions, next })
     }
 
-    /// The user of a session, which may have ended, found by the session's id; `None` if the claim
-    /// of its refresh token has expired. Costs one unit, and half a unit more for a session that an
-    /// earlier version started.
+    /// The user of a session, which may have ended, found by the session's id; `None` if no claim
+    /// of its refresh token is stored. Costs one unit, and half a unit more unless this version
+    /// started the session.
     pub async fn user_of_session(&self, project: &ProjectId, id: SessionId) -> Result<Option<UserId>, Error> {
         let claim: Option<TokenClaim> = self.get(&claim_key_of(project, id)).await?.map(entity).transpose()?;
         let claim = match claim.filter(|claim| claim.session_id == id) {

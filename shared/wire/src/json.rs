@@ -5,7 +5,7 @@
 pub const MAX_MARKS: usize = 20_000;
 
 /// Whether a JSON text is too complex to be parsed ([`MAX_MARKS`]). The text need not be valid: up
-/// to the character at which a parser stops, both read it alike.
+/// to the character at which a parser stops, this function and the parser see the same strings.
 pub fn is_too_complex(text: &[u8]) -> bool {
     let (mut is_in_string, mut is_escaped, mut marks) = (false, false, 0);
     for byte in text {

@@ -97,8 +97,8 @@ class Reader {
   }
 
   /**
-   * Exported types with methods that are no type of a value, such as `Auth`: the types that extend
-   * each, whose members include all of the base's.
+   * For each exported type with methods that is not the type of any value, such as `Auth`: the
+   * types of values that extend it, whose members include all of its members.
    */
   bases(exported) {
     const found = {};

@@ -67,9 +67,9 @@ export class Types {
   }
 
   /**
-   * The types of the objects in a value of this type, of its elements if it is a list. `union` is
-   * the exported union that they are the cases of, told apart by a literal: a value has the
-   * members that all cases have, under the union's name.
+   * The types of the objects in a value of this type or, for a list, in its elements. `union` is
+   * set if they are the cases of an exported union that differ in a literal property: the members
+   * that all cases have are then counted under the union's name.
    */
   partsOf(type) {
     const found = this.#split(this.awaited(type));
@@ -106,7 +106,7 @@ export class Types {
     return values.includes(undefined) ? null : values;
   }
 
-  /** The kinds of values that a type allows; null if it allows all, or any object of one. */
+  /** The kinds of values that a type allows; null if a part of it has no kind, such as `any`. */
   kindsOf(type) {
     const kinds = this.#split(type).map((part) => this.#kindOf(part));
     return kinds.includes(null) ? null : [...new Set(kinds)];

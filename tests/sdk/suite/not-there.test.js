@@ -51,7 +51,7 @@ async function isNoCustomer(of) {
 }
 
 for (const type of Object.keys(USER_TYPES)) {
-  test(`${type}: a user is no customer`, skips(type), async () => {
+  test(`${type}: a user is not a customer`, skips(type), async () => {
     const { user: of } = await personOf(w, type);
     await isNoCustomer(of);
     if (SERVER_TYPES.includes(type)) await isNotThere("grantProduct", () => of.grantProduct({ productId: "pro" }));

@@ -72,8 +72,8 @@ impl Owners {
     }
 }
 
-/// The user of `row` with the account linked, because the user owns its verified email address, and
-/// without a count of wrong passwords. Also returns the writes that belong to the change.
+/// The user of `row` with the account linked and the count of wrong passwords reset. The account is
+/// linked because the user owns its verified email address. Also returns the writes of the change.
 pub(crate) fn attached(
     Scope { app, project, place }: Scope<'_>,
     row: &UserRow,

@@ -8,9 +8,9 @@ use utoipa::ToSchema;
 /// The table actions of both callbacks.
 pub(crate) const TABLE: &[TableAction] = &[BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem];
 
-/// The errors that are responses of both callbacks: the flow is unknown, or has no trusted URL to
-/// send the user to. The redirect URL is checked right after the age of the flow, so later errors
-/// are sent to that URL.
+/// The errors that are responses of both callbacks: the flow is unknown or too old, or has no
+/// trusted URL to send the user to. The redirect URL is checked right after the age of the flow, so
+/// later errors are sent to that URL.
 pub(crate) const ERRORS: &[ErrorCode] =
     &[ErrorCode::OauthStateNotFound, ErrorCode::OuterOauthTimeout, ErrorCode::RedirectUrlNotWhitelisted];
 

@@ -67,8 +67,8 @@ enum Failed {
     For(KnownError),
 }
 
-/// Checks that the code has not expired or become invalid for its user, and that nobody has
-/// restricted a user who links an account.
+/// Checks that the code has not expired or become invalid for its user, and that a user who links
+/// an account has no restriction by an administrator or a sign-up rule.
 fn check(app: &App, stored: &AuthorizationCode, row: &UserRow) -> Result<(), KnownError> {
     if stored.expires_at <= app.clock.now() || stored.epoch != row.user.credential_epoch {
         return Err(KnownError::InvalidAuthorizationCode);

@@ -128,7 +128,7 @@ pub(crate) fn access_token(app: &App, project: &Project, user: &User, session: &
 }
 
 /// Exchanges a refresh token: records the use of session and user in one round trip, and returns an
-/// access token if the session is live. If it is used at another place than before, recording that
+/// access token if the session is live. If the place of use has changed, recording the new place
 /// takes another round trip.
 pub(crate) async fn refresh(app: &App, project: &Project, token: &SecretString, claim: TokenClaim, place: &Place) -> Result<String, Error> {
     let now = app.clock.now();

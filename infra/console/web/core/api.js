@@ -201,8 +201,8 @@ export class Resource {
 }
 
 /**
- * An address by which no single user is known; `verified` and `unverified` have the ids of the users
- * whose primary address it is.
+ * An address that does not identify exactly one user. `verified` and `unverified` are the ids of
+ * the users whose primary address it is, by whether they have verified it.
  */
 export class UnknownUser extends Error {
   constructor(address, verified, unverified) {
@@ -215,8 +215,9 @@ export class UnknownUser extends Error {
 
 /**
  * The id of a user, given the id or the verified primary address; a text without an @ is returned
- * unchanged. Anybody can enter somebody else's address or sign up with it, so an unverified one
- * identifies nobody. Anonymous users are found only by id.
+ * trimmed. Throws `UnknownUser` unless exactly one user has the address verified. Anybody can enter
+ * somebody else's address or sign up with it, so an unverified one identifies nobody. Anonymous
+ * users are found only by id.
  */
 export async function userId(api, text) {
   const wanted = text.trim();

@@ -5,14 +5,14 @@ import { Api, ApiError } from "./api.js";
 import { prove } from "./passkeys.js";
 
 const TOKEN = "gatelet.console-token";
-/** The token of the link that was opened last, until the gateway has answered to it. */
+/** The token of the link that was opened last, until the gateway has accepted or rejected it. */
 const OPENED = "gatelet.console-token-opened";
 const SESSION = "gatelet.console-session";
 const INTERNAL = "internal";
 
 /**
- * Keeps the console token of the printed link until the gateway has answered to it, and removes it
- * from the URL.
+ * Keeps the console token of the printed link until the gateway has accepted or rejected it, and
+ * removes the token from the URL.
  */
 export function takeToken(location, history, storage) {
   const token = location.hash.slice(1);
@@ -40,8 +40,8 @@ export class Session {
 
   /**
    * Asks the gateway for the keys of its first project, with the token from the printed link. Any
-   * site can open the console with a token of its own, so a token takes the place of the one that
-   * has worked only after the gateway has accepted it.
+   * site can open the console with a token of its own, so the stored token is replaced only once
+   * the gateway has accepted the new one.
    */
   async open() {
     const { localStorage } = this.#stores;

@@ -177,7 +177,7 @@ impl Recent {
 }
 
 impl State {
-    /// Forgets the items that were used least recently, as long as they have expired.
+    /// Forgets the least recently used items, up to the first that has not expired.
     fn forget_expired(&mut self) {
         while self.items.iter().next().is_some_and(|(_, (read_at, _))| read_at.elapsed() >= KEPT) {
             self.items.remove_lru();
@@ -205,7 +205,7 @@ impl Drop for Write {
 /// The memory of a map in bytes, with what it contains. An item of many small maps takes hundreds
 /// of times the length of its names and values.
 fn size(map: &Item) -> usize {
-    // A table has room for one more entry for each seven.
+    // Of every eight places of a table, seven are used at most.
     let places = map.capacity() + map.capacity().div_ceil(7);
     let table = places * (size_of::<(String, AttributeValue)>() + 1) + ALLOCATION;
     table + map.iter().map(|(name, value)| ALLOCATION + name.len() + size_of_value(value)).sum::<usize>()

@@ -99,7 +99,8 @@ fn a_header_is_accepted_up_to_a_size() {
     let gateway = Gateway::spawn(&mut gateway(&["--memory", "--listen", "127.0.0.1:0"]));
     let header = |length: usize| format!("GET /health HTTP/1.1\r\nhost: localhost\r\nx-long: {}\r\n\r\n", "x".repeat(length));
     assert_eq!(status_of(gateway.port(), &header(60 << 10)), "200");
-    // What the gateway does not read resets the connection, which may overtake the response.
+    // If the gateway leaves part of a request unread, the connection is reset, possibly before the
+    // response arrives.
     let refused = status_of(gateway.port(), &header(300 << 10));
     assert!(["431", ""].contains(&refused.as_str()), "{refused}");
 }

@@ -64,9 +64,9 @@ pub struct Route {
     pub leads_to_console: bool,
     /// Whether the operation records its changes in the trail.
     pub trail: Trail,
-    /// If there is a rate limit: whether users whom an administrator has restricted may call it.
+    /// Whether the operation, if it has a limit, permits users whom an administrator restricted.
     pub is_open_to_restricted: bool,
-    /// The same for sessions that owe a second factor.
+    /// Whether the operation, if it has a limit, permits sessions that owe a second factor.
     pub is_open_to_owing: bool,
     /// Patterns of the partition keys that the function may access (`dynamodb:LeadingKeys`). If
     /// empty, the function may access all partitions except the public content.
@@ -231,13 +231,13 @@ impl Route {
         Self { trail: Trail::Nothing(reason), ..self }
     }
 
-    /// Permits access tokens of users whom an administrator has restricted, which all other
-    /// operations with a rate limit reject: to sign out, and where no token is needed.
+    /// Permits access tokens of users whom an administrator has restricted, and of sessions that
+    /// owe a second factor. All other operations with a rate limit reject them.
     pub const fn open_to_restricted(self) -> Self {
         Self { is_open_to_restricted: true, is_open_to_owing: true, ..self }
     }
 
-    /// Permits tokens of sessions that owe a required second factor: to prove it, or to sign in.
+    /// Permits access tokens of sessions that owe a required second factor.
     pub const fn open_to_owing(self) -> Self {
         Self { is_open_to_owing: true, ..self }
     }

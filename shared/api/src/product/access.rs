@@ -271,7 +271,7 @@ impl<L: Least> Access<L> {
         if !lookup.is_proved() && !is_operator {
             let proved = headers.prove(project, key.as_ref(), found, app).await;
             if proved.as_ref().is_err_and(Error::is_wrong_key) {
-                // Only the roles of operations with a limit may count in the table.
+                // The IAM roles of operations without a limit may not count in the table.
                 unproved(app, limit.map(|_| &headers.project), &place).await?;
             }
             proved?;

@@ -55,9 +55,9 @@ impl AccessToken {
 }
 
 /// Which users the request accepts, according to its headers. Every sender can set these headers,
-/// and the published SDK always accepts restricted users. So that an administrator's restriction
-/// and a required second factor are effective nonetheless, operations that change something reject
-/// clients' requests for such users, unless the route is open to them
+/// and the published SDK always accepts restricted users. So that the restriction of a user by an
+/// administrator, and the second factor that a session owes, are enforced nonetheless, operations
+/// with a rate limit reject such requests of clients unless the route is open to them
 /// ([`open_to_restricted`](crate::http::Route::open_to_restricted),
 /// [`open_to_owing`](crate::http::Route::open_to_owing)).
 fn allowed(headers: &HeaderMap, (by_administrator, owing): (bool, bool)) -> Result<Allowed, KnownError> {

@@ -24,8 +24,8 @@ pub fn selector(session: SessionId) -> String {
     session.uuid().as_simple().to_string().split_off(32 - SELECTOR)
 }
 
-/// The selector in a refresh token; `None` if the token is malformed or, as nearly always, was
-/// issued by an earlier version.
+/// The selector in a refresh token; `None` if the token does not begin with 19 hexadecimal digits,
+/// as tokens of earlier versions nearly never do.
 pub fn selector_in(token: &SecretString) -> Option<&str> {
     let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     token.expose_secret().get(..SELECTOR).filter(|selector| selector.bytes().all(is_digit))

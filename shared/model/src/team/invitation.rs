@@ -34,8 +34,8 @@ pub struct Invitation {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invited_by: Option<UserId>,
     /// The `owner_epoch` of that member when the invitation was sent. The invitation is only valid
-    /// while the member is in this epoch: an intruder may have sent it. 0 without a member, and in
-    /// invitations of versions that did not store it.
+    /// while the member is in this epoch, because an intruder may have sent it in an earlier one. 0
+    /// without a member, and in invitations of versions that did not store it.
     #[serde(default, skip_serializing_if = "crate::user::is_zero")]
     pub sender_epoch: u64,
     /// The digest under which the invitation's code is stored.

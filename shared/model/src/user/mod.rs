@@ -151,8 +151,9 @@ pub struct User {
     /// The epoch of credentials at the sign-up: 0, unless an anonymous user signed up.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub began_epoch: u64,
-    /// How often the account has got a new owner, or the owner has reported an intruder:
-    /// invitations to teams that the user sent before are void.
+    /// How often all credentials were removed (a new owner, the sign-up of an anonymous user, the
+    /// takeover of a tool's user) or an intruder was reported. Invitations to teams that the user
+    /// sent in an earlier epoch are void.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub owner_epoch: u64,
     /// The epoch of sessions: sessions of an earlier epoch have ended, except the kept one; see

@@ -160,8 +160,8 @@ pub struct DeliveryView {
     created_at_millis: i64,
     /// Milliseconds since the Unix epoch; `null` unless the status is `pending`.
     next_attempt_at_millis: Option<i64>,
-    /// When the event was last requested to be delivered again, in milliseconds since the Unix
-    /// epoch; `null` if it was not.
+    /// When this delivery was last replayed, in milliseconds since the Unix epoch; `null` if it was
+    /// not.
     replayed_at_millis: Option<i64>,
     /// The body of the message.
     #[schema(value_type = Object)]

@@ -1,9 +1,10 @@
 //! Endpoints, as requests create and change them.
 //!
 //! The values of custom headers can be set, but are never returned. A request with [`HIDDEN`] in
-//! place of a value keeps the existing value, but only with the same URL. Another URL requires the
-//! values again, so that nobody can have them sent to a server under their control. The path counts
-//! as well, because the endpoints of several customers of a service may differ in nothing else.
+//! place of a value keeps the stored value, but only with the same URL. Another URL requires the
+//! values again, so that nobody can have stored values sent to a server of their own. The path
+//! counts as well, because the endpoints of several customers of a service may differ in nothing
+//! else.
 
 use std::collections::{BTreeMap, BTreeSet};
 

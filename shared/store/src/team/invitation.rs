@@ -8,8 +8,8 @@
 //! The invitation and its code are always written in one transaction: accepting marks the code as
 //! used and deletes the invitation, revoking deletes both. If there are several attempts to accept,
 //! the condition on the code lets only one succeed. If a member sent the invitation, accepting also
-//! requires, in the same transaction, that the sender is still a member and that neither a new
-//! owner nor a reported intruder has had the sender's account since, for four more units. Both
+//! requires, in the same transaction, that the sender is still a member and that since then the
+//! sender's account has got no new owner and no intruder was reported, for four more units. Both
 //! items expire by TTL after seven days; until then, invitations to a deleted team remain but
 //! cannot be accepted. Creating an invitation costs two units for each item and two in the indexes,
 //! and so does ending it; a list is one Query at half a unit for about 25 invitations.
@@ -101,8 +101,8 @@ fn is_sender_valid(project: &ProjectId, invitation: &Invitation, items: &Items) 
     Ok(is_member && user.is_some_and(|user| user.owner_epoch == invitation.sender_epoch))
 }
 
-/// Fails the transaction unless the user's account has had neither a new owner nor a reported
-/// intruder since this epoch.
+/// Fails the transaction if the user's account has got a new owner, or an intruder was reported,
+/// since this epoch.
 fn at_owner_epoch(project: &ProjectId, user: UserId, epoch: u64) -> Write {
     if epoch == 0 {
         return Write::check(user_key(project, user), "attribute_exists(pk) AND attribute_not_exists(d.owner_epoch)");

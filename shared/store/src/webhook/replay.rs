@@ -18,10 +18,10 @@ use crate::write::Write;
 /// last.
 const MOST_REPLAYED: usize = 1000;
 
-/// A new delivery of the event of another one, as an administrator requested it.
+/// A new delivery, requested by an administrator, of the event of an old delivery.
 #[derive(Debug, Clone)]
 pub struct Replay {
-    /// The other delivery.
+    /// The old delivery.
     of: WebhookDeliveryId,
     new: NewDelivery,
 }
@@ -90,8 +90,8 @@ impl Store {
         }
     }
 
-    /// Records a delivery of an event that an administrator requested, whatever became of the other
-    /// delivery; [`Error::Conflict`] if the endpoint or the other delivery does not exist.
+    /// Records a new delivery that an administrator requested, whatever the status of the old one;
+    /// [`Error::Conflict`] if the endpoint or the old delivery does not exist.
     pub async fn replay_webhook(&self, replay: &Replay, now: Timestamp) -> Result<(), Error> {
         let (project, endpoint) = &replay.new.lane;
         let exists = "attribute_exists(pk)";
@@ -100,16 +100,16 @@ impl Store {
         self.transact(writes).await
     }
 
-    /// Records deliveries that an administrator requested, all to the same endpoint, except for
-    /// those of deliveries that have been replayed already, and returns how many were recorded;
-    /// [`Error::Conflict`] if the endpoint does not exist.
+    /// Records the deliveries that an administrator requested, all to the same endpoint, except
+    /// replays of deliveries that no longer exist or have been replayed already. Returns how many
+    /// were recorded; [`Error::Conflict`] if the endpoint does not exist.
     pub async fn replay_webhooks(&self, replays: Vec<Replay>, now: Timestamp) -> Result<usize, Error> {
         let mut count = 0;
         for mut part in parts(replays, |replay| replay.new.delivery.body.len()) {
             while let Some(Replay { new: NewDelivery { lane: (project, endpoint), .. }, .. }) = part.first() {
                 let mut writes = vec![wake(project, *endpoint, now)];
-                // Only the first transaction checks that the endpoint exists. If it is deleted
-                // afterwards, the worker deletes the deliveries.
+                // Once a transaction has succeeded, the endpoint is not checked again. If it is
+                // deleted afterwards, the worker deletes the deliveries.
                 if count == 0 {
                     writes.push(Write::check(endpoint_key(project, *endpoint), "attribute_exists(pk)"));
                 }

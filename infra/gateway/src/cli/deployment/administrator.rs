@@ -163,7 +163,7 @@ impl Administrator {
             found.into_iter().partition(|user| user["primary_email_verified"] == true);
         match (&mut verified[..], &unverified[..]) {
             ([user], _) => Ok(user.take()),
-            ([], []) => bail!("no user of {} has the id or the verified primary address {text:?}", self.place()),
+            ([], []) => bail!("no user of {} has the verified primary address {text:?}", self.place()),
             ([], strangers) => bail!(
                 "no user of {} has the verified primary address {text:?}; it is unverified, and anybody could have entered it, at {}: \
                  pass the id of the user you mean",
