@@ -49,6 +49,8 @@ const FILES: &[(&str, &str)] = files![
     "routes.js",
     "texts-account.js",
     "texts-developers.js",
+    "texts-emails.js",
+    "texts-rules.js",
     "texts-settings.js",
     "texts.js",
     "views/account.js",

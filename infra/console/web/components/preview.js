@@ -2,7 +2,7 @@
 // scripts, no forms, and an opaque origin.
 
 import { h, newId } from "../core/dom.js";
-import { texts as t } from "../texts.js";
+import { mails as m } from "../texts-emails.js";
 
 /** The frame; `show(html)` replaces its content. */
 export function preview() {
@@ -10,7 +10,7 @@ export function preview() {
   const field = h("input", { type: "hidden", name: "html" });
   const sender = h("form", { method: "post", action: "/console/preview", target: name, hidden: true }, field);
   // Not white before there is an email, because white would dazzle in the dark theme.
-  const frame = h("iframe", { class: "frame blank", name, title: t.emails.preview });
+  const frame = h("iframe", { class: "frame blank", name, title: m.emails.preview });
   const element = h("div", {}, frame, sender);
   element.show = (html) => {
     field.value = html;

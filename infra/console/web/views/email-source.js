@@ -8,6 +8,7 @@ import { path, userId } from "../core/api.js";
 import { fill, h } from "../core/dom.js";
 import { parsed, sampleVariables } from "../core/values.js";
 import { texts as t } from "../texts.js";
+import { mails as m } from "../texts-emails.js";
 import { kindOf, KINDS } from "./templates.js";
 
 const QUIET_MILLIS = 400;
@@ -20,7 +21,7 @@ export async function view(context) {
   const kind = kindOf(location.pathname);
   const isNew = parameters.item === "new";
   const isTheme = kind === "themes";
-  const words = t.emails[kind];
+  const words = m.emails[kind];
   const whole = KINDS[kind].path;
   const place = `${whole}${path`/${parameters.item}`}`;
   const [item, themes] = await Promise.all([
@@ -47,30 +48,30 @@ export async function view(context) {
   const element = form({
     fields: [
       { name: "display_name", label: t.name, required: true },
-      !isTheme && { name: "subject_source", label: t.outbox.subject, help: t.emails.subjectHelp },
+      !isTheme && { name: "subject_source", label: m.outbox.subject, help: m.emails.subjectHelp },
       {
         name: "html_source",
-        label: t.emails.html,
+        label: m.emails.html,
         type: "long",
         rows: 16,
         required: true,
-        help: isTheme ? t.emails.themeHelp : t.emails.htmlHelp,
+        help: isTheme ? m.emails.themeHelp : m.emails.htmlHelp,
         initial: isTheme ? SAMPLE_THEME : SAMPLE,
       },
-      !isTheme && { name: "text_source", label: t.emails.text, type: "long", rows: 6, nullable: true, help: t.emails.textHelp },
+      !isTheme && { name: "text_source", label: m.emails.text, type: "long", rows: 6, nullable: true, help: m.emails.textHelp },
       !isTheme && {
         name: "theme_id",
-        label: t.emails.theme,
+        label: m.emails.theme,
         type: "choice",
-        options: [["", t.emails.defaultTheme], ["none", t.emails.noTheme], ...themes.map((theme) => [theme.id, theme.display_name])],
+        options: [["", m.emails.defaultTheme], ["none", m.emails.noTheme], ...themes.map((theme) => [theme.id, theme.display_name])],
       },
       !isTheme && {
         name: "notification_category_name",
-        label: t.emails.category,
+        label: m.emails.category,
         type: "choice",
         initial: CATEGORIES[0],
         options: CATEGORIES.map((name) => [name, name]),
-        help: t.emails.categoryHelp,
+        help: m.emails.categoryHelp,
       },
     ].filter(Boolean),
     values: isNew ? undefined : edited(item),
@@ -85,7 +86,7 @@ export async function view(context) {
     "div",
     {},
     head(isNew ? words.create : shown(item.display_name, { most: 100 }), {
-      lead: [t.emails.language, " ", link("/docs/emails", t.emails.languageLink)],
+      lead: [m.emails.language, " ", link("/docs/emails", m.emails.languageLink)],
       actions: isNew ? [] : [curlButton(() => api.request("GET", place))],
     }),
     h("div", { class: "halves" }, element, live(api, element, isTheme)),
@@ -109,7 +110,7 @@ function live(api, element, isTheme) {
   const sample = h("textarea", {
     rows: 3,
     spellcheck: "false",
-    "aria-label": t.emails.variables,
+    "aria-label": m.emails.variables,
     placeholder: '{"link": "https://example.com/"}',
   });
   let timer;
@@ -120,14 +121,14 @@ function live(api, element, isTheme) {
     const [html, other] = [element.querySelectorAll("textarea")[0].value, element.querySelectorAll("input")[1]?.value];
     const theme = element.querySelector("select")?.value;
     const source = isTheme
-      ? { theme_html_source: html, template_html_source: SAMPLE, template_subject_source: t.emails.sampleSubject }
+      ? { theme_html_source: html, template_html_source: SAMPLE, template_subject_source: m.emails.sampleSubject }
       : { template_html_source: html, template_subject_source: other ?? "", theme_id: theme === "none" ? false : theme || null };
     try {
       const variables = { ...sampleVariables(`${html} ${other}`), ...parsed(sample.value) };
       const rendered = await api.post("/emails/render-email", { ...source, variables });
       if (current !== last) return;
       fill(problem);
-      fill(subject, h("strong", {}, t.outbox.subject), " ", shown(rendered.subject, { most: 300 }));
+      fill(subject, h("strong", {}, m.outbox.subject), " ", shown(rendered.subject, { most: 300 }));
       frame.show(rendered.html ?? rendered.text ?? "");
     } catch (error) {
       if (current === last) fill(problem, failure(error instanceof SyntaxError ? new Error(t.notJson) : error));
@@ -143,11 +144,11 @@ function live(api, element, isTheme) {
   return h(
     "section",
     { class: "live" },
-    h("h2", {}, t.emails.preview),
+    h("h2", {}, m.emails.preview),
     subject,
     problem,
     frame,
-    h("details", { class: "fold" }, h("summary", {}, t.emails.variables), h("div", {}, sample)),
+    h("details", { class: "fold" }, h("summary", {}, m.emails.variables), h("div", {}, sample)),
   );
 }
 
@@ -163,23 +164,23 @@ function sending({ api, kind, item, to }) {
   return h(
     "section",
     {},
-    heading(t.emails.send),
-    h("p", { class: "muted" }, isDraft ? t.emails.sendText : t.emails.sendTemplateText),
+    heading(m.emails.send),
+    h("p", { class: "muted" }, isDraft ? m.emails.sendText : m.emails.sendTemplateText),
     form({
       fields: [
-        { name: "user_ids", label: t.emails.users, type: "lines", help: t.emails.usersHelp },
+        { name: "user_ids", label: m.emails.users, type: "lines", help: m.emails.usersHelp },
         !isDraft && {
           name: "variables",
-          label: t.emails.variables,
+          label: m.emails.variables,
           type: "json",
           initial: sampleVariables(`${item.html_source} ${item.subject_source} ${item.text_source}`),
         },
       ].filter(Boolean),
-      verb: t.emails.send,
+      verb: m.emails.send,
       send: async (_, found) =>
         api.post("/emails/send-email", body({ ...found, user_ids: await Promise.all(found.user_ids.map((user) => userId(api, user))) })),
       request: (_, found) => api.request("POST", "/emails/send-email", { body: body(found) }),
-      done: (_, { user_ids: users }) => fill(answer, note("done", t.emails.sentTo(users.length), " ", link(to("/outbox"), t.emails.toOutbox))),
+      done: (_, { user_ids: users }) => fill(answer, note("done", m.emails.sentTo(users.length), " ", link(to("/outbox"), m.emails.toOutbox))),
     }),
     answer,
   );

@@ -7,6 +7,7 @@ import { preview } from "../components/preview.js";
 import { path } from "../core/api.js";
 import { h } from "../core/dom.js";
 import { texts as t } from "../texts.js";
+import { mails as m } from "../texts-emails.js";
 import { recipients, stateOf, userReader } from "./outbox.js";
 
 const ENDED = ["sent", "opened", "clicked", "skipped", "bounced", "delivery-delayed", "marked-as-spam", "sending"];
@@ -27,17 +28,17 @@ export async function view(context) {
     }),
     facts(
       [t.id, id(email.id)],
-      [t.outbox.to, recipientsOf(context, email.to)],
-      ...moments.map(([name, value]) => [t.outbox.moment(name.replace("_at_millis", "")), time(value, { isLong: true })]),
-      (email.render_error ?? email.server_error) && [t.outbox.error, shown(email.render_error ?? email.server_error, { most: 2000 })],
-      email.skipped_reason && [t.outbox.skipped, shown(t.outbox.reason(email.skipped_reason))],
-      email.send_retries > 0 && [t.outbox.retries, String(email.send_retries)],
+      [m.outbox.to, recipientsOf(context, email.to)],
+      ...moments.map(([name, value]) => [m.outbox.moment(name.replace("_at_millis", "")), time(value, { isLong: true })]),
+      (email.render_error ?? email.server_error) && [m.outbox.error, shown(email.render_error ?? email.server_error, { most: 2000 })],
+      email.skipped_reason && [m.outbox.skipped, shown(m.outbox.reason(email.skipped_reason))],
+      email.send_retries > 0 && [m.outbox.retries, String(email.send_retries)],
     ),
     !ENDED.includes(email.status) && changes({ ...context, place, email, etag }),
-    frame && [heading(t.emails.preview), frame],
-    email.text && [heading(t.outbox.text), code(email.text)],
-    heading(t.outbox.source),
-    code(email.html_source || t.outbox.erased),
+    frame && [heading(m.emails.preview), frame],
+    email.text && [heading(m.outbox.text), code(email.text)],
+    heading(m.outbox.source),
+    code(email.html_source || m.outbox.erased),
   );
 }
 
@@ -58,20 +59,20 @@ function changes({ api, place, email, etag, refresh }) {
   return h(
     "section",
     {},
-    heading(t.outbox.change),
+    heading(m.outbox.change),
     h(
       "div",
       { class: "buttons" },
       isPaused
-        ? button(t.outbox.resume, () => ask(t.outbox.resume, t.outbox.resumeText, { is_paused: false }))
-        : button(t.outbox.pause, () => ask(t.outbox.pause, t.outbox.pauseText, { is_paused: true })),
-      button(t.outbox.cancel, () => ask(t.outbox.cancel, t.outbox.cancelText, { cancel: true }), { class: "danger" }),
+        ? button(m.outbox.resume, () => ask(m.outbox.resume, m.outbox.resumeText, { is_paused: false }))
+        : button(m.outbox.pause, () => ask(m.outbox.pause, m.outbox.pauseText, { is_paused: true })),
+      button(m.outbox.cancel, () => ask(m.outbox.cancel, m.outbox.cancelText, { cancel: true }), { class: "danger" }),
     ),
     isPaused &&
       form({
         fields: [
-          { name: "subject_source", label: t.outbox.subject, required: true },
-          { name: "html_source", label: t.outbox.source, type: "long", rows: 12 },
+          { name: "subject_source", label: m.outbox.subject, required: true },
+          { name: "html_source", label: m.outbox.source, type: "long", rows: 12 },
         ],
         values: email,
         ...saves(entry),

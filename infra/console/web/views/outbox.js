@@ -6,6 +6,7 @@ import { path } from "../core/api.js";
 import { fill, h } from "../core/dom.js";
 import { count, title } from "../core/format.js";
 import { texts as t } from "../texts.js";
+import { mails as m } from "../texts-emails.js";
 
 const TONES = {
   done: ["sent", "opened", "clicked"],
@@ -54,7 +55,7 @@ function figure(name, { sent, bounced, marked_as_spam: spam }) {
     { class: "panel" },
     h("h2", {}, name),
     h("p", { class: "figure" }, count(sent)),
-    h("p", { class: "muted small" }, t.outbox.figures(bounced, spam)),
+    h("p", { class: "muted small" }, m.outbox.figures(bounced, spam)),
   );
 }
 
@@ -64,28 +65,28 @@ export async function view({ api, router, to }) {
   return h(
     "div",
     {},
-    head(t.outbox.title, { lead: t.outbox.lead }),
+    head(m.outbox.title, { lead: m.outbox.lead }),
     h(
       "div",
       { class: "panels" },
-      ["hour", "day", "week", "month"].map((name) => figure(t.outbox.sentIn[name], stats[name])),
+      ["hour", "day", "week", "month"].map((name) => figure(m.outbox.sentIn[name], stats[name])),
     ),
-    h("p", { class: "muted small" }, t.outbox.capacity(capacity)),
+    h("p", { class: "muted small" }, m.outbox.capacity(capacity)),
     list({
       api,
       router,
       path: "/emails/outbox",
       isLive: true,
-      label: t.outbox.title,
-      choices: [{ name: "state", label: t.state, options: t.outbox.states, query: (simple) => ({ simple_status: simple }) }],
+      label: m.outbox.title,
+      choices: [{ name: "state", label: t.state, options: m.outbox.states, query: (simple) => ({ simple_status: simple }) }],
       href: (email) => to(`/outbox/${email.id}`),
       columns: [
-        { label: t.outbox.subject, class: "wide", cell: (email) => shown(email.subject ?? email.subject_source, { most: 100 }) },
-        { label: t.outbox.to, class: "wide", cell: (email) => recipients(email.to, userOf) },
+        { label: m.outbox.subject, class: "wide", cell: (email) => shown(email.subject ?? email.subject_source, { most: 100 }) },
+        { label: m.outbox.to, class: "wide", cell: (email) => recipients(email.to, userOf) },
         { label: t.state, class: "fit", cell: stateOf },
         { label: t.created, class: "fit end", cell: (email) => time(email.created_at_millis) },
       ],
-      none: t.outbox.none,
+      none: m.outbox.none,
     }),
   );
 }

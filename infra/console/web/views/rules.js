@@ -7,6 +7,7 @@ import { button, empty, head, heading, shown, state, tabs, tag } from "../compon
 import { fill, h } from "../core/dom.js";
 import { count, title } from "../core/format.js";
 import { texts as t } from "../texts.js";
+import { rules as r } from "../texts-rules.js";
 
 const PATH = "/internal/projects/current";
 const TONES = { allow: "done", reject: "failed", restrict: "waiting", log: "aside" };
@@ -19,15 +20,15 @@ export async function view(context) {
   const edited = query.get("edit");
   if (edited !== null) return edit({ ...context, project, read, rules: config.sign_up_rules, edited, isNew: edited === "+" });
   const part = query.get("part") === "test" ? "test" : "rules";
-  const tab = (name) => [to("/sign-up-rules", { part: name === "rules" ? "" : name }), t.rules.parts[name], name];
+  const tab = (name) => [to("/sign-up-rules", { part: name === "rules" ? "" : name }), r.parts[name], name];
   return h(
     "div",
     {},
-    head(t.rules.title, {
-      lead: t.rules.lead,
-      actions: [h("a", { class: "button main", href: to("/sign-up-rules", { edit: "+" }) }, t.rules.create)],
+    head(r.title, {
+      lead: r.lead,
+      actions: [h("a", { class: "button main", href: to("/sign-up-rules", { edit: "+" }) }, r.create)],
     }),
-    tabs([tab("rules"), tab("test")], part, t.rules.title),
+    tabs([tab("rules"), tab("test")], part, r.title),
     part === "test" ? tester(context) : await all({ ...context, project, config, read }),
   );
 }
@@ -37,19 +38,19 @@ async function all({ api, to, project, config, read }) {
   const times = (rule) => stats.rule_triggers.find(({ rule_id: id }) => id === rule.id);
   const rows = config.sign_up_rules.toSorted((a, b) => b.priority - a.priority || (a.id < b.id ? -1 : 1));
   const columns = [
-    { label: t.rules.rule, class: "wide", cell: (rule) => [shown(rule.display_name || rule.id, { most: 80 })] },
-    { label: t.rules.condition, class: "wide", cell: (rule) => h("code", {}, shown(rule.condition, { most: 160 })) },
+    { label: r.rule, class: "wide", cell: (rule) => [shown(rule.display_name || rule.id, { most: 80 })] },
+    { label: r.condition, class: "wide", cell: (rule) => h("code", {}, shown(rule.condition, { most: 160 })) },
     {
-      label: t.rules.action,
+      label: r.action,
       class: "fit",
-      cell: (rule) => [state(TONES[rule.action.type], title(rule.action.type)), !rule.enabled && [" ", tag(t.rules.off)]],
+      cell: (rule) => [state(TONES[rule.action.type], title(rule.action.type)), !rule.enabled && [" ", tag(r.off)]],
     },
     {
-      label: t.rules.matched,
+      label: r.matched,
       class: "fit end number",
       cell: (rule) => [
         count(times(rule)?.all_time_count ?? 0),
-        h("small", {}, t.rules.lately(count(times(rule)?.total_count ?? 0), stats.analytics_hours)),
+        h("small", {}, r.lately(count(times(rule)?.total_count ?? 0), stats.analytics_hours)),
       ],
     },
   ];
@@ -58,14 +59,14 @@ async function all({ api, to, project, config, read }) {
     "div",
     {},
     rows.length
-      ? table({ columns, rows, label: t.rules.title, href: (rule) => to("/sign-up-rules", { edit: rule.id }) })
-      : empty({ ...t.rules.none, action: h("a", { class: "button", href: to("/sign-up-rules", { edit: "+" }) }, t.rules.create) }),
-    heading(t.rules.otherwise),
+      ? table({ columns, rows, label: r.title, href: (rule) => to("/sign-up-rules", { edit: rule.id }) })
+      : empty({ ...r.none, action: h("a", { class: "button", href: to("/sign-up-rules", { edit: "+" }) }, r.create) }),
+    heading(r.otherwise),
     form({
       fields: [
         {
           name: "config.sign_up_rules_default_action",
-          label: t.rules.otherwiseAction,
+          label: r.otherwiseAction,
           type: "choice",
           options: [
             ["allow", title("allow")],
@@ -84,7 +85,7 @@ async function all({ api, to, project, config, read }) {
 
 async function edit({ api, to, router, project, read, rules, edited, isNew }) {
   const rule = rules.find(({ id }) => id === edited);
-  if (!isNew && !rule) return h("div", {}, head(t.rules.title), h("p", {}, t.rules.gone));
+  if (!isNew && !rule) return h("div", {}, head(r.title), h("p", {}, r.gone));
   const back = () => router.go(to("/sign-up-rules"));
   const flat = ({ action, ...rest }) => ({ ...rest, "action.type": action.type, "action.message": action.message ?? "" });
   const whole = (values) => ({
@@ -104,39 +105,39 @@ async function edit({ api, to, router, project, read, rules, edited, isNew }) {
   const withRule = (mine) => [...others(current, mine.id), mine];
   const remove = async () => {
     const act = () => project.replace(({ config }) => write(others(config.sign_up_rules, rule.id)));
-    if (await confirm({ title: t.rules.delete, text: t.rules.deleteText, verb: t.rules.delete, name: rule.display_name || rule.id, act }))
+    if (await confirm({ title: r.delete, text: r.deleteText, verb: r.delete, name: rule.display_name || rule.id, act }))
       await back();
   };
   return h(
     "div",
     { class: "narrow" },
-    head(isNew ? t.rules.create : shown(rule.display_name || rule.id, { most: 80 })),
+    head(isNew ? r.create : shown(rule.display_name || rule.id, { most: 80 })),
     form({
       fields: [
-        isNew && { name: "id", label: t.id, required: true, help: t.rules.idHelp },
-        { name: "display_name", label: t.rules.name },
+        isNew && { name: "id", label: t.id, required: true, help: r.idHelp },
+        { name: "display_name", label: r.name },
         {
           name: "condition",
-          label: t.rules.condition,
+          label: r.condition,
           type: "long",
           required: true,
-          help: t.rules.conditionHelp,
+          help: r.conditionHelp,
           initial: 'emailDomain == "example.com"',
         },
         {
           name: "action.type",
-          label: t.rules.action,
+          label: r.action,
           type: "choice",
           initial: "reject",
           options: Object.keys(TONES).map((name) => [name, title(name)]),
-          help: t.rules.actionHelp,
+          help: r.actionHelp,
         },
-        { name: "action.message", label: t.rules.message, help: t.rules.messageHelp },
-        { name: "priority", label: t.rules.priority, type: "number", min: 0, initial: 0, help: t.rules.priorityHelp },
-        { name: "enabled", label: t.rules.enabled, type: "switch", initial: true },
+        { name: "action.message", label: r.message, help: r.messageHelp },
+        { name: "priority", label: r.priority, type: "number", min: 0, initial: 0, help: r.priorityHelp },
+        { name: "enabled", label: r.enabled, type: "switch", initial: true },
       ].filter(Boolean),
       values: isNew ? undefined : flat(rule),
-      verb: isNew ? t.rules.create : t.save,
+      verb: isNew ? r.create : t.save,
       cancel: back,
       reread: async () => {
         const now = (await reread()).find(({ id }) => id === rule?.id) ?? rule;
@@ -144,7 +145,7 @@ async function edit({ api, to, router, project, read, rules, edited, isNew }) {
       },
       send: (_, values) => {
         const mine = whole(values);
-        if (isNew && current.some(({ id }) => id === mine.id)) throw new Error(t.rules.exists);
+        if (isNew && current.some(({ id }) => id === mine.id)) throw new Error(r.exists);
         return project.change(write(withRule(mine)));
       },
       request: (_, values) => api.request("PATCH", PATH, { body: write(withRule(whole(values))) }),
@@ -154,9 +155,9 @@ async function edit({ api, to, router, project, read, rules, edited, isNew }) {
       h(
         "section",
         { class: "danger-area" },
-        heading(t.rules.delete),
-        h("p", {}, t.rules.deleteText),
-        button(t.rules.delete, remove, { class: "danger" }),
+        heading(r.delete),
+        h("p", {}, r.deleteText),
+        button(r.delete, remove, { class: "danger" }),
       ),
   );
 }
@@ -177,24 +178,24 @@ function tester({ api }) {
   return h(
     "div",
     { class: "narrow" },
-    h("p", { class: "muted" }, t.rules.testText),
+    h("p", { class: "muted" }, r.testText),
     form({
       fields: [
         { name: "email", label: t.users.email, initial: "ada@example.com" },
         {
           name: "auth_method",
-          label: t.rules.method,
+          label: r.method,
           type: "choice",
           initial: "password",
           options: choices(t.methods, "password", "otp", "oauth", "passkey"),
         },
-        { name: "oauth_provider", label: t.rules.provider, help: t.rules.providerHelp, when: (values) => values.auth_method === "oauth" },
-        { name: "country_code", label: t.rules.country, help: t.rules.countryHelp },
-        { name: "bot", label: t.rules.bot, type: "number", min: 0, max: 100, initial: 0 },
-        { name: "free_trial_abuse", label: t.rules.abuse, type: "number", min: 0, max: 100, initial: 0 },
-        { name: "turnstile_result", label: t.rules.challenge, type: "choice", initial: "ok", options: choices(t.rules.challenges, "ok", "invalid", "error") },
+        { name: "oauth_provider", label: r.provider, help: r.providerHelp, when: (values) => values.auth_method === "oauth" },
+        { name: "country_code", label: r.country, help: r.countryHelp },
+        { name: "bot", label: r.bot, type: "number", min: 0, max: 100, initial: 0 },
+        { name: "free_trial_abuse", label: r.abuse, type: "number", min: 0, max: 100, initial: 0 },
+        { name: "turnstile_result", label: r.challenge, type: "choice", initial: "ok", options: choices(r.challenges, "ok", "invalid", "error") },
       ],
-      verb: t.rules.test,
+      verb: r.test,
       send: (_, values) => api.post(place, body(values)),
       request: (_, values) => api.request(method, place, { body: body(values) }),
       done: (found) => fill(answer, verdict(found)),
@@ -205,26 +206,26 @@ function tester({ api }) {
 
 function verdict({ outcome, evaluations }) {
   const columns = [
-    { label: t.rules.rule, class: "wide", cell: (one) => shown(one.display_name || one.rule_id, { most: 80 }) },
-    { label: t.rules.condition, class: "wide", cell: (one) => h("code", {}, shown(one.condition, { most: 160 })) },
+    { label: r.rule, class: "wide", cell: (one) => shown(one.display_name || one.rule_id, { most: 80 }) },
+    { label: r.condition, class: "wide", cell: (one) => h("code", {}, shown(one.condition, { most: 160 })) },
     {
-      label: t.rules.result,
+      label: r.result,
       class: "wide",
       cell: (one) => [title(one.status), one.error && h("small", { class: "failed" }, shown(one.error, { most: 300 }))],
     },
-    { label: t.rules.action, class: "fit end", cell: (one) => title(one.action.type) },
+    { label: r.action, class: "fit end", cell: (one) => title(one.action.type) },
   ];
   return h(
     "section",
     {},
-    heading(t.rules.verdict),
+    heading(r.verdict),
     h(
       "p",
       {},
-      state(outcome.should_allow ? "done" : "failed", t.rules.decisions(outcome.should_allow)),
+      state(outcome.should_allow ? "done" : "failed", r.decisions(outcome.should_allow)),
       " ",
-      h("span", { class: "muted" }, t.rules.because(outcome)),
+      h("span", { class: "muted" }, r.because(outcome)),
     ),
-    evaluations.length ? table({ columns, rows: evaluations, label: t.rules.verdict }) : h("p", { class: "muted" }, t.rules.noRule),
+    evaluations.length ? table({ columns, rows: evaluations, label: r.verdict }) : h("p", { class: "muted" }, r.noRule),
   );
 }

@@ -4,6 +4,7 @@ import { list } from "../components/list.js";
 import { head, shown, time } from "../components/parts.js";
 import { h } from "../core/dom.js";
 import { texts as t } from "../texts.js";
+import { mails as m } from "../texts-emails.js";
 
 /** For each kind of source: the path of its operations, and the field with a list's items. */
 export const KINDS = {
@@ -20,7 +21,7 @@ export function kindOf(pathname) {
 export async function view({ api, to }) {
   const kind = kindOf(location.pathname);
   const { path, items } = KINDS[kind];
-  const words = t.emails[kind];
+  const words = m.emails[kind];
   const create = (style) => h("a", { class: style, href: to(`/${kind}/new`) }, words.create);
   return h(
     "div",
@@ -36,7 +37,7 @@ export async function view({ api, to }) {
       columns: [
         { label: t.name, class: "wide", cell: (item) => shown(item.display_name, { most: 100 }) },
         { label: t.id, class: "fit", cell: (item) => h("code", {}, item.id.slice(0, 8)) },
-        kind === "drafts" && { label: t.emails.sentAt, class: "fit end", cell: (item) => time(item.sent_at_millis) },
+        kind === "drafts" && { label: m.emails.sentAt, class: "fit end", cell: (item) => time(item.sent_at_millis) },
       ].filter(Boolean),
       none: { ...words.none, action: create("button") },
     }),
