@@ -13,6 +13,7 @@ use model::code::Code;
 use model::document::theme::{DEFAULT_THEME, Theme};
 use model::document::{DocumentKind, MailDocument, builtin};
 use model::email::Email;
+use model::outbox::body::Body;
 use model::outbox::codes::Codes;
 use model::outbox::work::Rendering;
 use model::outbox::{Failure, OutboxEntry, Recipients};
@@ -38,8 +39,8 @@ pub(crate) struct Rendered {
     pub(crate) unsubscribe_url: Option<String>,
 }
 
-/// An email as its recipient gets it. An email with codes is rendered again when it is sent,
-/// because the rendering that its entry stores lacks the codes.
+/// An email as its recipient gets it, with codes and unsubscribe link: what the table contains
+/// lacks them.
 pub(crate) struct Letter {
     pub(crate) subject: String,
     pub(crate) html: Option<String>,
@@ -49,35 +50,41 @@ pub(crate) struct Letter {
 
 impl Letter {
     /// The stored rendering of an entry without codes.
-    pub(crate) fn of(entry: &OutboxEntry) -> Self {
-        let rendered = entry.rendered.clone();
-        let (subject, html, text, unsubscribe_url) =
-            rendered.map(|mail| (mail.subject, mail.html, mail.text, mail.unsubscribe_url)).unwrap_or_default();
-        Self { subject, html, text, unsubscribe_url }
+    fn of(entry: &OutboxEntry, body: Body) -> Option<Self> {
+        let mail = entry.rendered.clone()?;
+        let Body { html, text } = body.with_unsubscribe_link(mail.unsubscribe_url.as_deref());
+        Some(Self { subject: mail.subject, html: html.or(mail.html), text: text.or(mail.text), unsubscribe_url: mail.unsubscribe_url })
     }
 }
 
-/// An email with codes, or the reason why it cannot be rendered; and the codes, so that they can
-/// be removed from the outcome of sending.
+/// An email to send, or the reason why it cannot be rendered; and its codes, so that they can be
+/// removed from the outcome of sending.
 pub(crate) struct Opened {
     pub(crate) letter: Result<Letter, Failure>,
     pub(crate) codes: Codes,
 }
 
-/// Opens the codes of those entries that have any, and renders their emails with the codes. Emails
-/// that were not rendered because others had taken too long are left out.
+/// The emails of entries, as their recipients get them. An email with codes is rendered again with
+/// its codes, and so is one whose stored bodies have expired. Emails that were not rendered because
+/// others had taken too long are left out.
 pub(crate) async fn open_all(app: &App, parties: &Parties, rows: &[&OutboxRow]) -> Result<HashMap<EmailId, Opened>, store::Error> {
     let (mut opened, mut to_render) = (HashMap::new(), Vec::new());
-    for row in rows.iter().filter(|row| has_codes(&row.entry)) {
+    let mut stored = stored_bodies(app, rows).await?;
+    for row in rows {
+        let id = row.entry.id;
+        if let Some(letter) = stored.remove(&id).and_then(|body| Letter::of(&row.entry, body)) {
+            opened.insert(id, Opened { letter: Ok(letter), codes: row.entry.clear_codes() });
+            continue;
+        }
         match sealed::opened(app, &row.project, &row.entry) {
             Ok(variables) => {
                 let entry = OutboxEntry { variables, ..row.entry.clone() };
                 to_render.push(OutboxRow { project: row.project.clone(), entry, version: row.version });
             }
             Err(error) => {
-                tracing::error!(%error, id = %row.entry.id, "the codes of an email cannot be decrypted");
+                tracing::error!(%error, %id, "the codes of an email cannot be decrypted");
                 let letter = Err(unsendable(app, "its codes cannot be decrypted with this deployment's secret, so send a new code"));
-                opened.insert(row.entry.id, Opened { letter, codes: Codes::default() });
+                opened.insert(id, Opened { letter, codes: Codes::default() });
             }
         }
     }
@@ -87,15 +94,21 @@ pub(crate) async fn open_all(app: &App, parties: &Parties, rows: &[&OutboxRow]) 
         let unsubscribe_url = rendered.unsubscribe_url;
         // The error of the rendering may contain a code, so another error replaces it.
         let letter = rendered.rendering.map(|(subject, html, text)| Letter { subject, html, text, unsubscribe_url });
-        let letter = letter.map_err(|_| unsendable(app, "rendering with its codes failed, so check its template and theme"));
+        let letter = letter.map_err(|_| unsendable(app, "rendering it to send it failed, so check its template and theme"));
         opened.insert(row.entry.id, Opened { letter, codes: Codes::of(&row.entry.variables) });
     }
     Ok(opened)
 }
 
-/// Whether the entry has codes that are not shown.
-pub(crate) fn has_codes(entry: &OutboxEntry) -> bool {
-    entry.codes.as_ref().is_some_and(|codes| !codes.is_empty())
+/// The stored bodies of the entries without codes.
+async fn stored_bodies(app: &App, rows: &[&OutboxRow]) -> Result<HashMap<EmailId, Body>, store::Error> {
+    let Some(first) = rows.first() else { return Ok(HashMap::new()) };
+    let without_codes = rows.iter().map(|row| &row.entry).filter(|entry| !entry.has_sealed_codes());
+    let mut bodies = app.store.bodies(&first.project, without_codes.clone(), app.clock.now()).await?;
+    // An entry of an earlier version contains its bodies, and some emails have none.
+    let inside = without_codes.filter(|entry| entry.rendered.as_ref().is_some_and(|mail| mail.kept.is_none()));
+    bodies.extend(inside.map(|entry| (entry.id, Body { html: None, text: None })));
+    Ok(bodies)
 }
 
 fn unsendable(app: &App, why: &str) -> Failure {

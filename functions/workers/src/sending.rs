@@ -118,8 +118,8 @@ async fn send_all(
     // Rendering may take long, so it comes before the claim: an edit in the meantime wins.
     let queued: Vec<&OutboxRow> = claims.iter().map(|claim| &claim.row).collect();
     let mut opened = content::open_all(app, parties, &queued).await?;
-    // Emails with codes stay queued if they were not rendered in time.
-    claims.retain(|claim| !content::has_codes(&claim.row.entry) || opened.contains_key(&claim.row.entry.id));
+    // Emails that were not rendered in time stay queued.
+    claims.retain(|claim| opened.contains_key(&claim.row.entry.id));
     if app.clock.now() >= until {
         return Ok(0);
     }
@@ -127,9 +127,9 @@ async fn send_all(
     let rows = app.store.move_outbox_entries(claims).await?;
     reached("claimed", rows.len());
     let count = rows.iter().map(|row| tokens(&row.entry)).sum();
-    let sending = rows.into_iter().map(|row| {
-        let opened = opened.remove(&row.entry.id);
-        send(app, mailer, parties, row, opened).boxed()
+    let sending = rows.into_iter().filter_map(|row| {
+        let opened = opened.remove(&row.entry.id)?;
+        Some(send(app, mailer, parties, row, opened).boxed())
     });
     let mut sent = sending.collect::<FuturesUnordered<_>>().ready_chunks(AT_ONCE);
     while let Some(moves) = sent.next().await {
@@ -141,19 +141,16 @@ async fn send_all(
     Ok(count)
 }
 
-/// Sends a claimed email, with its codes if it has any, and returns the entry with the outcome.
-/// `None` if the recipient cannot be read.
-async fn send(app: &App, mailer: &dyn Mailer, parties: &Parties, row: OutboxRow, opened: Option<Opened>) -> Option<OutboxMove> {
+/// Sends a claimed email and returns the entry with the outcome. `None` if the recipient cannot be
+/// read.
+async fn send(app: &App, mailer: &dyn Mailer, parties: &Parties, row: OutboxRow, opened: Opened) -> Option<OutboxMove> {
     let Stage::Sending { claim, started_at } = row.entry.stage else { return None };
     let (project, user) = parties
         .to(app, &row)
         .await
         .inspect_err(|error| tracing::warn!(%error, "the recipient of an email could not be read from the table"))
         .ok()?;
-    let (letter, codes) = match opened {
-        Some(Opened { letter, codes }) => (letter, codes),
-        None => (Ok(Letter::of(&row.entry)), row.entry.clear_codes()),
-    };
+    let Opened { letter, codes } = opened;
     let outcome = match (recipients(&row.entry, user.as_ref()), letter) {
         (Err(reason), _) => Outcome::Skipped(reason),
         (_, Err(failure)) => Outcome::Final(failure),

@@ -1,12 +1,22 @@
 //! The bodies of an email are erased a day after it reaches a final state; the rest of its entry is
 //! kept.
 
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
+use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
+use aws_sdk_dynamodb::types::AttributeValue;
 use jiff::SignedDuration;
 use model::outbox::status::Status;
+use model::outbox::work::Rendering;
 use serde_json::{Value, json};
+use store::Error;
+use store::outbox::OutboxRow;
 use support::TestApp;
+use uuid::Uuid;
+use wire::id::EmailId;
 
-use super::{OUTBOX, entry_in, path, read, with_entry};
+use super::{OUTBOX, entry_in, path, read, send, with_entry};
 
 /// The item that contains the bodies of an email, if it exists.
 fn body(app: &TestApp, id: &str) -> Option<Value> {
@@ -47,7 +57,7 @@ async fn an_unfinished_email_keeps_its_bodies() {
     for status in [Status::Scheduled, Status::Queued, Status::Sending] {
         let id = entry_in(&app, &ada, status).await;
         app.advance(SignedDuration::from_hours(48));
-        assert_eq!(body(&app, &id), None, "{status:?}");
+        assert_eq!(body(&app, &id).unwrap().get("ttl"), None, "{status:?}");
         assert!(read(&app, &id).await["html"].as_str().unwrap().contains("Hello"), "{status:?}");
     }
 }
@@ -105,4 +115,97 @@ async fn listing_old_emails_reads_no_bodies() {
     let with_bodies = calls().await;
     app.advance(SignedDuration::from_hours(24));
     assert_eq!(calls().await, with_bodies - 1);
+}
+
+fn body_key(app: &TestApp, id: &str) -> [(&'static str, AttributeValue); 2] {
+    [("pk", format!("M#{}#{id}", app.project_id())), ("sk", "BODY".to_owned())].map(|(name, key)| (name, AttributeValue::S(key)))
+}
+
+async fn delete_body(app: &TestApp, id: &str) {
+    let delete = DeleteItemInput::builder().table_name(gateway::engine::TABLE).set_key(Some(key(body_key(app, id))));
+    app.app.store.client().call(delete).await.unwrap();
+    assert_eq!(body(app, id), None);
+}
+
+fn key<const N: usize>(attributes: [(&str, AttributeValue); N]) -> HashMap<String, AttributeValue> {
+    attributes.map(|(name, value)| (name.to_owned(), value)).into()
+}
+
+#[tokio::test]
+async fn an_email_whose_bodies_are_missing_is_rendered_again_when_it_is_sent() {
+    let (app, ada, id) = with_entry(Status::Queued).await;
+    delete_body(&app, &id).await;
+    assert_eq!(read(&app, &id).await["html"], Value::Null);
+    let mail = app.last_mail(&ada.email).await.0;
+    assert!(mail.html.contains("<p>Hello</p>") && mail.text.contains("Hello"), "{mail:?}");
+    assert_eq!(read(&app, &id).await["status"], "sent");
+}
+
+#[tokio::test]
+async fn the_table_does_not_contain_the_code_of_an_unsubscribe_link() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let marketing = json!({ "notification_category_name": "Marketing", "html": "<p>{{ unsubscribe_link }}</p>", "theme_id": false });
+    let id = send(&app, &ada, marketing).await["id"].as_str().unwrap().to_owned();
+    let mail = app.last_mail(&ada.email).await.0;
+    let (_, code) = mail.text.split_once("unsubscribe-link?code=").unwrap();
+    let code = &code[..45];
+    assert!(mail.html.contains(code));
+    let stored = body(&app, &id).unwrap().to_string();
+    assert!(stored.contains("unsubscribe-link?code=") && !stored.contains(code), "{stored}");
+    let shown = read(&app, &id).await;
+    assert!(shown["text"].as_str().unwrap().contains("unsubscribe-link?code=••••••"), "{shown}");
+    assert!(app.table().values().all(|item| !item["d"].to_string().contains(code)));
+}
+
+async fn row(app: &TestApp, id: &str) -> OutboxRow {
+    app.app.store.outbox_entry(app.project_id(), EmailId::parse(id).unwrap()).await.unwrap().unwrap()
+}
+
+fn rendering(html: &str) -> Rendering {
+    Ok(("Greetings".to_owned(), Some(html.to_owned()), None))
+}
+
+#[tokio::test]
+async fn a_worker_that_was_overtaken_does_not_replace_bodies() {
+    let (app, _, id) = with_entry(Status::Preparing).await;
+    let store = &app.app.store;
+    let mut claims = Vec::new();
+    for number in [1, 2] {
+        app.advance(SignedDuration::from_mins(2));
+        let preparing = row(&app, &id).await;
+        let claimed = preparing.entry.clone().begin_rendering(Uuid::from_u128(number), app.now()).unwrap();
+        store.replace_outbox_entry(&preparing, &claimed).await.unwrap();
+        claims.push((Uuid::from_u128(number), row(&app, &id).await));
+    }
+    let finished = |(claim, row): &(Uuid, OutboxRow), html| row.entry.clone().finish_rendering(*claim, rendering(html), app.now()).unwrap();
+    let late = store.replace_outbox_entry(&claims[0].1, &finished(&claims[0], "late")).await;
+    assert!(matches!(late, Err(Error::Conflict(_))));
+    store.replace_outbox_entry(&claims[1].1, &finished(&claims[1], "current")).await.unwrap();
+    let late = store.replace_outbox_entry(&claims[0].1, &finished(&claims[0], "late")).await;
+    assert!(matches!(late, Err(Error::Conflict(_))));
+    assert_eq!(read(&app, &id).await["html"], "current");
+}
+
+/// An entry of an earlier version contains its bodies until the email ends.
+#[tokio::test]
+async fn an_entry_that_contains_its_bodies_is_shown_and_sent() {
+    let (app, ada, id) = with_entry(Status::Queued).await;
+    delete_body(&app, &id).await;
+    let [pk, _] = body_key(&app, &id);
+    let update = UpdateItemInput::builder().table_name(gateway::engine::TABLE);
+    let update = update.set_key(Some(key([pk, ("sk", AttributeValue::S("ENTRY".to_owned()))])));
+    let update = update.update_expression("SET d.rendered.html = :html, d.rendered.#text = :text REMOVE d.rendered.kept");
+    let update = update.expression_attribute_names("#text", "text");
+    let update = update.expression_attribute_values(":html", AttributeValue::S("<p>Old</p>".to_owned()));
+    let update = update.expression_attribute_values(":text", AttributeValue::S("Old".to_owned()));
+    app.app.store.client().call(update).await.unwrap();
+
+    let queued = read(&app, &id).await;
+    assert_eq!((&queued["html"], &queued["text"]), (&json!("<p>Old</p>"), &json!("Old")));
+    let mail = app.last_mail(&ada.email).await.0;
+    assert_eq!((mail.html.as_str(), mail.text.as_str()), ("<p>Old</p>", "Old"));
+    let sent = read(&app, &id).await;
+    assert_eq!((&sent["status"], &sent["html"]), (&json!("sent"), &json!("<p>Old</p>")));
+    assert!(body(&app, &id).unwrap()["ttl"].is_object());
 }

@@ -86,7 +86,12 @@ impl Codes {
 
     /// Masks every code in a text, regardless of case.
     pub fn hide(&self, text: &str) -> String {
-        self.0.iter().fold(text.to_owned(), |text, code| without(&text, code))
+        self.replace(text, HIDDEN)
+    }
+
+    /// Puts `mark` in place of every code in a text, regardless of case.
+    pub(crate) fn replace(&self, text: &str, mark: &str) -> String {
+        self.0.iter().fold(text.to_owned(), |text, code| without(&text, code, mark))
     }
 }
 
@@ -102,28 +107,35 @@ fn typed(text: &str) -> Option<String> {
     (text.len() == code::TYPED && text.chars().all(|c| c.is_ascii_alphanumeric())).then(|| text.to_owned())
 }
 
-fn in_link(text: &str) -> Option<String> {
+/// The code in a link, if the text is a link with a code.
+pub(crate) fn in_link(text: &str) -> Option<String> {
     let url = Url::parse(text).ok()?;
     let (_, code) = url.query_pairs().find(|(name, _)| name == "code")?;
     (code.len() == code::LENGTH).then(|| code.into_owned())
 }
 
-fn without(text: &str, code: &str) -> String {
+fn without(text: &str, code: &str, mark: &str) -> String {
     // Only ASCII letters change, so byte positions are the same in both texts.
     let (lower, code) = (text.to_ascii_lowercase(), code.to_ascii_lowercase());
     let (mut shown, mut from) = (String::with_capacity(text.len()), 0);
     for (at, _) in lower.match_indices(&code) {
         shown.push_str(&text[from..at]);
-        shown.push_str(HIDDEN);
+        shown.push_str(mark);
         from = at + code.len();
     }
     shown + &text[from..]
 }
 
 impl OutboxEntry {
+    /// Whether the entry contains sealed codes. Such an email is rendered again when it is sent,
+    /// because its stored bodies lack the codes.
+    pub fn has_sealed_codes(&self) -> bool {
+        self.codes.as_ref().is_some_and(|codes| !codes.is_empty())
+    }
+
     /// Whether the entry contains codes that this service issued, sealed or in plaintext.
     pub fn carries_codes(&self) -> bool {
-        self.codes.as_ref().is_some_and(|codes| !codes.is_empty()) || !self.clear_codes().is_empty()
+        self.has_sealed_codes() || !self.clear_codes().is_empty()
     }
 
     /// The plaintext codes in the variables of an entry of an earlier version; none in any other

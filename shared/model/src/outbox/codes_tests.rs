@@ -4,14 +4,12 @@ use std::collections::BTreeMap;
 
 use crypto::seal::Sealed;
 use serde_json::{Map, Value, json};
-use wire::clock::after;
 
 use crate::code::Code;
-use crate::outbox::body::BODY_LIFE;
 use crate::outbox::codes::{Coded, Codes, HIDDEN, LINK, NOT_ME_LINK, OTP};
 use crate::outbox::patch::Refused;
 use crate::outbox::status::Status;
-use crate::outbox::tests::{ME, at, entry, mail, patch, sending};
+use crate::outbox::tests::{ME, at, entry, mail, patch};
 use crate::outbox::work::Outcome;
 use crate::outbox::{Builtin, Failure, OutboxEntry, Source, Stage};
 
@@ -119,33 +117,6 @@ fn codes_are_kept_until_the_email_is_sent_or_cancelled() {
             assert!(going.clone().parted().0.carries_codes(), "{:?}", going.status());
         }
     }
-}
-
-#[test]
-fn the_bodies_of_an_email_are_kept_separately_for_a_day() {
-    let (going, nothing) = sending().parted();
-    assert!(nothing.is_none() && going.rendered.as_ref().is_some_and(|mail| mail.html.is_some()));
-    let ended = sent(entry());
-    let size = ended.bytes();
-    let (kept, body) = ended.clone().parted();
-    let (body, until) = body.expect("bodies");
-    assert_eq!(until, after(at(4), BODY_LIFE));
-    assert_eq!((body.html.as_deref(), body.text.as_deref()), (Some("<p>Hi"), Some("Hi")));
-    assert!(kept.rendered.as_ref().is_some_and(|mail| mail.html.is_none() && mail.text.is_none() && mail.subject == "Hi"));
-    assert_eq!(kept.bytes(), size, "the size still includes the bodies, because list responses do");
-    assert_eq!(kept.clone().parted(), (kept.clone(), None), "the bodies are split off only once");
-    let last = until - jiff::SignedDuration::from_millis(1);
-    assert_eq!([last, until].map(|now| (kept.has_kept_bodies(now), kept.is_erased(now))), [(true, false), (false, true)]);
-    let mut joined = kept;
-    joined.join(body);
-    assert_eq!(joined.rendered.map(|mail| (mail.html, mail.text)), ended.rendered.map(|mail| (mail.html, mail.text)));
-}
-
-#[test]
-fn emails_that_ended_long_ago_have_no_bodies() {
-    let old = OutboxEntry { updated_at: after(at(4), BODY_LIFE), ..sent(entry()) };
-    let (kept, body) = old.parted();
-    assert!(body.is_none() && kept.rendered.is_some_and(|mail| mail.html.is_none()));
 }
 
 #[test]

@@ -1,13 +1,36 @@
-//! The record, in an outbox entry, of the separate item with the bodies of an ended email.
+//! The record, in an outbox entry, of the separate item with the bodies of the email.
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use wire::clock::Millis;
+use wire::clock::{Millis, after};
+
+use crate::outbox::body::SLACK;
 
 /// The expiry and size of bodies that are stored in a separate item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {
-    /// When the bodies are erased, in milliseconds since the Unix epoch.
-    pub until: Millis,
+    /// When the item with the bodies expires, in milliseconds since the Unix epoch; absent if it
+    /// does not, because it is not known when the email will end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Millis>,
     /// The approximate size of the bodies before compression, in bytes.
     pub bytes: usize,
+}
+
+impl Kept {
+    /// Whether the bodies have not expired.
+    pub(crate) fn lasts(self, now: Timestamp) -> bool {
+        self.until.is_none_or(|until| now.as_millisecond() < until)
+    }
+
+    /// Whether the bodies expire at the right time: not before `end`, when they count as erased,
+    /// and at most [`SLACK`] later. If the email has not ended, not before it is due.
+    pub(crate) fn suits(self, end: Option<Timestamp>, due: Option<Timestamp>) -> bool {
+        match (end, self.until) {
+            (None, None) => true,
+            (Some(_), None) => false,
+            (Some(end), Some(until)) => (end.as_millisecond()..=after(end, SLACK).as_millisecond()).contains(&until),
+            (None, Some(until)) => due.is_some_and(|due| due.as_millisecond() < until),
+        }
+    }
 }

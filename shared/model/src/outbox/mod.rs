@@ -9,6 +9,8 @@
 pub mod stage;
 
 pub mod body;
+#[cfg(test)]
+mod body_tests;
 pub mod codes;
 #[cfg(test)]
 mod codes_tests;

@@ -113,18 +113,19 @@ pub struct Rendered {
     pub at: Millis,
     /// The subject line.
     pub subject: String,
-    /// The HTML body; absent if there is none, or once the bodies are stored separately.
+    /// The HTML body; absent if there is none, or once it is stored separately, which it is in every
+    /// entry but those of an earlier version.
     #[serde(default, with = "crate::text::packed")]
     pub html: Option<String>,
-    /// The text body; absent if there is none, or once the bodies are stored separately.
+    /// The text body; absent in the same cases.
     #[serde(default, with = "crate::text::packed")]
     pub text: Option<String>,
     /// Where the recipient can unsubscribe from the email's category. Absent if the category does
     /// not permit that or the email is for no user; removed once the email has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unsubscribe_url: Option<String>,
-    /// The expiry and size of the bodies, once the email has ended and they are stored separately.
-    /// See [`crate::outbox::body`].
+    /// The expiry and size of the bodies, once they are stored separately. See
+    /// [`crate::outbox::body`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<Kept>,
 }

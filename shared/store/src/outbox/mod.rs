@@ -3,17 +3,15 @@
 //! | item | pk | sk | indexes |
 //! |---|---|---|---|
 //! | entry | `M#<P>#<id>` | `ENTRY` | gsi1 `P#<P>#OUTBOX#<yyyymm>` / created; gsi2 while the entry needs work, see [`crate::outbox::work`] |
-//! | bodies of an ended email | the same | `BODY` | none; expires by TTL |
+//! | bodies of a rendered email | the same | `BODY` | none; expires by TTL, see [`crate::outbox::bodies`] |
 //! | decoy | `X#<P>#<id>` | `DECOY` | as for an entry, but in partitions that nobody reads |
 //!
 //! A change to an entry succeeds only if the entry still has the version that was read, so when an
 //! edit and a worker collide, one succeeds and the other reads again. Writing an entry costs one
 //! unit for each KB in the table, as much again in `gsi1`, and up to two units in `gsi2`, which has
-//! only keys. When an email ends, one transaction moves its bodies to a separate item, at two units
-//! for each KB of the bodies; from then on, the entry is smaller in the table and in `gsi1`. During
-//! the following day, reading an entry with its bodies costs one more unit for each 4 KB of the
-//! bodies. Deleting the bodies is free.
+//! only keys. Entries are therefore small: the bodies of the email are stored separately.
 
+pub mod bodies;
 pub mod boost;
 pub mod broadcast;
 pub mod delivery;
@@ -26,19 +24,15 @@ pub mod work;
 use aws_sdk_dynamodb::types::AttributeValue;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use model::outbox::body::Body;
 use model::outbox::{OutboxEntry, Source};
 use wire::id::{EmailId, ProjectId};
 
 use crate::client::Store;
 use crate::error::Error;
 use crate::item::{Item, Key, entity, integer, key_of, number, sortable, string};
+use crate::outbox::bodies::BodyWrite;
 use crate::outbox::work::Waiting;
-use crate::table;
 use crate::write::Write;
-
-/// The number of entries whose bodies are read at once.
-const BODIES: usize = 100;
 
 /// An entry with its version, on which changes are conditional.
 #[derive(Debug, Clone)]
@@ -54,10 +48,6 @@ pub struct OutboxRow {
 /// The key of an entry.
 pub fn entry_key(project: &ProjectId, id: EmailId) -> Key {
     Key::new(format!("M#{project}#{id}"), "ENTRY")
-}
-
-fn body_key(project: &ProjectId, id: EmailId) -> Key {
-    Key::new(entry_key(project, id).pk, "BODY")
 }
 
 pub(crate) fn month_partition(project: &ProjectId, time: Timestamp) -> String {
@@ -110,23 +100,16 @@ pub fn create(project: &ProjectId, entry: &OutboxEntry) -> Result<Write, Error> 
 /// The writes for a change to an entry.
 pub(crate) struct Replacement {
     pub(crate) entry: Write,
-    /// Stores the bodies separately, if the change ends the email.
-    pub(crate) body: Option<Write>,
+    /// The change to the item with the bodies, which precedes the entry.
+    pub(crate) body: Option<BodyWrite>,
 }
 
 /// Replaces an entry on the condition that its version has not changed. Only the fields that differ
 /// are written, so that a change of the status does not write the texts again.
 pub(crate) fn replacement(row: &OutboxRow, next: &OutboxEntry) -> Result<Replacement, Error> {
     let (next, body) = next.clone().parted();
-    let body = body.map(|(body, until)| keep(&row.project, next.id, &body, until)).transpose()?;
+    let body = body.map(|change| BodyWrite::of(row, change)).transpose()?;
     Ok(Replacement { entry: replaced(row, &next)?, body })
-}
-
-/// Stores the bodies of an ended email until they expire. If the email had ended before, this
-/// replaces the bodies stored then.
-fn keep(project: &ProjectId, id: EmailId, body: &Body, until: Timestamp) -> Result<Write, Error> {
-    let write = Write::update(body_key(project, id), "SET d = :d, #ttl = :ttl").entity(":d", body)?;
-    Ok(write.name("#ttl", table::TTL).value(":ttl", integer(until.as_second())))
 }
 
 fn replaced(row: &OutboxRow, next: &OutboxEntry) -> Result<Write, Error> {
@@ -212,24 +195,8 @@ impl Store {
 
     /// Replaces an entry; `Conflict` if it has changed since it was read.
     pub async fn replace_outbox_entry(&self, row: &OutboxRow, next: &OutboxEntry) -> Result<(), Error> {
-        match replacement(row, next)? {
-            Replacement { entry, body: None } => self.write(entry).await,
-            Replacement { entry, body } => self.transact([entry].into_iter().chain(body)).await,
-        }
-    }
-
-    /// Adds the separately stored bodies to the entries that ended recently: one round trip for
-    /// each hundred of these entries, and none if there are none.
-    pub async fn with_bodies(&self, project: &ProjectId, mut entries: Vec<OutboxEntry>, now: Timestamp) -> Result<Vec<OutboxEntry>, Error> {
-        let mut kept: Vec<&mut OutboxEntry> = entries.iter_mut().filter(|entry| entry.has_kept_bodies(now)).collect();
-        for entries in kept.chunks_mut(BODIES) {
-            let mut items = self.get_many(entries.iter().map(|entry| body_key(project, entry.id))).await?;
-            for entry in entries {
-                if let Some(body) = items.entity::<Body>(&body_key(project, entry.id))? {
-                    entry.join(body);
-                }
-            }
-        }
-        Ok(entries)
+        let Replacement { entry, body } = replacement(row, next)?;
+        self.write_body(body).await?;
+        self.write(entry).await
     }
 }

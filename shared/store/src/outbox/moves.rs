@@ -5,23 +5,31 @@
 //! transaction, which takes one round trip instead of one for each transition; entries that have
 //! changed since they were read are left out and the transaction is tried again. The outcomes are
 //! counted in the same transaction ([`crate::outbox::delivery`]). A transaction costs two units for
-//! each KB of the entries, of the counters and of bodies that are stored separately. Writing a
-//! single entry without counts or bodies costs half as much.
+//! each KB of the entries and counters. Writing a single entry without counts costs half as much.
+//! Bodies are written before the transaction, each for itself.
+
+use futures_util::future::try_join_all;
 
 use crate::client::{MAX_WRITES, Store};
 use crate::error::Error;
 use crate::label::Label;
 use crate::outbox::delivery::{self, counts_of};
 use crate::outbox::transition::OutboxMove;
-use crate::outbox::{OutboxRow, replacement};
+use crate::outbox::{OutboxRow, Replacement, replacement};
 use crate::write::Write;
 
-/// The maximum number of entries in a transaction; each may take a second write, for its bodies.
+/// The maximum number of entries in a transaction.
 pub const AT_ONCE: usize = 25;
 /// The maximum size of the entries in one transaction, in bytes; DynamoDB permits 4 MB.
 const MAX_BYTES: usize = 3_000_000;
 
-const _: () = assert!(AT_ONCE * 2 + delivery::COUNT_SHARDS as usize <= MAX_WRITES);
+const _: () = assert!(AT_ONCE + delivery::COUNT_SHARDS as usize <= MAX_WRITES);
+
+/// A transition whose bodies are written, with the write of its entry.
+struct Ready {
+    one: OutboxMove,
+    entry: Write,
+}
 
 /// Divides the transitions into parts that each fit into a transaction.
 pub fn parts(moves: Vec<OutboxMove>) -> Vec<Vec<OutboxMove>> {
@@ -45,15 +53,16 @@ pub fn parts(moves: Vec<OutboxMove>) -> Vec<Vec<OutboxMove>> {
 impl Store {
     /// Writes one of the [`parts`] and returns the entries in their new states, except those that
     /// had changed since they were read.
-    pub async fn move_outbox_entries(&self, mut moves: Vec<OutboxMove>) -> Result<Vec<OutboxRow>, Error> {
+    pub async fn move_outbox_entries(&self, moves: Vec<OutboxMove>) -> Result<Vec<OutboxRow>, Error> {
+        let mut ready: Vec<Ready> = try_join_all(moves.into_iter().map(|one| self.ready(one))).await?.into_iter().flatten().collect();
         loop {
-            match self.try_move(&moves).await {
-                Ok(()) => return Ok(moves.into_iter().map(OutboxMove::made).collect()),
+            match self.try_move(&ready).await {
+                Ok(()) => return Ok(ready.into_iter().map(|ready| ready.one.made()).collect()),
                 Err(Error::Conflict(conflict)) => {
-                    let before = moves.len();
-                    let numbered = moves.into_iter().enumerate();
-                    moves = numbered.filter(|(number, _)| !conflict.is_of(Label::Entry(*number))).map(|(_, one)| one).collect();
-                    if moves.len() == before {
+                    let before = ready.len();
+                    let numbered = ready.into_iter().enumerate();
+                    ready = numbered.filter(|(number, _)| !conflict.is_of(Label::Entry(*number))).map(|(_, ready)| ready).collect();
+                    if ready.len() == before {
                         return Err(Error::Refused("a delivery counter could not be incremented".to_owned()));
                     }
                 }
@@ -62,12 +71,20 @@ impl Store {
         }
     }
 
-    async fn try_move(&self, moves: &[OutboxMove]) -> Result<(), Error> {
-        let replacements = moves.iter().map(|one| replacement(&one.row, &one.next)).collect::<Result<Vec<_>, Error>>()?;
-        let numbered = replacements.into_iter().enumerate();
-        let (mut writes, bodies): (Vec<Write>, Vec<Option<Write>>) =
-            numbered.map(|(number, one)| (one.entry.labelled(Label::Entry(number)), one.body)).unzip();
-        writes.extend(bodies.into_iter().flatten().chain(counts_of(moves)));
+    /// Writes the bodies of an entry, if they change; `None` if they were rendered again in the
+    /// meantime.
+    async fn ready(&self, one: OutboxMove) -> Result<Option<Ready>, Error> {
+        let Replacement { entry, body } = replacement(&one.row, &one.next)?;
+        match self.write_body(body).await {
+            Ok(()) => Ok(Some(Ready { one, entry })),
+            Err(Error::Conflict(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn try_move(&self, ready: &[Ready]) -> Result<(), Error> {
+        let entries = ready.iter().enumerate().map(|(number, ready)| ready.entry.clone().labelled(Label::Entry(number)));
+        let mut writes: Vec<Write> = entries.chain(counts_of(ready.iter().map(|ready| &ready.one))).collect();
         match writes.len() {
             0 => Ok(()),
             1 => self.write(writes.remove(0)).await,
