@@ -68,7 +68,7 @@ pub fn refuse_anonymous(context: &Context) -> Result<(), KnownError> {
 /// address is missing: such a user must not cause emails to other people.
 pub fn refuse_restricted(context: &Context) -> Result<(), KnownError> {
     let user = context.user.as_ref().filter(|_| context.level == Level::Client);
-    match user.and_then(|user| user.row.user.restricted_reason_in(&user.session, &context.project.config)) {
+    match user.and_then(|user| context.restricted_reason(&user.row.user)) {
         Some(restricted_reason) => Err(KnownError::RestrictedUserNotAllowed { restricted_reason }),
         None => Ok(()),
     }

@@ -24,12 +24,11 @@ use model::user::enrolment::Enrolment;
 use model::user::second_factor::MfaAttempt;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use subtle::ConstantTimeEq;
 use wire::id::ProjectId;
 
 use crate::client::Store;
 use crate::error::Error;
-use crate::item::{Item, Key, entity, integer, number, string};
+use crate::item::{DIGEST, Item, Key, entity, integer, is_of_digest, number, string};
 use crate::label::Label;
 use crate::table;
 use crate::write::Write;
@@ -44,7 +43,7 @@ const ENROLMENT: &str = "authenticator";
 
 pub(crate) fn create_at(key: Key, code: &Code, stored: &impl Serialize, expires_at: Timestamp) -> Result<Write, Error> {
     let write = Write::create(key, stored)?;
-    Ok(write.attribute("digest", string(code.digest().as_str())).attribute("attempts", integer(0)).expires(expires_at))
+    Ok(write.attribute(DIGEST, string(code.digest().as_str())).attribute("attempts", integer(0)).expires(expires_at))
 }
 
 pub(crate) fn redeem_at(key: Key) -> Write {
@@ -164,7 +163,5 @@ impl Store {
 
 /// The entity stored under a code's nonce, if the whole code is right.
 fn if_right<T: DeserializeOwned>(item: Item, code: &Code) -> Result<Option<T>, Error> {
-    let digest = item.get("digest").and_then(|value| value.as_s().ok()).cloned().unwrap_or_default();
-    let right: bool = digest.as_bytes().ct_eq(code.digest().as_str().as_bytes()).into();
-    if right { entity(item).map(Some) } else { Ok(None) }
+    if is_of_digest(&item, &code.digest()) { entity(item).map(Some) } else { Ok(None) }
 }

@@ -4,7 +4,9 @@
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
+use crypto::digest::Digest;
 use serde::de::DeserializeOwned;
+use subtle::ConstantTimeEq as _;
 
 use crate::error::Error;
 
@@ -70,6 +72,15 @@ pub(crate) fn entity<T: DeserializeOwned>(mut item: Item) -> Result<T, Error> {
 
 pub(crate) fn number<T: std::str::FromStr>(item: &Item, name: &str) -> Option<T> {
     item.get(name)?.as_n().ok()?.parse().ok()
+}
+
+/// The attribute with the digest of the secret that an item is for.
+pub(crate) const DIGEST: &str = "digest";
+
+/// Whether an item is for the secret with this digest, compared in constant time.
+pub(crate) fn is_of_digest(item: &Item, digest: &Digest) -> bool {
+    let stored = item.get(DIGEST).and_then(|value| value.as_s().ok());
+    stored.is_some_and(|stored| stored.as_bytes().ct_eq(digest.as_str().as_bytes()).into())
 }
 
 pub(crate) fn string(text: impl Into<String>) -> AttributeValue {

@@ -20,12 +20,11 @@ use model::session::{Amr, Session, refresh_token};
 use model::trail::Event;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
-use subtle::ConstantTimeEq as _;
 use wire::id::{ProjectId, SessionId, UserId};
 
 use crate::client::Store;
 use crate::error::Error;
-use crate::item::{Item, Key, entity, integer, string};
+use crate::item::{DIGEST, Item, Key, entity, integer, is_of_digest, string};
 use crate::write::Write;
 
 /// The session that a refresh token belongs to.
@@ -63,8 +62,7 @@ fn older_token_key(project: &ProjectId, token: &SecretString) -> Key {
 
 /// The claim in an item, if it is that of this refresh token.
 fn claim_of(item: Item, token: &SecretString) -> Result<Option<TokenClaim>, Error> {
-    let digest = item.get("digest").and_then(|value| value.as_s().ok());
-    let is_of = digest.is_none_or(|digest| digest.as_bytes().ct_eq(Digest::of(token.expose_secret()).as_str().as_bytes()).into());
+    let is_of = !item.contains_key(DIGEST) || is_of_digest(&item, &Digest::of(token.expose_secret()));
     if is_of { entity(item).map(Some) } else { Ok(None) }
 }
 
@@ -75,7 +73,7 @@ pub fn create(project: &ProjectId, session: &Session, token: &SecretString) -> R
         Write::create(session_key(project, session.user_id, session.id), session)?.expires(session.expires_at).begins(session),
         Write::create(claim_key_of(project, session.id), &claim)?
             .expires(session.expires_at)
-            .attribute("digest", string(Digest::of(token.expose_secret()).as_str())),
+            .attribute(DIGEST, string(Digest::of(token.expose_secret()).as_str())),
     ])
 }
 

@@ -169,8 +169,7 @@ impl<'a> Headers<'a> {
         let named = project.as_ref().map_or_else(|_| echoed(id), ProjectId::as_str);
         let token = header(headers, "access-token")?.filter(|_| verifies);
         let limited = route.filter(|route| level == Level::Client && route.limit.is_some());
-        let opens = limited.map_or((true, true), |route| (route.is_open_to_restricted, route.is_open_to_owing));
-        let token = token.map(|token| AccessToken::read(token, named, headers, opens, app)).transpose()?;
+        let token = token.map(|token| AccessToken::read(token, named, headers, limited, app)).transpose()?;
         let project = project.map_err(|_| KnownError::CurrentProjectNotFound { project_id: echoed(id).to_owned() })?;
         for (_, key) in &mut keys {
             *key = key.filter(|key| *key != NO_KEY);

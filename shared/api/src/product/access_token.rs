@@ -9,6 +9,7 @@ use model::session::token::Claims;
 use store::{Items, Key};
 use wire::id::{ProjectId, UserId};
 
+use crate::http::Route;
 use crate::product::header_family::header;
 
 /// An unexpired access token of the project, with a valid signature.
@@ -18,10 +19,9 @@ pub(crate) struct AccessToken {
 }
 
 impl AccessToken {
-    /// Verifies a token: its signature, its times and its project. `opens` says whether the
-    /// operation is open to users whom an administrator has restricted, and to sessions that owe a
-    /// second factor.
-    pub(crate) fn read(token: &str, project: &str, headers: &HeaderMap, opens: (bool, bool), app: &App) -> Result<Self, KnownError> {
+    /// Verifies a token: its signature, its times and its project. `limited` is the route of a
+    /// client's request if it has a rate limit.
+    pub(crate) fn read(token: &str, project: &str, headers: &HeaderMap, limited: Option<&Route>, app: &App) -> Result<Self, KnownError> {
         let claims = app.signer.verify(token, app.clock.now()).map_err(token_error)?;
         if claims.project_id.as_str() != project {
             return Err(KnownError::InvalidProjectForAccessToken {
@@ -29,7 +29,7 @@ impl AccessToken {
                 actual_project_id: claims.project_id.to_string(),
             });
         }
-        Ok(Self { claims, allows: allowed(headers, opens)? })
+        Ok(Self { claims, allows: allowed(headers, limited)? })
     }
 
     pub(crate) fn user(&self) -> UserId {
@@ -58,10 +58,11 @@ impl AccessToken {
 /// and the published SDK always accepts restricted users. So that the restriction of a user by an
 /// administrator, and the second factor that a session owes, are enforced nonetheless, operations
 /// with a rate limit reject such requests of clients unless the route is open to them
-/// ([`open_to_restricted`](crate::http::Route::open_to_restricted),
-/// [`open_to_owing`](crate::http::Route::open_to_owing)).
-fn allowed(headers: &HeaderMap, (by_administrator, owing): (bool, bool)) -> Result<Allowed, KnownError> {
+/// ([`Route::open_to_restricted`],
+/// [`Route::open_to_owing`]).
+fn allowed(headers: &HeaderMap, limited: Option<&Route>) -> Result<Allowed, KnownError> {
     let anonymous = header(headers, "allow-anonymous-user")? == Some("true");
     let restricted = anonymous || header(headers, "allow-restricted-user")? == Some("true");
-    Ok(Allowed { anonymous, restricted, by_administrator, owing })
+    let by_administrator = limited.is_none_or(|route| route.is_open_to_restricted);
+    Ok(Allowed { anonymous, restricted, by_administrator, owing: limited.is_none_or(|route| route.is_open_to_owing) })
 }
