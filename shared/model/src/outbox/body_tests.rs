@@ -144,10 +144,10 @@ fn an_unsubscribe_link_is_stored_without_its_code() {
     let Some(BodyChange::Store(stored, _)) = change else { panic!("{change:?}") };
     assert!(!stored.html.as_ref().is_some_and(|html| html.contains(CODE)));
     assert_eq!(stored.clone().with_unsubscribe_link(Some(&url)).html, with_link(&url));
+    let (ended, _) = sent(entry.clone(), at(4)).parted();
     entry.join(stored);
-    let shown = entry.rendered.clone().and_then(|mail| mail.html);
+    let shown = entry.rendered.and_then(|mail| mail.html);
     assert_eq!(shown, with_link(&url.replace(CODE, HIDDEN)));
-    let (ended, _) = sent(entry, at(4)).parted();
     assert!(ended.rendered.is_some_and(|mail| mail.unsubscribe_url.is_none()));
 }
 
