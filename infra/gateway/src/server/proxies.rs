@@ -37,7 +37,8 @@ impl Proxies {
         let mut client = peer.to_canonical();
         // Several headers with this name form one list (RFC 9110 §5.3).
         let lines = headers.get_all("x-forwarded-for").iter().rev();
-        let mut hops = lines.flat_map(|line| line.to_str().unwrap_or_default().rsplit(','));
+        // The bytes that the client sent may be of any encoding; a proxy's own entry is ASCII.
+        let mut hops = lines.flat_map(|line| line.as_bytes().rsplit(|byte| *byte == b','));
         while self.contains(client) {
             // A trusted proxy never writes an invalid address, so the search ends at one.
             let Some(hop) = hops.next().and_then(address) else { break };
@@ -48,8 +49,8 @@ impl Proxies {
 }
 
 /// Parses an address as proxies write it, with or without a port.
-fn address(text: &str) -> Option<IpAddr> {
-    let text = text.trim();
+fn address(text: &[u8]) -> Option<IpAddr> {
+    let text = str::from_utf8(text).ok()?.trim();
     let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
     let address = bare.parse().or_else(|_| text.parse().map(|address: SocketAddr| address.ip()));
     address.ok().map(|address: IpAddr| address.to_canonical())
@@ -132,6 +133,7 @@ mod tests {
         assert_eq!(client("10.0.0.1", &["203.0.113.9, unknown"]), "10.0.0.1");
         assert_eq!(client("10.0.0.1", &["203.0.113.9, unknown, 10.0.0.2"]), "10.0.0.2");
         assert_eq!(client("10.0.0.1", &["203.0.113.9, \u{fc}"]), "10.0.0.1");
+        assert_eq!(client("10.0.0.1", &["\u{fc}, 198.51.100.1"]), "198.51.100.1", "what the client sent hides nothing");
         // All hops are trusted: the farthest one is used.
         assert_eq!(client("10.0.0.1", &["10.0.0.3, 10.0.0.2"]), "10.0.0.3");
         assert_eq!(Proxies::default().client("127.0.0.1".parse().unwrap(), &HeaderMap::new()).to_string(), "127.0.0.1");

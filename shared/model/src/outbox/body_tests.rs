@@ -158,7 +158,12 @@ fn the_bodies_of_an_earlier_version_move_at_the_next_change() {
     let (sending, change) = whole.clone().begin_sending(ME, at(3)).expect("a claim").parted();
     assert!(matches!(change, Some(BodyChange::Store(..))));
     assert_eq!(kept(&sending).map(|kept| kept.bytes), Some(7));
-    let stage = Stage::Sent { started_at: 3, at: at(4).as_millisecond(), reports: crate::outbox::reports::Reports::default(), is_reported_on: true };
+    let stage = Stage::Sent {
+        started_at: 3,
+        at: at(4).as_millisecond(),
+        reports: crate::outbox::reports::Reports::default(),
+        is_reported_on: true,
+    };
     let ended = OutboxEntry { stage, updated_at: after(at(4), BODY_LIFE), ..whole };
     let (ended, change) = ended.parted();
     assert!(change.is_none() && ended.rendered.is_some_and(|mail| mail.html.is_none()), "it ended long ago");

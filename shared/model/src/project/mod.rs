@@ -7,6 +7,7 @@ pub mod config_patch;
 pub mod creation;
 pub mod email_config;
 pub mod email_input;
+mod host_pattern;
 pub mod key_permission;
 pub mod key_set;
 pub mod mail_server;

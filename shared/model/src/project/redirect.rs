@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use url::{Host, Origin, Url};
 use utoipa::ToSchema;
 
+use crate::project::host_pattern::{MAX_HOST, host_matches};
+
 /// The scheme of native apps, accepted in OAuth flows only.
 pub const NATIVE_SCHEME: &str = "stack-auth-mobile-oauth-url";
 
@@ -206,21 +208,6 @@ fn default_port(scheme: &str) -> u16 {
     if scheme.eq_ignore_ascii_case("https") { 443 } else { 80 }
 }
 
-/// Matches a host against a pattern: `**` stands for any characters, `*` for any characters except
-/// dots.
-fn host_matches(pattern: &str, host: &str) -> bool {
-    let Some(position) = pattern.find('*') else { return pattern == host };
-    let (before, after) = pattern.split_at(position);
-    let Some(rest) = host.strip_prefix(before) else { return false };
-    let (after, across) = match after.strip_prefix("**") {
-        Some(after) => (after, true),
-        None => (&after[1..], false),
-    };
-    let longest = if across { rest.len() } else { rest.find('.').unwrap_or(rest.len()) };
-    // A wildcard stands for at least one character: `*.example.com` does not match `.example.com`.
-    (1..=longest).any(|end| rest.is_char_boundary(end) && host_matches(after, &rest[end..]))
-}
-
 /// Validates a domain setting: an http or https origin, with wildcards only in the host.
 pub fn parse_domain(text: &str) -> Result<(), InvalidUrl> {
     let authority = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")).ok_or(InvalidUrl)?;
@@ -229,7 +216,8 @@ pub fn parse_domain(text: &str) -> Result<(), InvalidUrl> {
     }
     let plain = text.replace("**", "w").replace('*', "w");
     let url = Url::parse(&plain).map_err(|_| InvalidUrl)?;
-    if url.has_host() && matches!(url.path(), "/" | "") { Ok(()) } else { Err(InvalidUrl) }
+    let has_host = url.host_str().is_some_and(|host| host.len() <= MAX_HOST);
+    if has_host && matches!(url.path(), "/" | "") { Ok(()) } else { Err(InvalidUrl) }
 }
 
 #[cfg(test)]
@@ -264,6 +252,7 @@ mod tests {
 
     #[test]
     fn wildcards_match_only_host_labels() {
+        assert!(parse_domain(&format!("https://{}.test", "a".repeat(249))).is_err(), "a name of a host has at most 253 bytes");
         assert!(trusts("https://*.example.com", "https://a.example.com/x"));
         assert!(!trusts("https://*.example.com", "https://a.b.example.com"));
         assert!(!trusts("https://*.example.com", "https://example.com"));
