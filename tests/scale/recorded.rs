@@ -179,18 +179,20 @@ impl Watched {
         accesses
     }
 
+    /// What the write of an item adds: the item as it is, and no longer as it was. The two may
+    /// expire at different times.
     fn growth(&self, before: Option<&Item>, after: Option<&Item>) -> Vec<Stored> {
-        let ttl = after.or(before).and_then(|item| serde_json::to_value(item.get(TTL)?).unwrap()["N"].as_str()?.parse::<f64>().ok());
-        let now = self.app.now().as_millisecond() / 1000;
-        let life = ttl.map(|ttl| (ttl - f64::from(i32::try_from(now).unwrap())).max(0.0));
-        let size = |item: Option<Item>| item.map_or(0.0, |item| f64::from(u32::try_from(item_size(&item) + OVERHEAD).unwrap()));
-        let in_table = |item: Option<&Item>| item.cloned();
-        let in_index = |item: Option<&Item>, place| entry(item, place).map(|(_, item)| item);
-        let mut stored = vec![Stored { place: 0, bytes: size(in_table(after)) - size(in_table(before)), life }];
-        for place in 1..=INDEXES.len() {
-            stored.push(Stored { place, bytes: size(in_index(after, place)) - size(in_index(before, place)), life });
+        let now = f64::from(i32::try_from(self.app.now().as_millisecond() / 1000).unwrap());
+        let size = |item: &Item| f64::from(u32::try_from(item_size(item) + OVERHEAD).unwrap());
+        let mut stored = Vec::new();
+        for (item, sign) in [(before, -1.0), (after, 1.0)] {
+            let Some(item) = item else { continue };
+            let ttl = serde_json::to_value(item.get(TTL)).unwrap()["N"].as_str().and_then(|ttl| ttl.parse::<f64>().ok());
+            let life = ttl.map(|ttl| (ttl - now).max(0.0));
+            stored.push(Stored { place: 0, bytes: sign * size(item), life });
+            let places = (1..=INDEXES.len()).filter_map(|place| Some((place, entry(Some(item), place)?.1)));
+            stored.extend(places.map(|(place, item)| Stored { place, bytes: sign * size(&item), life }));
         }
-        stored.retain(|stored| stored.bytes.abs() > 0.0);
         stored
     }
 }
