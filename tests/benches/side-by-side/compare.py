@@ -24,6 +24,8 @@ ACCOUNTS = [{"email": f"{name}@example.com", "password": "correct horse battery"
 # The number of sessions of the account whose sessions are listed. The other account signs in, so
 # that the list does not grow while it is measured.
 SESSIONS = 10
+# Seconds after which memory that was needed for the load has been returned.
+REST = 30
 
 
 class Gatelet:
@@ -148,12 +150,14 @@ def main():
         idle = [measure.resident_megabytes(side.process) for side in sides]
         rates = list(throughput(sides, rounds, seconds))
         loaded = [measure.resident_megabytes(side.process) for side in sides]
+        time.sleep(0 if options.quick else REST)
+        rested = [measure.resident_megabytes(side.process) for side in sides]
     finally:
         for side in sides:
             if side.process.poll() is None:
                 measure.stop(side.process)
             shutil.rmtree(side.folder)
-    rows += [("memory, idle, MB", *idle), ("memory, after the load, MB", *loaded)]
+    rows += [("memory, idle, MB", *idle), ("memory, right after the load, MB", *loaded), ("memory, half a minute later, MB", *rested)]
     node = subprocess.run(["node", "--version"], check=True, capture_output=True, text=True).stdout.strip()
     # The factor is above 1 where Gatelet is better: more requests, a sooner answer, or less memory.
     print(f"Gatelet {sides[0].version()}, Better Auth {sides[1].version()} on Node {node}; {os.cpu_count()} cores, {platform.machine()}\n")
