@@ -49,6 +49,8 @@ pub enum Fault {
     OtherUserinfo,
     /// Answers 200 with another JSON object in place of its metadata and keys.
     Maintenance,
+    /// Names a script in place of its authorization endpoint.
+    ScriptEndpoint,
 }
 
 /// A running provider; stops on drop.
@@ -196,12 +198,14 @@ impl Inner {
 }
 
 async fn metadata(State(inner): State<Arc<Inner>>) -> Json<Value> {
-    if inner.asked("metadata") == Some(Fault::Maintenance) {
-        return maintenance();
-    }
     let at = |path: &str| format!("{}{path}", inner.issuer);
+    let authorization_endpoint = match inner.asked("metadata") {
+        Some(Fault::Maintenance) => return maintenance(),
+        Some(Fault::ScriptEndpoint) => "javascript:alert(document.cookie)//".to_owned(),
+        _ => at("/authorize"),
+    };
     Json(json!({
-        "issuer": inner.issuer, "authorization_endpoint": at("/authorize"), "token_endpoint": at("/token"), "jwks_uri": at("/jwks"),
+        "issuer": inner.issuer, "authorization_endpoint": authorization_endpoint, "token_endpoint": at("/token"), "jwks_uri": at("/jwks"),
         "userinfo_endpoint": at("/userinfo"), "response_types_supported": ["code"], "subject_types_supported": ["public"],
         "id_token_signing_alg_values_supported": ["ES256"],
     }))

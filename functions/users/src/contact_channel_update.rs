@@ -9,6 +9,7 @@ use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError, SIGN_IN_CHANGE_ERRORS};
 use flows::accounts::read;
 use flows::bot_challenge::Check;
+use flows::limits::like_sign_up;
 use flows::{App, guarded_body};
 use model::email::Email;
 use model::user::channel::{ChannelPatch, ChannelType, ContactChannel};
@@ -57,11 +58,15 @@ pub async fn handle(
     let (user_id, id) = (access.user_id(path.user_id)?, path.contact_channel_id);
     let missing = KnownError::ContactChannelNotFound;
     let row = read(&access, user_id).await?.ok_or_else(|| missing.clone())?;
-    // Replacing an unverified email address that signs in needs a bot challenge: if it was the only
-    // one, the new address can sign in at once, and from then on anybody can have password resets
-    // emailed to it.
+    // Replacing an unverified email address that signs in is limited like a sign-up and needs a bot
+    // challenge: if it was the only one, the answer tells whether the new address has an account,
+    // the new address can sign in at once, and from then on anybody can have password resets emailed
+    // to it.
     let channel = row.user.channel(id).ok_or(KnownError::ContactChannelNotFound)?;
     let is_new = body.value.as_ref().is_some_and(|value| *value != channel.value) && channel.signs_in() && !channel.is_verified;
+    if is_new {
+        like_sign_up(&access).await?;
+    }
     let check = if is_new { Check::of_email(&access, &row.user) } else { Check::none(&app, &access.project, &access.place) };
     let admitted = check.admit(body.presented()).await?;
     let patch =

@@ -53,7 +53,7 @@ impl Letter {
     fn of(entry: &OutboxEntry, body: Body) -> Option<Self> {
         let mail = entry.rendered.clone()?;
         let Body { html, text } = body.with_unsubscribe_link(mail.unsubscribe_url.as_deref());
-        Some(Self { subject: mail.subject, html: html.or(mail.html), text: text.or(mail.text), unsubscribe_url: mail.unsubscribe_url })
+        Some(Self { subject: mail.subject, html, text, unsubscribe_url: mail.unsubscribe_url })
     }
 }
 
@@ -65,8 +65,8 @@ pub(crate) struct Opened {
 }
 
 /// The emails of entries, as their recipients get them. An email with codes is rendered again with
-/// its codes, and so is one whose stored bodies have expired. Emails that were not rendered because
-/// others had taken too long are left out.
+/// its codes, and so is one whose stored bodies are missing, for example because they have expired.
+/// Emails that were not rendered because others had taken too long are left out.
 pub(crate) async fn open_all(app: &App, parties: &Parties, rows: &[&OutboxRow]) -> Result<HashMap<EmailId, Opened>, store::Error> {
     let (mut opened, mut to_render) = (HashMap::new(), Vec::new());
     let mut stored = stored_bodies(app, rows).await?;
@@ -105,9 +105,11 @@ async fn stored_bodies(app: &App, rows: &[&OutboxRow]) -> Result<HashMap<EmailId
     let Some(first) = rows.first() else { return Ok(HashMap::new()) };
     let without_codes = rows.iter().map(|row| &row.entry).filter(|entry| !entry.has_sealed_codes());
     let mut bodies = app.store.bodies(&first.project, without_codes.clone(), app.clock.now()).await?;
-    // An entry of an earlier version contains its bodies, and some emails have none.
-    let inside = without_codes.filter(|entry| entry.rendered.as_ref().is_some_and(|mail| mail.kept.is_none()));
-    bodies.extend(inside.map(|entry| (entry.id, Body { html: None, text: None })));
+    // An entry of an earlier version contains its bodies.
+    bodies.extend(without_codes.filter_map(|entry| {
+        let mail = entry.rendered.as_ref().filter(|mail| mail.kept.is_none())?;
+        Some((entry.id, Body { html: mail.html.clone(), text: mail.text.clone() }))
+    }));
     Ok(bodies)
 }
 

@@ -227,6 +227,18 @@ pub async fn recipient(context: &Context, email: &Email) -> Result<Option<Write>
     Ok(Some(context.prefetched.window(project, &counter).await?.count(project)))
 }
 
+/// Counts a client's change that reveals, as a sign-up does, whether an address has an account.
+pub async fn like_sign_up(context: &Context) -> Result<(), store::Error> {
+    let (app, ip) = (&context.app, context.place.ip);
+    for (rule, subject) in [(Rule::SignUp, Subject::address(ip)), (Rule::SignUpNetwork, Subject::network(ip))] {
+        let counter = app.settings.limits.counter(rule, &subject, app.clock.now()).filter(|_| context.level == Level::Client);
+        if let Some(counter) = counter {
+            app.store.count(&context.project.id, &counter).await?;
+        }
+    }
+    Ok(())
+}
+
 /// Counts the recipient of an email that is sent at once, without a transaction.
 pub async fn count_recipient(context: &Context, email: &Email) -> Result<(), store::Error> {
     match recipient_counter(&context.app, context.level, email) {

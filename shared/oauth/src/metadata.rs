@@ -127,11 +127,13 @@ impl<T: DeserializeOwned> Cache<T> {
     }
 }
 
-/// Reads an issuer's metadata. The document must name exactly that issuer (Discovery §4.3).
+/// Reads an issuer's metadata. The document must name exactly that issuer (Discovery §4.3), and an
+/// authorization endpoint to which a browser can be sent without running a script: apps navigate to
+/// it.
 pub async fn discover(outgoing: Outgoing<'_>, issuer: &str, now: Timestamp) -> Result<Metadata, Fault> {
     let url = format!("{}/.well-known/openid-configuration", issuer.trim_end_matches('/'));
     let check = |metadata: &Metadata| match &metadata.issuer {
-        named if named == issuer => Ok(()),
+        named if named == issuer => outgoing.check(&metadata.authorization_endpoint).map(drop),
         named => Err(Fault::Senseless(format!("the metadata of {issuer} names another issuer: {named}"))),
     };
     METADATA.read(outgoing, &url, (FRESH, now), check).await.map(Arc::unwrap_or_clone)

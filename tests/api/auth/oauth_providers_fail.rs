@@ -154,3 +154,15 @@ async fn metadata_that_names_another_issuer_is_rejected() {
     app.configure(json!({ "config": { "oauth_providers": [provider.setting()] } })).await;
     sign_in(&app, &provider, ada()).await;
 }
+
+/// Apps navigate to the location that they get in JSON, so a script in it would run in the app.
+#[tokio::test]
+async fn a_script_as_the_authorization_endpoint_is_rejected() {
+    let (app, provider) = start().await;
+    provider.misbehave(Fault::ScriptEndpoint);
+    let answer = authorize(&app, "acme", &parameters_with(&app, &[("stack_response_mode", "json")])).await;
+    assert_error(&answer, 503, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE");
+    assert_eq!(provider.requests(), ["metadata"]);
+    provider.behave();
+    sign_in(&app, &provider, ada()).await;
+}

@@ -57,7 +57,8 @@ async fn an_unfinished_email_keeps_its_bodies() {
     for status in [Status::Scheduled, Status::Queued, Status::Sending] {
         let id = entry_in(&app, &ada, status).await;
         app.advance(SignedDuration::from_hours(48));
-        assert_eq!(body(&app, &id).unwrap().get("ttl"), None, "{status:?}");
+        let expires_at: i64 = body(&app, &id).unwrap()["ttl"]["N"].as_str().unwrap().parse().unwrap();
+        assert!(expires_at > app.now().as_second(), "{status:?}");
         assert!(read(&app, &id).await["html"].as_str().unwrap().contains("Hello"), "{status:?}");
     }
 }
@@ -156,6 +157,17 @@ async fn the_table_does_not_contain_the_code_of_an_unsubscribe_link() {
     let shown = read(&app, &id).await;
     assert!(shown["text"].as_str().unwrap().contains("unsubscribe-link?code=••••••"), "{shown}");
     assert!(app.table().values().all(|item| !item["d"].to_string().contains(code)));
+}
+
+/// An email that is edited after it was rendered, and then cancelled, leaves no bodies.
+#[tokio::test]
+async fn discarded_bodies_expire_in_a_day() {
+    let (app, _, id) = with_entry(Status::Scheduled).await;
+    let edited = app.server().patch(&path(&id), json!({ "html_source": "<p>Again</p>" })).await.json();
+    assert_eq!(edited["html"], Value::Null);
+    app.server().patch(&path(&id), json!({ "cancel": true })).await;
+    let until = (app.now() + SignedDuration::from_hours(24)).as_second();
+    assert_eq!(body(&app, &id).unwrap()["ttl"]["N"], until.to_string());
 }
 
 async fn row(app: &TestApp, id: &str) -> OutboxRow {

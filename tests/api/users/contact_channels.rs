@@ -1,5 +1,6 @@
 //! `/api/v1/contact-channels` and `/api/v1/contact-channels/{user_id}/{contact_channel_id}`.
 
+use model::limit::{Limits, Rate, Rule};
 use serde_json::{Value, json};
 use support::{Answer, Caller, SignedIn, TestApp};
 
@@ -269,4 +270,23 @@ async fn schema_errors_are_reported() {
     }
     assert_error(&caller.get(&format!("{PATH}?user_id=me&nonsense=1")).await, 400, "SCHEMA_ERROR");
     assert_eq!(caller.get(&path_of(&channel)).await.json(), channel);
+}
+
+/// The answer tells whether somebody signs in with the address, as that of a sign-up does.
+#[tokio::test]
+async fn replacing_an_unproved_address_is_limited_like_a_sign_up() {
+    for rule in [Rule::SignUp, Rule::SignUpNetwork] {
+        let app = TestApp::start_with(Limits::off().with(rule, Some(Rate::new(4, 600)))).await;
+        let bob = app.sign_up("bob@example.com").await;
+        let (caller, own) = (app.signed_in(&bob), channels(&app, &bob.user_id).await.remove(0));
+        for number in 0..3 {
+            let replaced = caller.patch(&path_of(&own), json!({ "value": format!("bob{number}@example.com") })).await;
+            assert_eq!(replaced.status(), 200, "{}", replaced.text());
+        }
+        let limited = caller.patch(&path_of(&own), json!({ "value": "bob3@example.com" })).await;
+        assert_error(&limited, 429, "RATE_LIMITED");
+        assert_eq!(limited.json()["details"]["limit"], "sign-up");
+        assert_eq!(caller.patch(&path_of(&own), json!({ "is_primary": true })).await.status(), 200);
+        assert_eq!(app.server().patch(&path_of(&own), json!({ "value": "bob4@example.com" })).await.status(), 200);
+    }
 }

@@ -10,8 +10,8 @@ use model::outbox::view::OutboxView;
 use utoipa::ToSchema;
 use wire::id::{EmailId, ProjectId};
 
-/// Shows an entry. If it ended recently, its bodies are stored separately and read from the table
-/// first.
+/// Shows an entry with its bodies, which are stored separately until a day after the email has
+/// ended.
 pub(crate) async fn view(app: &App, project: &ProjectId, entry: OutboxEntry, version: u64) -> Result<Versioned<Json<OutboxView>>, Error> {
     let now = app.clock.now();
     let entries = app.store.with_bodies(project, vec![entry], now).await?;

@@ -250,7 +250,7 @@ async fn shown(pages: &Pages, at: &At, refused: Option<&Refused>) -> anyhow::Res
         "problems": refused.map_or(&Problems::default(), |refused| &*refused.problems),
         "opened": refused.map(|refused| &refused.sent.action),
         "failure": failure(entry).map(|text| json!({ "title": failure_title(status), "text": text, "tone": tone(status) })),
-        "no_preview": no_preview(status),
+        "no_preview": no_preview(status, view.has_rendered),
         "form": Fields::of(&view, version, refused),
         "preview": html_of(&view).map(|_| format!("{}/html?{}", at.path(), view.updated_at_millis)),
         "is_erased": entry.rendered.is_some() && entry.is_erased(pages.app.clock.now()),
@@ -283,8 +283,11 @@ fn failure_title(status: Status) -> &'static str {
 
 /// The text in place of the preview; `None` if the email could not be rendered, as the page then
 /// shows the error.
-fn no_preview(status: Status) -> Option<String> {
+fn no_preview(status: Status, is_rendered: bool) -> Option<String> {
     match status {
+        _ if is_rendered => {
+            Some("The stored copy of this email has expired. An email that still waits is rendered again when it is sent.".to_owned())
+        }
         Status::RenderError => None,
         Status::Skipped => Some("The email was skipped before it was rendered, so there is nothing to show.".to_owned()),
         Status::ServerError => Some("Sending failed before the email was rendered; see the error above.".to_owned()),
@@ -319,7 +322,7 @@ mod tests {
         for status in Status::VARIANTS {
             let is_of_rendering = *status == Status::RenderError;
             assert_eq!(failure_title(*status).contains("rendered"), is_of_rendering, "{status:?}");
-            let said = no_preview(*status);
+            let said = no_preview(*status, false);
             assert_eq!(said.is_none(), is_of_rendering, "{status:?}");
             assert!(!said.unwrap_or_default().contains("could not be rendered"), "{status:?}");
         }

@@ -124,8 +124,8 @@ impl Rule {
     #[rustfmt::skip]
     const fn row(self) -> (&'static str, Limit, Rate, &'static str) {
         match self {
-            Self::SignUp => ("sign-up", Limit::SignUp, Rate::new(20, 600), "Sign-ups from an IP address"),
-            Self::SignUpNetwork => ("sign-up-network", Limit::SignUp, Rate::new(80, 600), "Sign-ups from a network (IPv4 /24, IPv6 /48)"),
+            Self::SignUp => ("sign-up", Limit::SignUp, Rate::new(20, 600), "Sign-ups, and changes of an unproved sign-in address, from an IP address"),
+            Self::SignUpNetwork => ("sign-up-network", Limit::SignUp, Rate::new(80, 600), "Sign-ups, and changes of an unproved sign-in address, from a network (IPv4 /24, IPv6 /48)"),
             Self::SignUpServer => ("sign-up-server", Limit::SignUp, Rate::new(600, 60), "Sign-ups by the servers of a project"),
             Self::AnonymousSignUp => ("anonymous-sign-up", Limit::AnonymousSignUp, Rate::new(300, 600), "Anonymous users created from an IP address"),
             Self::AnonymousSignUpNetwork => ("anonymous-sign-up-network", Limit::AnonymousSignUp, Rate::new(1200, 600), "Anonymous users created from a network (IPv4 /24, IPv6 /48)"),

@@ -4,13 +4,13 @@
 //!
 //! The bodies are most of what an email stores, and each change of an entry is charged for the
 //! whole entry, in the table and in the index of the list. So the bodies are written once, when
-//! they are rendered. Those of an email with codes, which is rendered again when it is sent, get
-//! the expiry that suits an email that ends within [`SLACK`] of the time when it is due: only an
-//! email that ends later, or is paused, changes the expiry. The bodies of any other email expire
-//! only once it has ended, since it may wait in its queue for days.
+//! they are rendered, with an expiry: those of an email with codes, which is rendered again when it
+//! is sent, with one that suits an email that ends within [`SLACK`] of the time when it is due;
+//! those of any other email, which may wait in its queue for days, with one [`WAIT`] after that
+//! time. When the email ends, the expiry is corrected if it does not fit.
 //!
 //! DynamoDB deletes expired items free of charge, but up to a few days late: readers check the time
-//! themselves. An email without its bodies is rendered again when it is sent.
+//! themselves. An email whose bodies are missing is rendered again when it is sent.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -22,9 +22,12 @@ use crate::outbox::{OutboxEntry, Rendered, Stage};
 
 /// How long the bodies are kept after an email has ended.
 pub const BODY_LIFE: SignedDuration = SignedDuration::from_hours(24);
-/// The longest time after [`BODY_LIFE`] for which the table may contain the bodies, apart from
-/// DynamoDB's own delay.
+/// The longest time after [`BODY_LIFE`] for which the table may contain the bodies of an ended
+/// email, apart from DynamoDB's own delay.
 pub const SLACK: SignedDuration = SignedDuration::from_hours(1);
+/// How long after the time when it is due an email without codes can wait until its bodies have to
+/// be rendered again. Bodies that nothing refers to, because a worker was overtaken, stay as long.
+pub const WAIT: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// Stands for the code of the unsubscribe link: the characters are for private use, so no text
 /// contains them by accident.
@@ -68,10 +71,10 @@ impl Body {
 /// A change to the separate item, which goes with a change of its entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BodyChange {
-    /// Stores the bodies until they expire.
-    Store(Body, Option<Timestamp>),
-    /// Changes only the expiry.
-    Expire(Option<Timestamp>),
+    /// Stores the bodies until this time.
+    Store(Body, Timestamp),
+    /// Changes the time when they expire.
+    Expire(Timestamp),
 }
 
 impl Rendered {
@@ -79,7 +82,7 @@ impl Rendered {
     fn take_bodies(&mut self) -> Option<Body> {
         let body = Body { html: self.html.take(), text: self.text.take() };
         let unsubscribe = self.unsubscribe_url.as_deref().map(Codes::of_link).unwrap_or_default();
-        (body.bytes() > 0).then(|| body.map(|body| unsubscribe.replace(&body, UNSUBSCRIBE_CODE)))
+        (body.html.is_some() || body.text.is_some()).then(|| body.map(|body| unsubscribe.replace(&body, UNSUBSCRIBE_CODE)))
     }
 }
 
@@ -111,32 +114,43 @@ impl OutboxEntry {
     /// if there is one. Drops expired bodies, codes that are no longer needed, and the unsubscribe
     /// link of an ended email.
     pub fn parted(mut self) -> (Self, Option<BodyChange>) {
-        self.forget_codes();
-        let (now, end, due, has_codes) = (self.updated_at, self.erased_at(), self.due_at(), self.has_sealed_codes());
-        // The bodies of an entry of an earlier version may contain codes, which must be masked at
-        // the latest when the email ends.
-        if end.is_none() && !self.clear_codes().is_empty() {
+        let (codes, has_codes, end) = (self.clear_codes(), self.has_sealed_codes(), self.erased_at());
+        // The stored bodies of an entry of an earlier version may contain codes. Until the email
+        // ends, they stay in the entry, as it is sent from them.
+        if end.is_none() && !codes.is_empty() {
             return (self, None);
         }
+        self.forget_codes();
+        let (now, due) = (self.updated_at, self.due_at());
         let Some(mail) = &mut self.rendered else { return (self, None) };
         let body = mail.take_bodies();
         if end.is_some() {
             mail.unsubscribe_url = None;
         }
-        let change = match (body, mail.kept) {
-            (Some(body), _) => {
-                let until = end.or_else(|| due.filter(|_| has_codes).map(|due| after(due, BODY_LIFE + SLACK)));
-                mail.kept = Some(Kept { until: until.map(Timestamp::as_millisecond), bytes: body.bytes() });
+        let change = match (body, mail.kept, end) {
+            (Some(body), _, _) => {
+                let body = body.map(|body| codes.hide(&body));
+                let due = due.unwrap_or(now);
+                let known = end.or_else(|| has_codes.then(|| after(due, BODY_LIFE + SLACK)));
+                mail.kept = Some(Kept { until: known.map(Timestamp::as_millisecond), bytes: body.bytes() });
+                let until = known.unwrap_or_else(|| after(due, WAIT));
                 // An entry of an earlier version may have ended long ago.
-                until.is_none_or(|until| now < until).then_some(BodyChange::Store(body, until))
+                (now < until).then_some(BodyChange::Store(body, until))
             }
-            (None, Some(kept)) if kept.lasts(now) && !kept.suits(end, due) => {
-                mail.kept = Some(Kept { until: end.map(Timestamp::as_millisecond), ..kept });
+            (None, Some(kept), Some(end)) if kept.lasts(now) && !kept.suits(end) => {
+                mail.kept = Some(Kept { until: Some(end.as_millisecond()), ..kept });
                 Some(BodyChange::Expire(end))
             }
-            (None, _) => None,
+            (None, _, _) => None,
         };
         (self, change)
+    }
+
+    /// The change to the separate item if `next`, which follows this entry, no longer refers to its
+    /// bodies, because the content of the email was edited.
+    pub fn discarded_bodies(&self, next: &Self) -> Option<BodyChange> {
+        let had_bodies = self.rendered.as_ref().is_some_and(|mail| mail.kept.is_some());
+        (had_bodies && next.rendered.is_none()).then(|| BodyChange::Expire(after(next.updated_at, BODY_LIFE)))
     }
 
     /// Adds bodies that were stored separately, for display.

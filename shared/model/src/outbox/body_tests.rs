@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use wire::clock::after;
 
-use crate::outbox::body::{BODY_LIFE, Body, BodyChange, SLACK};
+use crate::outbox::body::{BODY_LIFE, Body, BodyChange, SLACK, WAIT};
 use crate::outbox::codes::HIDDEN;
 use crate::outbox::kept::Kept;
 use crate::outbox::status::Status;
@@ -54,7 +54,7 @@ fn the_bodies_are_stored_once_if_an_email_is_sent_in_time() {
     let whole = entry().begin_rendering(ME, at(1)).and_then(|entry| entry.finish_rendering(ME, mail(), at(2))).expect("a mail");
     let (entry, change) = rendered(with_code(at(0)));
     let until = after(at(2), BODY_LIFE + SLACK);
-    assert_eq!(change, BodyChange::Store(body(), Some(until)));
+    assert_eq!(change, BodyChange::Store(body(), until));
     assert!(entry.rendered.as_ref().is_some_and(|mail| mail.html.is_none() && mail.text.is_none() && mail.subject == "Hi"));
     assert_eq!(entry.bytes(), whole.bytes(), "the size still includes the bodies, because list responses do");
 
@@ -71,18 +71,18 @@ fn the_bodies_are_stored_once_if_an_email_is_sent_in_time() {
 #[test]
 fn the_bodies_of_an_email_without_codes_expire_once_it_has_ended() {
     let (entry, change) = rendered(entry());
-    assert_eq!(change, BodyChange::Store(body(), None));
-    let late = after(at(4), SignedDuration::from_hours(1000));
+    assert_eq!(change, BodyChange::Store(body(), after(at(2), WAIT)));
+    let late = after(at(4), SignedDuration::from_hours(100));
     assert!(entry.has_kept_bodies(late));
     let (ended, change) = sent(entry, late).parted();
-    assert_eq!((change, ended.has_kept_bodies(late)), (Some(BodyChange::Expire(Some(after(late, BODY_LIFE)))), true));
+    assert_eq!((change, ended.has_kept_bodies(late)), (Some(BodyChange::Expire(after(late, BODY_LIFE))), true));
     assert_eq!(ended.parted().1, None, "only once");
 }
 
 #[test]
 fn the_bodies_of_a_later_email_expire_after_its_time() {
     let (entry, change) = rendered(with_code(at(5000)));
-    assert_eq!((entry.status(), change), (Status::Scheduled, BodyChange::Store(body(), Some(after(at(5000), BODY_LIFE + SLACK)))));
+    assert_eq!((entry.status(), change), (Status::Scheduled, BodyChange::Store(body(), after(at(5000), BODY_LIFE + SLACK))));
     let queued = entry.enqueue(at(5000)).expect("a due email").parted();
     assert_eq!(queued.1, None);
     assert_eq!(sent(queued.0, at(6000)).parted().1, None);
@@ -95,7 +95,7 @@ fn an_email_that_ends_late_changes_the_expiry_of_its_bodies() {
         let late = after(at(4), SignedDuration::from_hours(hours));
         let (ended, change) = sent(entry, late).parted();
         let until = after(late, BODY_LIFE);
-        assert_eq!((change, ended.has_kept_bodies(late)), (Some(BodyChange::Expire(Some(until))), true));
+        assert_eq!((change, ended.has_kept_bodies(late)), (Some(BodyChange::Expire(until)), true));
         assert_eq!(ended.parted().1, None, "only once");
     }
     let (entry, _) = rendered(with_code(at(0)));
@@ -105,16 +105,15 @@ fn an_email_that_ends_late_changes_the_expiry_of_its_bodies() {
 }
 
 #[test]
-fn the_bodies_of_a_paused_email_do_not_expire() {
-    let (entry, _) = rendered(with_code(at(0)));
-    let paused = entry.apply(patch(json!({ "is_paused": true })), at(3)).expect("an edit");
-    let (paused, change) = paused.parted();
-    assert_eq!((change, kept(&paused)), (Some(BodyChange::Expire(None)), Some(Kept { until: None, bytes: 7 })));
-    let resumed_at = after(at(3), SignedDuration::from_hours(1000));
-    let (resumed, change) = paused.apply(patch(json!({ "is_paused": false })), resumed_at).expect("an edit").parted();
-    assert_eq!((change, resumed.has_kept_bodies(resumed_at)), (None, true));
-    let queued = resumed.enqueue(resumed_at).expect("a due email");
-    assert_eq!(sent(queued, resumed_at).parted().1, Some(BodyChange::Expire(Some(after(resumed_at, BODY_LIFE)))));
+fn pausing_an_email_does_not_change_the_expiry_of_its_bodies() {
+    for entry in [entry(), with_code(at(0))] {
+        let (entry, _) = rendered(entry);
+        let kept_before = kept(&entry);
+        let (paused, change) = entry.apply(patch(json!({ "is_paused": true })), at(3)).expect("an edit").parted();
+        assert_eq!((change, kept(&paused)), (None, kept_before));
+        let (resumed, change) = paused.apply(patch(json!({ "is_paused": false })), at(4)).expect("an edit").parted();
+        assert_eq!((change, kept(&resumed)), (None, kept_before));
+    }
 }
 
 #[test]
@@ -127,8 +126,10 @@ fn a_failed_attempt_does_not_change_the_bodies() {
 #[test]
 fn an_edit_discards_the_bodies_and_a_new_rendering_replaces_them() {
     let (entry, _) = rendered(with_code(at(0)));
-    let (edited, change) = entry.apply(patch(json!({ "html_source": "<p>Ho" })), at(3)).expect("an edit").parted();
+    let (edited, change) = entry.clone().apply(patch(json!({ "html_source": "<p>Ho" })), at(3)).expect("an edit").parted();
     assert_eq!((&edited.rendered, change), (&None, None));
+    assert_eq!(entry.discarded_bodies(&edited), Some(BodyChange::Expire(after(at(3), BODY_LIFE))));
+    assert_eq!((edited.discarded_bodies(&edited), entry.discarded_bodies(&entry)), (None, None));
     let again = edited.begin_rendering(ME, at(4)).and_then(|entry| entry.finish_rendering(ME, mail(), at(5))).expect("a mail");
     assert!(matches!(again.parted().1, Some(BodyChange::Store(..))));
 }
@@ -149,6 +150,14 @@ fn an_unsubscribe_link_is_stored_without_its_code() {
     let shown = entry.rendered.and_then(|mail| mail.html);
     assert_eq!(shown, with_link(&url.replace(CODE, HIDDEN)));
     assert!(ended.rendered.is_some_and(|mail| mail.unsubscribe_url.is_none()));
+}
+
+#[test]
+fn empty_bodies_are_bodies() {
+    let empty = Ok(("Hi".to_owned(), Some(String::new()), Some(String::new())));
+    let entry = entry().begin_rendering(ME, at(1)).and_then(|entry| entry.finish_rendering(ME, empty, at(2))).expect("a mail");
+    let stored = Body { html: Some(String::new()), text: Some(String::new()) };
+    assert_eq!(entry.parted().1, Some(BodyChange::Store(stored, after(at(2), WAIT))));
 }
 
 /// An entry of an earlier version contains its bodies until the email ends.

@@ -6,6 +6,7 @@ use crypto::seal::Sealed;
 use serde_json::{Map, Value, json};
 
 use crate::code::Code;
+use crate::outbox::body::BodyChange;
 use crate::outbox::codes::{Coded, Codes, HIDDEN, LINK, NOT_ME_LINK, OTP};
 use crate::outbox::patch::Refused;
 use crate::outbox::status::Status;
@@ -117,6 +118,17 @@ fn codes_are_kept_until_the_email_is_sent_or_cancelled() {
             assert!(going.clone().parted().0.carries_codes(), "{:?}", going.status());
         }
     }
+}
+
+#[test]
+fn the_bodies_of_a_failed_email_of_an_earlier_version_are_stored_without_codes() {
+    let with_code = Ok(("Hi".to_owned(), Some(format!("<p>{CODE}")), None));
+    let queued = before().begin_rendering(ME, at(1)).and_then(|entry| entry.finish_rendering(ME, with_code, at(2))).expect("a mail");
+    let (sending, change) = queued.begin_sending(ME, at(3)).expect("a claim").parted();
+    assert_eq!(change, None, "the email is sent from its entry");
+    let failed = sending.finish_sending(ME, Outcome::Final(Failure::unknown(at(4), "?")), 0.0, at(4)).expect("an outcome");
+    let Some(BodyChange::Store(body, _)) = failed.parted().1 else { panic!("no bodies") };
+    assert_eq!(body.html, Some(format!("<p>{HIDDEN}")));
 }
 
 #[test]

@@ -9,8 +9,9 @@ use crate::outbox::body::SLACK;
 /// The expiry and size of bodies that are stored in a separate item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {
-    /// When the item with the bodies expires, in milliseconds since the Unix epoch; absent if it
-    /// does not, because it is not known when the email will end.
+    /// When the item with the bodies expires, in milliseconds since the Unix epoch; absent if it is
+    /// not known yet when the email will end. Without it, earlier versions cannot read the entry:
+    /// they would send the email without its bodies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Millis>,
     /// The approximate size of the bodies before compression, in bytes.
@@ -23,14 +24,9 @@ impl Kept {
         self.until.is_none_or(|until| now.as_millisecond() < until)
     }
 
-    /// Whether the bodies expire at the right time: not before `end`, when they count as erased,
-    /// and at most [`SLACK`] later. If the email has not ended, not before it is due.
-    pub(crate) fn suits(self, end: Option<Timestamp>, due: Option<Timestamp>) -> bool {
-        match (end, self.until) {
-            (None, None) => true,
-            (Some(_), None) => false,
-            (Some(end), Some(until)) => (end.as_millisecond()..=after(end, SLACK).as_millisecond()).contains(&until),
-            (None, Some(until)) => due.is_some_and(|due| due.as_millisecond() < until),
-        }
+    /// Whether the bodies of an ended email expire at the right time: not before `end`, when they
+    /// count as erased, and at most [`SLACK`] later.
+    pub(crate) fn suits(self, end: Timestamp) -> bool {
+        self.until.is_some_and(|until| (end.as_millisecond()..=after(end, SLACK).as_millisecond()).contains(&until))
     }
 }

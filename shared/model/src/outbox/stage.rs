@@ -113,11 +113,11 @@ pub struct Rendered {
     pub at: Millis,
     /// The subject line.
     pub subject: String,
-    /// The HTML body; absent if there is none, or once it is stored separately, which it is in every
-    /// entry but those of an earlier version.
+    /// The HTML body; absent in the table, where it is stored separately, except in an entry of an
+    /// earlier version.
     #[serde(default, with = "crate::text::packed")]
     pub html: Option<String>,
-    /// The text body; absent in the same cases.
+    /// The text body, with the same exception.
     #[serde(default, with = "crate::text::packed")]
     pub text: Option<String>,
     /// Where the recipient can unsubscribe from the email's category. Absent if the category does

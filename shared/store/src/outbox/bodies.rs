@@ -1,8 +1,7 @@
 //! The bodies of rendered emails, each in an item beside its entry.
 //!
-//! The item is written before the entry, so an entry that has bodies finds them. Its attribute
-//! `version` is that of the entry for which it was rendered: a worker that was overtaken cannot
-//! replace the bodies of a later rendering. Storing bodies costs one unit for each KB, as much
+//! The item is written before the entry. Its attribute `version` is that of the entry for which it
+//! was rendered: a worker that was overtaken cannot replace the bodies of a later rendering. Storing bodies costs one unit for each KB, as much
 //! again if their expiry changes, and half a unit for each 4 KB when they are read; deleting them
 //! is free. [`model::outbox::body`] explains when they expire.
 
@@ -23,49 +22,32 @@ use crate::write::Write;
 /// The number of entries whose bodies are read at once.
 const READS: usize = 100;
 
-/// A write to the item with the bodies.
-pub(crate) enum BodyWrite {
-    /// Stores the bodies; a conflict means that they were rendered again in the meantime.
-    Store(Write),
-    /// Changes the expiry. If the item does not exist, there is nothing to change.
-    Expire(Write),
-}
-
 fn body_key(project: &ProjectId, id: EmailId) -> Key {
     Key::new(entry_key(project, id).pk, "BODY")
 }
 
-impl BodyWrite {
-    /// The write for a change that goes with a change of the entry in this row.
-    pub(crate) fn of(row: &OutboxRow, change: BodyChange) -> Result<Self, Error> {
-        let key = body_key(&row.project, row.entry.id);
-        let expiring = |write: Write, set: &str, until: Option<Timestamp>| match until {
-            Some(until) => write.expression(format!("SET {set}#ttl = :ttl")).value(":ttl", integer(until.as_second())),
-            None if set.is_empty() => write.expression("REMOVE #ttl".to_owned()),
-            None => write.expression(format!("SET {} REMOVE #ttl", set.trim_end_matches(", "))),
-        };
-        let write = Write::update(key, String::new()).name("#ttl", table::TTL);
-        Ok(match change {
-            BodyChange::Store(body, until) => {
-                let write = expiring(write, "d = :d, version = :version, ", until).entity(":d", &body)?;
-                let write = write.value(":version", integer(row.version));
-                Self::Store(write.on("attribute_not_exists(version) OR version <= :version"))
-            }
-            BodyChange::Expire(until) => Self::Expire(expiring(write, "", until).on("attribute_exists(pk)")),
-        })
+/// A change to the item with the bodies, which goes with a change of the entry in this row. A
+/// conflict means that the bodies are those of a later rendering, or do not exist.
+pub(crate) fn body_write(row: &OutboxRow, change: BodyChange) -> Result<Write, Error> {
+    let is_not_later = "(attribute_not_exists(version) OR version <= :version)";
+    let update = |expression, until: Timestamp| {
+        let write = Write::update(body_key(&row.project, row.entry.id), expression).name("#ttl", table::TTL);
+        write.value(":ttl", integer(until.as_second())).value(":version", integer(row.version))
+    };
+    match change {
+        BodyChange::Store(body, until) => update("SET d = :d, version = :version, #ttl = :ttl", until).on(is_not_later).entity(":d", &body),
+        BodyChange::Expire(until) => Ok(update("SET #ttl = :ttl", until).on(format!("attribute_exists(pk) AND {is_not_later}"))),
     }
 }
 
 impl Store {
-    /// Writes bodies, or their expiry; `Conflict` if the bodies were rendered again in the meantime.
-    pub(crate) async fn write_body(&self, body: Option<BodyWrite>) -> Result<(), Error> {
-        match body {
-            None => Ok(()),
-            Some(BodyWrite::Store(write)) => self.write_unrecorded(write).await,
-            Some(BodyWrite::Expire(write)) => match self.write_unrecorded(write).await {
-                Err(Error::Conflict(_)) => Ok(()),
-                result => result,
-            },
+    /// Changes the item with the bodies before its entry. A conflict is no error: if the bodies are
+    /// those of a later rendering, the write of the entry fails.
+    pub(crate) async fn write_body(&self, body: Option<Write>) -> Result<(), Error> {
+        let Some(body) = body else { return Ok(()) };
+        match self.write_unrecorded(body).await {
+            Err(Error::Conflict(_)) => Ok(()),
+            result => result,
         }
     }
 
@@ -82,8 +64,9 @@ impl Store {
         for ids in kept.chunks(READS) {
             let mut items = self.get_many(ids.iter().map(|id| body_key(project, *id))).await?;
             for id in ids {
-                if let Some(body) = items.entity::<Body>(&body_key(project, *id))? {
-                    bodies.insert(*id, body);
+                match items.entity::<Body>(&body_key(project, *id)) {
+                    Ok(body) => bodies.extend(body.map(|body| (*id, body))),
+                    Err(error) => tracing::error!(%error, %id, "the bodies of an email cannot be parsed"),
                 }
             }
         }

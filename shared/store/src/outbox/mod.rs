@@ -30,7 +30,6 @@ use wire::id::{EmailId, ProjectId};
 use crate::client::Store;
 use crate::error::Error;
 use crate::item::{Item, Key, entity, integer, key_of, number, sortable, string};
-use crate::outbox::bodies::BodyWrite;
 use crate::outbox::work::Waiting;
 use crate::write::Write;
 
@@ -100,16 +99,16 @@ pub fn create(project: &ProjectId, entry: &OutboxEntry) -> Result<Write, Error> 
 /// The writes for a change to an entry.
 pub(crate) struct Replacement {
     pub(crate) entry: Write,
-    /// The change to the item with the bodies, which precedes the entry.
-    pub(crate) body: Option<BodyWrite>,
+    /// The change to the item with the bodies, which precedes that of the entry.
+    pub(crate) body: Option<Write>,
 }
 
 /// Replaces an entry on the condition that its version has not changed. Only the fields that differ
 /// are written, so that a change of the status does not write the texts again.
 pub(crate) fn replacement(row: &OutboxRow, next: &OutboxEntry) -> Result<Replacement, Error> {
-    let (next, body) = next.clone().parted();
-    let body = body.map(|change| BodyWrite::of(row, change)).transpose()?;
-    Ok(Replacement { entry: replaced(row, &next)?, body })
+    let (next, change) = next.clone().parted();
+    let change = change.or_else(|| row.entry.discarded_bodies(&next));
+    Ok(Replacement { entry: replaced(row, &next)?, body: change.map(|change| bodies::body_write(row, change)).transpose()? })
 }
 
 fn replaced(row: &OutboxRow, next: &OutboxEntry) -> Result<Write, Error> {

@@ -27,7 +27,7 @@ const _: () = assert!(AT_ONCE + delivery::COUNT_SHARDS as usize <= MAX_WRITES);
 
 /// A transition whose bodies are written, with the write of its entry.
 struct Ready {
-    one: OutboxMove,
+    moved: OutboxMove,
     entry: Write,
 }
 
@@ -54,10 +54,10 @@ impl Store {
     /// Writes one of the [`parts`] and returns the entries in their new states, except those that
     /// had changed since they were read.
     pub async fn move_outbox_entries(&self, moves: Vec<OutboxMove>) -> Result<Vec<OutboxRow>, Error> {
-        let mut ready: Vec<Ready> = try_join_all(moves.into_iter().map(|one| self.ready(one))).await?.into_iter().flatten().collect();
+        let mut ready: Vec<Ready> = try_join_all(moves.into_iter().map(|moved| self.ready(moved))).await?.into_iter().flatten().collect();
         loop {
             match self.try_move(&ready).await {
-                Ok(()) => return Ok(ready.into_iter().map(|ready| ready.one.made()).collect()),
+                Ok(()) => return Ok(ready.into_iter().map(|ready| ready.moved.made()).collect()),
                 Err(Error::Conflict(conflict)) => {
                     let before = ready.len();
                     let numbered = ready.into_iter().enumerate();
@@ -71,20 +71,19 @@ impl Store {
         }
     }
 
-    /// Writes the bodies of an entry, if they change; `None` if they were rendered again in the
-    /// meantime.
-    async fn ready(&self, one: OutboxMove) -> Result<Option<Ready>, Error> {
-        let Replacement { entry, body } = replacement(&one.row, &one.next)?;
-        match self.write_body(body).await {
-            Ok(()) => Ok(Some(Ready { one, entry })),
-            Err(Error::Conflict(_)) => Ok(None),
-            Err(error) => Err(error),
-        }
+    /// Changes the bodies of an email. If that fails, the entry is left as it is, unless the email
+    /// has ended: its outcome must not be lost.
+    async fn ready(&self, moved: OutboxMove) -> Result<Option<Ready>, Error> {
+        let Replacement { entry, body } = replacement(&moved.row, &moved.next)?;
+        let is_written = self.write_body(body).await.inspect_err(|error| {
+            tracing::warn!(%error, id = %moved.next.id, "the bodies of an email could not be written");
+        });
+        Ok((is_written.is_ok() || moved.next.ended_at().is_some()).then_some(Ready { moved, entry }))
     }
 
     async fn try_move(&self, ready: &[Ready]) -> Result<(), Error> {
         let entries = ready.iter().enumerate().map(|(number, ready)| ready.entry.clone().labelled(Label::Entry(number)));
-        let mut writes: Vec<Write> = entries.chain(counts_of(ready.iter().map(|ready| &ready.one))).collect();
+        let mut writes: Vec<Write> = entries.chain(counts_of(ready.iter().map(|ready| &ready.moved))).collect();
         match writes.len() {
             0 => Ok(()),
             1 => self.write(writes.remove(0)).await,
