@@ -60,7 +60,10 @@ impl Changed<'_> {
             return Ok(Vec::new());
         }
         let kinds: Vec<Kind> = changes.iter().map(|change| change.kind).collect();
-        let Some(sent_at) = after.notices.admit(&kinds, now) else { return Ok(Vec::new()) };
+        let is_proved = before.channels.iter().any(|channel| channel.is_verified);
+        let notices = &mut after.notices;
+        let sent_at = if is_proved { notices.admit(&kinds, now) } else { notices.admit_to_unproved(&kinds, now) };
+        let Some(sent_at) = sent_at else { return Ok(Vec::new()) };
         let mut variables = facts(place, now);
         variables.insert("changes".to_owned(), json!(changes));
         variables.insert("is_last".to_owned(), json!(sent_at > now));

@@ -96,6 +96,16 @@ fn five_emails_are_sent_in_an_hour_the_last_at_its_end() {
 }
 
 #[test]
+fn an_unproved_address_gets_two_notices_in_an_hour_whatever_changes() {
+    let mut user = ada();
+    let kinds = [Kind::AddressAdded, Kind::AuthenticatorRemoved, Kind::PasswordChanged];
+    let times = kinds.map(|kind| user.notices.admit_to_unproved(&[kind], at(0)));
+    assert_eq!(times, [Some(at(0)), Some(at(0)), None]);
+    assert_eq!(user.notices.admit_to_unproved(&kinds, at(59)), None);
+    assert_eq!(user.notices.admit_to_unproved(&kinds, at(60)), Some(at(60)));
+}
+
+#[test]
 fn notices_of_several_kinds_do_not_use_up_the_last_email_of_one() {
     let mut user = ada();
     for _ in 0..4 {

@@ -11,6 +11,10 @@ use crate::notice::kind::Kind;
 /// How many notices of one kind of change are sent immediately within an hour.
 pub const AT_ONCE: u32 = 4;
 
+/// How many notices, of whatever kinds of change, are sent within an hour to an address that is not
+/// verified: it may belong to a stranger, whom the account's creator could otherwise flood.
+pub const TO_UNPROVED: u32 = 2;
+
 const WINDOW: SignedDuration = SignedDuration::from_hours(1);
 
 /// The maximum number of ranges of undone changes in an account. Beyond this number, the two oldest
@@ -69,6 +73,13 @@ impl Notices {
     /// The number of the next change.
     pub fn next(&self) -> u64 {
         self.latest + 1
+    }
+
+    /// Counts a notice that goes to an unverified address, as [`Self::admit`] does; also `None` if
+    /// [`TO_UNPROVED`] notices were sent within an hour.
+    pub fn admit_to_unproved(&mut self, kinds: &[Kind], now: Timestamp) -> Option<Timestamp> {
+        let sent: u32 = self.recent.iter().filter(|recent| now < after(recent.since, WINDOW)).map(|recent| recent.count).sum();
+        (sent < TO_UNPROVED).then(|| self.admit(kinds, now)).flatten()
     }
 
     /// Counts a notice about changes of these kinds and returns when to send the notice; `None` if
