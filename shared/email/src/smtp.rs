@@ -43,6 +43,7 @@ use tokio_rustls::client::TlsStream;
 use url::{Host, Url};
 use wire::clock::Clock;
 use wire::environment::Error;
+use wire::id::ProjectId;
 
 use crate::mime::Composer;
 use crate::roots;
@@ -56,8 +57,8 @@ const TLS_PORTS: [u16; 2] = [465, 2465];
 const PATIENCE: Duration = Duration::from_secs(11);
 /// How long to wait for the reply to QUIT.
 const GOODBYE: Duration = Duration::from_secs(1);
-/// The maximum number of connections that this process has open to one server; many servers accept
-/// no more from one client.
+/// The maximum number of connections that this process has open to the server of one project; many
+/// servers accept no more from one client.
 pub const CONNECTIONS: usize = 5;
 /// How long no connections are made to a server that was unreachable or did not answer in time.
 const REST: Duration = Duration::from_secs(20);
@@ -72,10 +73,11 @@ pub struct Smtp {
     hello: ClientId,
     composer: Composer,
     clock: Clock,
-    lanes: Mutex<HashMap<(String, u16), Arc<Lane>>>,
+    /// By project, host and port: projects with the same host do not delay each other.
+    lanes: Mutex<HashMap<(ProjectId, String, u16), Arc<Lane>>>,
 }
 
-/// The connections to one server, shared by all emails that go through it.
+/// The connections to the server of one project, shared by all of the project's emails.
 struct Lane {
     slots: Semaphore,
     rests_until: Mutex<Option<Instant>>,
@@ -140,7 +142,7 @@ impl Smtp {
         let Some(message) = self.composer.compose(mail, self.clock.now()) else {
             return self.lost("REJECTED", "the email cannot be sent: an address or a header is invalid");
         };
-        let lane = self.lane(server);
+        let lane = self.lane(mail, server);
         let postponed =
             || self.again("TEMPORARY", "the mail server recently was unreachable or did not answer, so this attempt was postponed");
         if lane.rests() {
@@ -153,11 +155,15 @@ impl Smtp {
         if lane.rests() {
             return postponed();
         }
+        let began = Instant::now();
         let mut connection = match timeout_at(deadline, self.ready(mail, server, &message.envelope)).await {
             Ok(Ok(connection)) => connection,
             Ok(Err(outcome)) => return outcome,
             Err(_) => {
-                lane.rest();
+                // After a long wait for the slot, even a server that is well has too little time.
+                if began.elapsed() >= self.patience / 2 {
+                    lane.rest();
+                }
                 return self.again("TIMEOUT", "the mail server did not answer in time");
             }
         };
@@ -176,7 +182,7 @@ impl Smtp {
 
     /// Opens a connection and takes it to the point where the server expects the message.
     async fn ready(&self, mail: &Mail, server: &Server, envelope: &Envelope) -> Result<AsyncSmtpConnection, Outcome> {
-        let stream = self.connect(server).await?;
+        let stream = self.connect(mail, server).await?;
         let mut connection = self.secured(stream, server).await?;
         if let Some((username, password)) = &server.login {
             let credentials = Credentials::new(username.clone(), password.expose_secret().to_owned());
@@ -193,7 +199,7 @@ impl Smtp {
         Ok(connection)
     }
 
-    async fn connect(&self, server: &Server) -> Result<TcpStream, Outcome> {
+    async fn connect(&self, mail: &Mail, server: &Server) -> Result<TcpStream, Outcome> {
         let addresses = public_address::resolve(server.host.trim_matches(['[', ']']), server.port, self.allow_private).await;
         let addresses = addresses.map_err(|error| {
             let message =
@@ -201,7 +207,7 @@ impl Smtp {
             self.lost("HOST_NOT_FOUND", message).because(error.to_string())
         })?;
         let unreachable = |error: std::io::Error| {
-            self.lane(server).rest();
+            self.lane(mail, server).rest();
             self.again("TEMPORARY", "the mail server cannot be reached").because(error.to_string())
         };
         TcpStream::connect(&*addresses).await.map_err(unreachable)
@@ -271,10 +277,10 @@ impl Smtp {
         outcome.because(told(error, server))
     }
 
-    fn lane(&self, server: &Server) -> Arc<Lane> {
+    fn lane(&self, mail: &Mail, server: &Server) -> Arc<Lane> {
         let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
         lanes.retain(|_, lane| Arc::strong_count(lane) > 1 || lane.rests());
-        let lane = lanes.entry((server.host.clone(), server.port));
+        let lane = lanes.entry((mail.project.clone(), server.host.clone(), server.port));
         Arc::clone(lane.or_insert_with(|| Arc::new(Lane { slots: Semaphore::new(CONNECTIONS), rests_until: Mutex::default() })))
     }
 
