@@ -1,7 +1,7 @@
 //! Finds or creates the user of a provider account, and issues an authorization code for the user,
-//! in one transaction: a flow that fails leaves nothing behind. Neither an existing user ([`Pending`])
-//! nor the provider's tokens for the user's account ([`NewTokens`]) are changed before the code is
-//! redeemed.
+//! in one transaction: a flow that fails leaves nothing behind. An existing user is not changed
+//! before the code is redeemed ([`Pending`]), and neither are the provider's tokens for the user's
+//! account ([`NewTokens`]).
 
 use errors::{Error, KnownError};
 use flows::App;

@@ -41,9 +41,9 @@ pub fn of_reset(app: &App, project: &Project, place: Option<&Place>, before: &Us
     Changed { app, project, place, before, changes }.tell(after)
 }
 
-/// The notices of a new API key of a team, for the user who created it, with the writes of
-/// [`of_change`]. The link does not remove the key, but a key that was created before the use of the
-/// link is void ([`Creator`](model::owned_key::Creator)).
+/// Like [`of_change`], for a new API key of a team that the user created. The link does not remove
+/// the key, but a key that was created before the use of the link is void
+/// ([`Creator`](model::owned_key::Creator)).
 pub fn of_team_key(
     app: &App,
     project: &Project,
