@@ -19,8 +19,8 @@ use wire::id::UserId;
 
 use crate::oauth::account::{Signing, sign_up};
 use crate::oauth::owners::{Owners, attached, taken_over};
-use crate::sign_in::tokens::{NewSession, SignedInOrUp};
 use crate::sign_in::second_factor::{self, OfProvider};
+use crate::sign_in::tokens::{NewSession, SignedInOrUp};
 use crate::sign_in::{notice, remembered, required_teams};
 
 /// Maximum number of attempts when an account is changed concurrently.
@@ -72,8 +72,7 @@ impl Native<'_> {
         let first = OfProvider { of_code: None, to_attach: attach.clone(), new_tokens: None };
         let device = remembered::read(app, project, &after, self.access.device.as_ref()).await?;
         if device.is_none()
-            && let Some((attempt, required)) =
-                second_factor::required_of_provider(app, project, &after, is_new_user, first)?
+            && let Some((attempt, required)) = second_factor::required_of_provider(app, project, &after, is_new_user, first)?
         {
             // If the user was found by the account's email address, the account is linked once
             // the second factor is proved.

@@ -72,10 +72,11 @@ pub(crate) async fn change<T>(
 /// users, which end with their owner's credentials, and for requests of servers.
 pub(crate) fn creator(access: &Access<Client>, owner: Owner) -> Option<Creator> {
     let is_of_client = access.level == Level::Client && owner.kind() == OwnerKind::Team;
-    access.user.as_ref().filter(|_| is_of_client).map(|current| Creator {
-        user_id: current.row.user.id,
-        owner_epoch: current.row.user.owner_epoch,
-    })
+    access
+        .user
+        .as_ref()
+        .filter(|_| is_of_client)
+        .map(|current| Creator { user_id: current.row.user.id, owner_epoch: current.row.user.owner_epoch })
 }
 
 /// Writes the keys of an owner, if the owner has not changed since it was read. Users are notified

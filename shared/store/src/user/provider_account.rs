@@ -76,9 +76,7 @@ pub fn signs_in(project: &ProjectId, account: &ProviderAccount, user: UserId) ->
 
 /// Fails the transaction with [`Label::Tokens`] unless this user has the account.
 pub fn belongs_to(project: &ProjectId, account: &ProviderAccount, user: UserId) -> Write {
-    Write::check(account_claim_key(project, account), "d.user_id = :user")
-        .value(":user", string(user.to_string()))
-        .labelled(Label::Tokens)
+    Write::check(account_claim_key(project, account), "d.user_id = :user").value(":user", string(user.to_string())).labelled(Label::Tokens)
 }
 
 /// Releases a user's claim to an account.
