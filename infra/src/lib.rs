@@ -11,6 +11,7 @@
 pub mod all_operations;
 pub mod binaries;
 pub mod checked_in;
+mod content_paths;
 pub mod error_codes;
 pub mod new;
 pub mod openapi;

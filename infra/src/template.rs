@@ -5,7 +5,7 @@
 //! shows how a route changes permissions. Areas are separate stacks because CloudFormation allows
 //! 500 resources per stack, and an operation's function takes five or six of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use api::http::version::gateway_path;
@@ -15,6 +15,7 @@ use model::limit::Rule;
 use serde::Serialize;
 use store::{content, table};
 
+use crate::content_paths::ContentPath;
 use crate::operation::Operation;
 use crate::render::{self, Source};
 use crate::workers::{ENDINGS, FALLBACK, MAIL_REPORTS, OUTBOX, TRAIL, WEBHOOKS, Worker};
@@ -36,7 +37,9 @@ const TIMEOUT: u16 = 10;
 struct Context {
     areas: Vec<Area>,
     /// The paths that a distribution may cache.
-    content_paths: Vec<String>,
+    content_paths: Vec<ContentPath>,
+    /// The parameters of queries that these paths have.
+    content_parameters: BTreeSet<String>,
     /// The path pattern of images, which a distribution fetches from their bucket.
     image_paths: String,
     /// The partition of the public content, which only the functions that serve this content may
@@ -259,13 +262,7 @@ fn areas(operations: &[Operation]) -> BTreeMap<String, Vec<Function>> {
 
 fn context(operations: &[Operation], areas: &BTreeMap<String, Vec<Function>>) -> Context {
     let content = operations.iter().filter(|operation| operation.route.interface == Interface::Content && !operation.route.serves_images);
-    // A `*` matches slashes too, so it is only used at the end of a path, and not for the documents
-    // at the root.
-    let content_paths = content.flat_map(|operation| match operation.route.path.split_once('{') {
-        Some(("/", _)) => site::NAMES.iter().map(|name| format!("/{name}")).collect(),
-        Some((before, _)) => vec![format!("{before}*")],
-        None => vec![operation.route.path.to_owned()],
-    });
+    let content_paths: Vec<ContentPath> = content.flat_map(ContentPath::of).collect();
     // The workers are deployed first, so that the entries that an area writes to the outbox are
     // read by a worker of the same version or a newer one.
     let before = std::iter::once(WORKERS_STACK.to_owned()).chain(areas.keys().map(|name| logical_id(name)));
@@ -276,7 +273,8 @@ fn context(operations: &[Operation], areas: &BTreeMap<String, Vec<Function>>) ->
             .zip(before)
             .map(|((name, functions), after)| Area { name: name.clone(), id: logical_id(name), needs: Needs::of(functions), after })
             .collect(),
-        content_paths: content_paths.collect(),
+        content_parameters: content_paths.iter().filter_map(|path| path.parameter.clone()).collect(),
+        content_paths,
         image_paths: format!("{}*", image::PATH),
         content_partition: content::PARTITION,
         costly: costly.map(|route| route_key(route.verb.name(), route)).collect(),

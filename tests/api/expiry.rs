@@ -184,6 +184,7 @@ async fn others(seen: &mut BTreeSet<(String, String)>) {
         is_new_user: false,
         expires_at: after(app.now(), CODE_LIFE),
         pending: None,
+        new_tokens: None,
         session_id: None,
         handed_over: None,
     };

@@ -97,6 +97,26 @@ limit, a default or a cost changes.
 
 A web ACL (`firewall.yaml`) with its rate rule rejects an address before any of these costs arise;
 `MonthlyBudget` reports the rest. A [bot challenge](../bot-challenges.md) prevents the first two.
+
+## Public content
+
+All public content is in one partition of the table, which DynamoDB serves with 3,000 read units a
+second. Whoever uses them up makes the content fail for everybody whose answer is not cached; users
+and their data are in other partitions. What each answer reads (`infra/content-costs.md`)
+depends on the number of posts: up to 865 units at 10,000.
+
+- **A distribution answers repeated requests.** The key of its cache has the path, and of a query
+  only `page` of `/blog` and `offset` of `/api/v1/blog-posts`. A number in another form than that of
+  a link (`page=02`, `offset=x`, a parameter that appears twice) is redirected without a read. A
+  page or list after the last post reads no posts. Only an `offset` that is a multiple of 100 gives
+  a long list; others end at the next multiple. So each long answer is read a few times a minute for
+  each place where CloudFront caches it, however many requests there are.
+- **Not cached**: `POST /mcp` and `POST /a2a`, whose searches read 865 units each at 10,000 posts.
+  API Gateway lets 100 of each through in a second (`CostlyThrottleRate`), which is enough to use up
+  the partition for a site with more than a few hundred posts. Lower the rate if agents matter less
+  than readers; the web ACL (`firewall.yaml`) rejects a single address.
+- **Not cached either**: answers to made-up paths, such as `/blog/nothing-1`, at a few units each,
+  and everything in a deployment without a distribution. API Gateway's `ThrottleRate` limits both.
 ";
 
 /// A column of an operation's row in the cost table.

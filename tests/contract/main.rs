@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "clippy does not recognise helpers of tests as tests")]
 
 mod attack_costs;
+mod content_cache;
 mod document;
 mod events;
 mod house;

@@ -194,6 +194,7 @@ fn account_wide_names_include_the_region() {
     let resources = &root["Resources"];
     for name in [
         &resources["ContentCache"]["Properties"]["CachePolicyConfig"]["Name"],
+        &resources["ContentCachePage"]["Properties"]["CachePolicyConfig"]["Name"],
         &resources["Dashboard"]["Properties"]["DashboardName"],
         &resources["Budget"]["Properties"]["Budget"]["BudgetName"],
     ] {

@@ -260,7 +260,11 @@ async fn token(State(inner): State<Arc<Inner>>, headers: HeaderMap, Form(form): 
     spoil(&mut claims, fault);
     let access_token = URL_SAFE_NO_PAD.encode(pending.account.to_string());
     let id_token = signed(&state.key, &claims, fault);
-    let mut answer = json!({ "access_token": access_token, "token_type": "Bearer", "expires_in": 3600, "refresh_token": "r" });
+    let mut answer = json!({ "access_token": access_token, "token_type": "Bearer", "expires_in": 3600 });
+    // Some providers issue a refresh token only once for each grant.
+    if pending.account["granted_before"] != true {
+        answer["refresh_token"] = "r".into();
+    }
     if fault != Some(Fault::NoIdToken) {
         answer["id_token"] = id_token.into();
     }

@@ -29,7 +29,7 @@ use store::{Write, code, optimistic};
 use utoipa::ToSchema;
 use wire::problem::Problems;
 
-use crate::oauth::pending;
+use crate::oauth::{kept_tokens, pending};
 use crate::passkeys::proof::{PasskeyProof, PasskeyResponse, ROUNDS};
 use crate::sign_in::notice;
 use crate::sign_in::second_factor_code::{SECOND_FACTOR_ERRORS, SecondFactorCode};
@@ -147,10 +147,12 @@ impl<'a> Completion<'a> {
         Ok(writes)
     }
 
-    /// Links the provider account of the sign-in, if linking it had to wait for the second factor.
-    async fn attach(&self) {
+    /// Links the provider account of the sign-in, and stores the provider's tokens, if that had to
+    /// wait for the second factor.
+    async fn follow_up(&self) {
         let scope = Scope { app: &self.access.app, project: &self.access.project, place: &self.access.place };
         pending::attach(scope, self.attempt).await;
+        kept_tokens::of_completed(scope, self.attempt).await;
     }
 
     fn answer(self, user: &User) -> SecondFactorSignedIn {
@@ -208,7 +210,7 @@ async fn by_code(
     let mut writes = completion.writes(&row.user, &body.code).await?;
     writes.extend(failures.still_allowed());
     redeemed(given.redeem(access, &row, right, writes).await)?;
-    completion.attach().await;
+    completion.follow_up().await;
     Ok(completion.answer(&row.user))
 }
 
@@ -229,7 +231,7 @@ async fn by_passkey(app: &App, access: &Access<Client>, body: &MfaSignIn, given:
         let completion = Completion::start(access, &attempt, &proved.user, body, Amr::Pop);
         let writes = completion.writes(&proved.user, &body.code).await?;
         proof.redeem(&proved, &proved.user, writes).await?;
-        completion.attach().await;
+        completion.follow_up().await;
         Ok(completion.answer(&proved.user))
     })
 }

@@ -93,6 +93,7 @@ pub async fn handle(
         after_callback_redirect_url: body.after_callback_redirect_url,
         is_new_user: false,
         expires_at: after(app.clock.now(), CODE_LIFE),
+        new_tokens: None,
         pending: None,
         session_id: None,
         handed_over: Some(HandedOver { session_id, refresh_token: Some(refresh_token) }),

@@ -2,7 +2,7 @@
 //! token.
 
 use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
-use api::http::{Json, Route};
+use api::http::{Json, Named, Route};
 use api::product::header_family::header;
 use api::product::{Access, Client, Input};
 use axum::extract::State;
@@ -23,6 +23,7 @@ pub const ROUTE: Route = Route::post("auth-session-refresh", "/api/v1/auth/sessi
     .open_to_restricted()
     .leaves_no_trail("only times of last use, counts of active users and noted teams change")
     .table(&[BatchGetItem, GetItem, UpdateItem])
+    .reads(&[Named::RefreshTokenHeader])
     .errors(&[ErrorCode::RefreshTokenNotFoundOrExpired]);
 
 #[derive(Serialize, ToSchema)]
@@ -36,7 +37,7 @@ pub async fn handle(State(app): State<App>, headers: HeaderMap, access: Access<C
         return Err(ROUTE.schema_error(&Problems::one("headers.x-service-refresh-token", "is required")).into());
     };
     let (project, token) = (&access.project.id, SecretString::from(token.to_owned()));
-    let Some(claim) = app.store.token_claim(project, &token).await? else {
+    let Some(claim) = access.prefetched.token_claim(project, &token).await? else {
         limits::unknown_token(&app, project, &access.place).await?;
         return Err(KnownError::RefreshTokenNotFoundOrExpired.into());
     };

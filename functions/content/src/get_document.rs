@@ -1,7 +1,7 @@
 //! `GET /{document}`: returns a document of the site, for people, readers of feeds, crawlers and
 //! language models.
 
-use api::content::{ContentPath, ContentQuery, Missing, Problem, Served, number};
+use api::content::{ContentNumber, ContentPath, Missing, Numbered, Problem, Served};
 use api::http::{Route, TableAction};
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
@@ -29,11 +29,17 @@ pub struct DocumentPath {
 }
 
 /// The part of a document that has pages.
-#[derive(Debug, Default, Deserialize, ToSchema)]
+#[derive(Debug, ToSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
 pub struct Pages {
-    /// The number of a page of the blog, from 1. Anything but a whole number counts as 1; other
-    /// documents have no pages.
+    /// The number of a page of the blog, from 2, as in the links of its pages. Anything else leads
+    /// to the first page; other documents have no pages.
     page: Option<String>,
+}
+
+impl Numbered for Pages {
+    const NAME: &'static str = "page";
+    const LEAST: usize = 2;
 }
 
 impl Missing for DocumentPath {
@@ -52,7 +58,7 @@ const OF_AGENTS: [&str; 2] = ["a2a", "mcp"];
 pub async fn handle(
     State(app): State<App>,
     ContentPath(path): ContentPath<DocumentPath>,
-    ContentQuery(pages): ContentQuery<Pages>,
+    page: ContentNumber<Pages>,
 ) -> Result<Served, Response> {
     if OF_AGENTS.contains(&path.document.as_str()) {
         return Err(([(header::ALLOW, HeaderValue::from_static("POST"))], Problem::MethodNotAllowed).into_response());
@@ -60,8 +66,13 @@ pub async fn handle(
     if path.document == CONSOLE && settings::has_console() {
         return Err(Redirect::temporary(CONSOLE_HOME).into_response());
     }
-    let page = number(pages.page.as_deref()).filter(|_| path.document == "blog");
-    document(&app, &path.document, page.unwrap_or(1).saturating_sub(1)).await.map_err(IntoResponse::into_response)
+    let page = match page {
+        _ if path.document != site::PAGED => 0,
+        // A relative URL: the site may be shown below a path, and at several addresses.
+        ContentNumber::Other => return Err(Redirect::temporary(site::PAGED).into_response()),
+        ContentNumber::Canonical(page, _) => page.map_or(0, |page| page - 1),
+    };
+    document(&app, &path.document, page).await.map_err(IntoResponse::into_response)
 }
 
 async fn document(app: &App, name: &str, page: usize) -> Result<Served, Problem> {

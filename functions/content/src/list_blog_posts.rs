@@ -1,12 +1,12 @@
 //! `GET /api/v1/blog-posts`: lists the metadata of the posts, newest first. A list that would be
 //! too long for one answer ends early, and the header `Link` leads to the rest.
 
-use api::content::{ContentQuery, Data, Linked, Problem, number};
+use api::content::{ContentNumber, Data, Linked, Numbered, Problem};
 use api::http::{Json, Route, TableAction};
 use axum::extract::State;
+use axum::response::{IntoResponse, Redirect, Response};
 use flows::App;
 use model::content::{BlogPost, MOST_BYTES, MOST_POSTS, Window};
-use serde::Deserialize;
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("content-list-blog-posts", "/api/v1/blog-posts")
@@ -15,24 +15,52 @@ pub const ROUTE: Route = Route::get("content-list-blog-posts", "/api/v1/blog-pos
     .table(&[TableAction::BatchGetItem, TableAction::GetItem]);
 
 /// The part of the list.
-#[derive(Debug, Default, Deserialize, ToSchema)]
+#[derive(Debug, ToSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
 pub struct Part {
-    /// How many of the newest posts to leave out: a whole number, as in the header `Link` of a list
-    /// that ends early. Anything else counts as 0.
+    /// How many of the newest posts to leave out: a whole number from 1, as in the header `Link` of
+    /// a list that ends early. Anything else leads to the list without a query.
     offset: Option<String>,
 }
 
-pub async fn handle(State(app): State<App>, ContentQuery(part): ContentQuery<Part>) -> Result<Linked<Json<Data<Vec<BlogPost>>>>, Problem> {
+impl Numbered for Part {
+    const NAME: &'static str = "offset";
+    const LEAST: usize = 1;
+}
+
+/// A list at an offset that is no multiple of this number ends at the next multiple. Each offset is
+/// cached on its own, so long lists at every offset would let one caller read all posts thousands
+/// of times in a minute.
+const STEP: usize = 100;
+
+/// The posts of the list after the newest `skip` ones.
+fn window(skip: usize) -> Window {
+    Window { skip, most: if skip.is_multiple_of(STEP) { MOST_POSTS } else { STEP - skip % STEP } }
+}
+
+pub async fn handle(State(app): State<App>, offset: ContentNumber<Part>) -> Result<Linked<Json<Data<Vec<BlogPost>>>>, Response> {
+    match offset {
+        ContentNumber::Canonical(skip, _) => list(&app, skip.unwrap_or(0)).await.map_err(IntoResponse::into_response),
+        // A relative URL: the site may be shown below a path, and at several addresses.
+        ContentNumber::Other => Err(Redirect::temporary("blog-posts").into_response()),
+    }
+}
+
+async fn list(app: &App, skip: usize) -> Result<Linked<Json<Data<Vec<BlogPost>>>>, Problem> {
     let site_url = &app.settings.site_url;
-    let skip = number(part.offset.as_deref()).unwrap_or(0);
-    let (posts, total) = app.store.blog_posts(app.clock.now(), Window { skip, most: MOST_POSTS }).await?;
+    let (posts, total) = app.store.blog_posts(app.clock.now(), window(skip)).await?;
     let mut bytes = 0;
     let fits = |post: &BlogPost| {
         bytes += serde_json::to_vec(post).map_or(0, |json| json.len() + 1);
         bytes <= MOST_BYTES
     };
-    let data: Vec<BlogPost> = posts.into_iter().map(|post| post.at(site_url)).take_while(fits).collect();
-    let next = skip.saturating_add(data.len());
+    let mut data: Vec<BlogPost> = posts.into_iter().map(|post| post.at(site_url)).take_while(fits).collect();
+    let mut next = skip.saturating_add(data.len());
+    // The rest of a list that ends early is long if it begins at a multiple.
+    if next < total && next - next % STEP > skip {
+        next -= next % STEP;
+        data.truncate(next - skip);
+    }
     let links = (!data.is_empty() && next < total).then(|| format!("<{site_url}/api/v1/blog-posts?offset={next}>; rel=\"next\""));
     Ok(Linked { answer: Json(Data { data }), links })
 }

@@ -26,7 +26,9 @@ pub use document::{CONTENT_AGE, Document, HTML, MARKDOWN, PLAIN, RELEASE_AGE};
 /// The names of the documents at paths of one segment, except `openapi.json`, which has an
 /// operation of its own.
 pub const NAMES: [&str; 12] =
-    ["apps", "blog", "docs", "feed.json", "feed.xml", "icon.svg", "index.md", FULL, "llms.txt", "robots.txt", "sitemap.xml", "style.css"];
+    ["apps", PAGED, "docs", "feed.json", "feed.xml", "icon.svg", "index.md", FULL, "llms.txt", "robots.txt", "sitemap.xml", "style.css"];
+/// The name of the only document among them that has pages.
+pub const PAGED: &str = "blog";
 /// The name of the only document among them that shows the texts of posts.
 pub const FULL: &str = "llms-full.txt";
 
@@ -49,7 +51,7 @@ pub type Renderer = fn(&Shown, &str) -> Document;
 pub fn renderer(name: &str) -> Option<Renderer> {
     match name {
         "apps" => Some(|shown, site_url| page::apps(&shown.content, site_url)),
-        "blog" => Some(page::blog),
+        PAGED => Some(page::blog),
         "docs" => Some(|shown, site_url| page::docs(&shown.content, site_url)),
         "feed.json" => Some(|shown, site_url| feed::json(&shown.content, site_url)),
         "feed.xml" => Some(|shown, site_url| feed::atom(&shown.content, site_url)),
@@ -65,7 +67,7 @@ pub fn renderer(name: &str) -> Option<Renderer> {
 pub fn most_posts(name: &str) -> usize {
     match name {
         "apps" => 0,
-        "blog" => page::POSTS,
+        PAGED => page::POSTS,
         "docs" => page::RECENT,
         "feed.json" | "feed.xml" => feed::NEWEST,
         "sitemap.xml" => feed::MOST_PAGES,

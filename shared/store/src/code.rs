@@ -75,10 +75,10 @@ pub fn create_attempt(project: &ProjectId, code: &Code, attempt: &MfaAttempt) ->
     Ok(write.about(attempt.user_id).tells([Event::SecondFactorAsked]).proved_by(&attempt.amr))
 }
 
-/// Completes a sign-in that waits for its second factor, and removes the provider account to add,
-/// with its tokens, from the item. Of concurrent attempts, only one succeeds.
+/// Completes a sign-in that waits for its second factor, and removes the provider account to add
+/// and the provider's tokens from the item. Of concurrent attempts, only one succeeds.
 pub fn redeem_attempt(project: &ProjectId, code: &Code) -> Write {
-    redeem_by(code_key(project, MFA, code), "SET d.used = :yes REMOVE d.to_attach")
+    redeem_by(code_key(project, MFA, code), "SET d.used = :yes REMOVE d.to_attach, d.new_tokens")
 }
 
 /// Writes an authenticator app that is being set up.

@@ -19,6 +19,8 @@ pub enum Label {
     Member,
     /// A team that must exist.
     Team,
+    /// A provider's tokens that must be unchanged, or the account that they are for.
+    Tokens,
     /// The time step of an authenticator app's code.
     TotpStep,
     /// A user who must exist, or still be in a credential epoch.

@@ -189,7 +189,9 @@ async fn a_token_has_the_requested_scopes() {
         400,
         "OAUTH_CONNECTION_DOES_NOT_HAVE_REQUIRED_SCOPE",
     );
-    flow(&app, &provider, ada(), &[("type", "link"), ("token", &user.access_token), ("provider_scope", "calendar")]).await;
+    let asked = [("type", "link"), ("token", &user.access_token), ("provider_scope", "calendar")];
+    let more = flow(&app, &provider, ada(), &asked).await;
+    assert_eq!(exchange(&app, &parameter(&more, "code")).await.status(), 200);
     assert_eq!(token(&app, &user, "acme", json!({ "scope": "email calendar" })).await.status(), 201);
 }
 

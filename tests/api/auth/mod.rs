@@ -31,6 +31,7 @@ mod oauth_providers_fail;
 mod oauth_redirects;
 mod oauth_token;
 mod oauth_unfinished;
+mod oauth_unfinished_tokens;
 mod one_sign_in_account;
 mod otp_check_sign_in_code;
 mod otp_send_sign_in_code;

@@ -181,3 +181,37 @@ async fn client_access_is_required() {
     let server = app.server().with("x-stack-refresh-token", &ada.refresh_token);
     assert_eq!(server.post(PATH, json!({})).await.status(), 200);
 }
+
+/// Whoever keeps the token of an ended session must not make its user look active.
+#[tokio::test]
+async fn only_a_live_session_counts_as_activity() {
+    let app = TestApp::start().await;
+    app.configure(json!({ "config": { "session_max_idle_seconds": 86_400 } })).await;
+    let ada = app.sign_up("ada@example.com").await;
+    let path = format!("/api/v1/users/{}", ada.user_id);
+    let active = async || app.server().get(&path).await.json()["last_active_at_millis"].as_i64().unwrap();
+    for end in ["sign-out", "sign-out everywhere", "idle", "kept"] {
+        let (user, other) = (app.sign_in("ada@example.com").await, app.sign_in("ada@example.com").await);
+        app.advance(SignedDuration::from_mins(1));
+        assert_eq!(refresh(&app, &user).await.status(), 200, "{end}");
+        let before = active().await;
+        assert_eq!(before, app.now().as_millisecond(), "{end}");
+        app.advance(SignedDuration::from_mins(1));
+        let ended = match end {
+            "sign-out" => app.signed_in(&user).delete("/api/v1/auth/sessions/current").await.status(),
+            "sign-out everywhere" => app.server().delete(&format!("/api/v1/auth/sessions?user_id={}", ada.user_id)).await.status(),
+            "idle" => {
+                app.advance(SignedDuration::from_hours(25));
+                200
+            }
+            _ => app.signed_in(&other).delete("/api/v1/auth/sessions?user_id=me").await.status(),
+        };
+        assert_eq!(ended, 200, "{end}");
+        assert_error(&refresh(&app, &user).await, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
+        assert_eq!(active().await, before, "{end}");
+        if end == "kept" {
+            assert_eq!(refresh(&app, &other).await.status(), 200);
+            assert_eq!(active().await, app.now().as_millisecond(), "the kept session is live");
+        }
+    }
+}

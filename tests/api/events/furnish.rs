@@ -158,7 +158,7 @@ fn tokens_of(app: &TestApp, project: &ProjectId, account: &ProviderAccount) -> P
     let owner = kept::owner(project, &account.provider_id, &account.account_id);
     let access = app.app.sealer.seal(&app.app.entropy, &owner, &"gho_token".to_owned().into()).unwrap();
     let scope = "user:email".to_owned();
-    ProviderTokens { access, refresh: None, expires_at: None, scope, is_revoked: false, refreshing_until: None }
+    ProviderTokens { access, refresh: None, refresh_scope: None, expires_at: None, scope, is_revoked: false, refreshing_until: None }
 }
 
 async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {

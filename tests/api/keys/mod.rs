@@ -5,6 +5,7 @@ mod exposed_key_revoke;
 mod key_check;
 mod key_rotate;
 mod notices;
+mod team_key_creators;
 mod team_keys;
 mod user_keys;
 

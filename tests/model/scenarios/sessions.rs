@@ -101,6 +101,7 @@ async fn code_that(app: &TestApp, user: &SignedIn, change: impl FnOnce(&mut Auth
         is_new_user: false,
         expires_at: app.now() + CODE_LIFE,
         pending: None,
+        new_tokens: None,
         session_id: None,
         handed_over: None,
     };
@@ -190,8 +191,15 @@ async fn link_for(app: &TestApp, user: &SignedIn, session: &str) -> String {
         .sealer
         .seal(&app.app.entropy, &owner(app.project_id(), &account.provider_id, &account.account_id), &"a token".into())
         .unwrap();
-    let tokens =
-        ProviderTokens { access, refresh: None, expires_at: None, scope: "openid".to_owned(), is_revoked: false, refreshing_until: None };
+    let tokens = ProviderTokens {
+        access,
+        refresh: None,
+        refresh_scope: None,
+        expires_at: None,
+        scope: "openid".to_owned(),
+        is_revoked: false,
+        refreshing_until: None,
+    };
     code_that(app, user, |code| {
         code.begun_in = Some(SessionId::parse(session.strip_prefix("SESSION#").unwrap()).unwrap());
         code.pending = Some(Pending { change: PendingChange::Link, account, tokens: Some(tokens), profile });

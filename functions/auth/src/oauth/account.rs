@@ -1,6 +1,7 @@
 //! Finds or creates the user of a provider account, and issues an authorization code for the user,
 //! in one transaction: a flow that fails leaves nothing behind. An existing user is not changed
-//! before the code is redeemed ([`Pending`]).
+//! before the code is redeemed ([`Pending`]), and neither are the provider's tokens for the user's
+//! account ([`NewTokens`]).
 
 use errors::{Error, KnownError};
 use flows::App;
@@ -20,7 +21,7 @@ use oauth::exchange::Tokens;
 use secrecy::SecretString;
 use store::keys::user_key;
 use store::provider::authorization::{self, AuthorizationCode, CODE_LIFE, Pending, PendingChange};
-use store::provider::tokens::{self, ProviderTokens};
+use store::provider::tokens::{self, NewTokens, ProviderTokens};
 use store::session::{self, session_key};
 use store::user::provider_account::{self, Holder};
 use store::user::{self, UserRow};
@@ -69,6 +70,7 @@ fn seal(
     Ok(ProviderTokens {
         access: seal(&tokens.access_token)?,
         refresh: tokens.refresh_token.as_ref().map(seal).transpose()?,
+        refresh_scope: None,
         expires_at: tokens.expires_at,
         scope: tokens.scope.clone().unwrap_or_else(|| asked_scope(authorization)),
         is_revoked: false,
@@ -124,10 +126,9 @@ impl Flow<'_> {
                     }
                     Purpose::Link => (self.authorization.epoch, self.still_of(user)),
                 };
-                let (code, mut writes) = self.code(Holder { user_id: user, epoch }, false)?;
-                writes.extend(checks);
+                let (code, create) = self.code(Holder { user_id: user, epoch }, false, None)?;
                 // The sign-in is recorded when the code is redeemed.
-                self.scope.app.store.transact_unrecorded(writes).await?;
+                self.scope.app.store.transact_unrecorded([create].into_iter().chain(checks).collect()).await?;
                 Ok(code)
             }
             Decision::Attach(user) if self.authorization.purpose == Purpose::Link => {
@@ -144,7 +145,8 @@ impl Flow<'_> {
             Decision::SignUp { email_signs_in } => {
                 let user = User::new(&self.scope.app.entropy, self.scope.app.clock.now());
                 let mut user = self.signed_up(user, email_signs_in)?;
-                let (code, mut writes) = self.code(Holder::from(&user), true)?;
+                let (code, create) = self.code(Holder::from(&user), true, None)?;
+                let mut writes = vec![create];
                 writes.extend(welcome(self.scope.app, self.scope.project, &mut user)?);
                 self.scope.app.store.create_account(project, &user, writes).await?.done()?;
                 Ok(code)
@@ -169,7 +171,7 @@ impl Flow<'_> {
         } else {
             vec![user::at_epoch(&self.scope.project.id, user.user_id, user.epoch)]
         };
-        let (code, create) = self.code_with(user, is_new_user, Some(pending))?;
+        let (code, create) = self.code(user, is_new_user, Some(pending))?;
         self.scope.app.store.transact_unrecorded([create].into_iter().chain(checks).collect()).await?;
         Ok(code)
     }
@@ -217,15 +219,15 @@ impl Flow<'_> {
         known.owners.decide(self.scope.project, self.profile, purpose, flow_user.map(|row| row.user.id)).map_err(Error::from)
     }
 
-    /// A new code for the user, with the writes that belong to it.
-    fn code(&self, user: Holder, is_new_user: bool) -> Result<(SecretString, Vec<Write>), Error> {
-        let (code, create) = self.code_with(user, is_new_user, None)?;
-        let project = &self.scope.project.id;
-        let keep = |tokens| tokens::keep_tokens(project, user.user_id, &self.account, tokens);
-        Ok((code, [create].into_iter().chain(self.tokens.as_ref().map(keep).transpose()?).collect()))
+    /// The provider's tokens for an account that the user has already.
+    fn new_tokens(&self) -> Option<NewTokens> {
+        let asks_for_scope = self.authorization.provider_scope.as_deref().is_some_and(|scope| !scope.trim().is_empty());
+        let replaces_wider = asks_for_scope || self.authorization.purpose == Purpose::Link;
+        self.tokens.clone().map(|tokens| NewTokens { account: self.account.clone(), tokens, replaces_wider })
     }
 
-    fn code_with(&self, user: Holder, is_new_user: bool, pending: Option<Pending>) -> Result<(SecretString, Write), Error> {
+    /// A new code for the user, and the write that stores it.
+    fn code(&self, user: Holder, is_new_user: bool, pending: Option<Pending>) -> Result<(SecretString, Write), Error> {
         let code = crate::oauth::code::new(self.scope.app, user.user_id);
         // A code for a user other than the one who began the flow is for a sign-in, which depends
         // on no earlier session.
@@ -242,6 +244,7 @@ impl Flow<'_> {
             after_callback_redirect_url: self.authorization.after_callback_redirect_url.clone(),
             is_new_user,
             expires_at: after(self.scope.app.clock.now(), CODE_LIFE),
+            new_tokens: if pending.is_none() { self.new_tokens() } else { None },
             pending,
             session_id: None,
             handed_over: None,

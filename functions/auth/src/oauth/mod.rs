@@ -8,6 +8,7 @@ pub(crate) mod connected_accounts;
 pub(crate) mod device;
 pub(crate) mod flow;
 mod handed_over;
+pub(crate) mod kept_tokens;
 pub(crate) mod machine;
 pub(crate) mod native;
 pub(crate) mod owners;

@@ -19,8 +19,9 @@ use wire::id::UserId;
 
 use crate::oauth::account::{Signing, sign_up};
 use crate::oauth::owners::{Owners, attached, taken_over};
+use crate::sign_in::second_factor::{self, OfProvider};
 use crate::sign_in::tokens::{NewSession, SignedInOrUp};
-use crate::sign_in::{notice, remembered, required_teams, second_factor};
+use crate::sign_in::{notice, remembered, required_teams};
 
 /// Maximum number of attempts when an account is changed concurrently.
 const ROUNDS: u32 = 4;
@@ -68,10 +69,10 @@ impl Native<'_> {
         let decision = owners.decide(project, &self.profile, Purpose::Authenticate, anonymous.as_ref().map(|row| row.user.id))?;
         let attach = matches!(decision, Decision::Attach(_)).then(|| Attach { account: self.account.clone(), tokens: None });
         let Change { before, mut after, mut writes, is_new_user } = self.change(decision, anonymous).await?;
+        let first = OfProvider { of_code: None, to_attach: attach.clone(), new_tokens: None };
         let device = remembered::read(app, project, &after, self.access.device.as_ref()).await?;
         if device.is_none()
-            && let Some((attempt, required)) =
-                second_factor::required_of_provider(app, project, &after, is_new_user, (None, attach.clone()))?
+            && let Some((attempt, required)) = second_factor::required_of_provider(app, project, &after, is_new_user, first)?
         {
             // If the user was found by the account's email address, the account is linked once
             // the second factor is proved.

@@ -4,16 +4,17 @@
 use errors::{Error, KnownError};
 use flows::context::Scope;
 use flows::email::notice;
+use model::provider::tokens::NewTokens;
 use model::sign_in::provider::Refusal;
 use model::user::User;
 use model::user::provider_account::Refused;
 use model::user::second_factor::{Attach, MfaAttempt};
 use store::provider::authorization::{Pending, PendingChange};
-use store::provider::tokens::keep_tokens;
 use store::user::UserRow;
 use store::{Contention as _, Write, optimistic};
 
 use crate::oauth::account::{Signing, sign_up};
+use crate::oauth::kept_tokens;
 use crate::oauth::owners::{attached, refused, taken_over};
 
 /// Maximum number of attempts to link an account when the user is changed concurrently.
@@ -21,20 +22,24 @@ const ROUNDS: u32 = 3;
 
 /// The user of `row` with the pending change made, and the writes that belong to the change. Fails
 /// if the pending change has become impossible since the callback.
-pub(super) fn made(scope: Scope<'_>, pending: &Pending, row: &UserRow) -> Result<(User, Vec<Write>), Error> {
+pub(super) async fn made(scope: Scope<'_>, pending: &Pending, row: &UserRow) -> Result<(User, Vec<Write>), Error> {
     let Pending { change, account, tokens, profile } = pending;
     let (user, mut writes) = match change {
         PendingChange::Link => linked(scope, pending, row)?,
         PendingChange::Upgrade { email_signs_in } => upgraded(scope, pending, row, *email_signs_in)?,
         PendingChange::Attach => match row.user.provider_accounts.iter().find(|own| own.is_same(account)) {
             // The account has been linked in the meantime.
-            Some(own) if own.allow_sign_in => (row.user.clone(), Vec::new()),
+            Some(own) if own.allow_sign_in => {
+                let new = tokens.clone().map(|tokens| NewTokens { account: account.clone(), tokens, replaces_wider: false });
+                let Some(new) = new else { return Ok((row.user.clone(), Vec::new())) };
+                return Ok((row.user.clone(), kept_tokens::of_existing(scope, row, &new).await?));
+            }
             Some(_) => return Err(refused(Refusal::NotForSignIn, None).into()),
             None => attached(scope, row, account).map_err(outdated)?,
         },
         PendingChange::TakeOver => taken_over(scope, row, account, profile).map_err(outdated)?,
     };
-    writes.extend(tokens.as_ref().map(|tokens| keep_tokens(&scope.project.id, user.id, account, tokens)).transpose()?);
+    writes.extend(kept_tokens::of_linked(scope, user.id, (account, tokens.as_ref()))?);
     Ok((user, writes))
 }
 
@@ -48,7 +53,7 @@ pub(crate) async fn attach(scope: Scope<'_>, attempt: &MfaAttempt) {
         let row = app.store.user(&project.id, attempt.user_id).await?.filter(|row| attempt.is_of_epoch(&row.user));
         let Some(row) = row.filter(|row| !row.user.provider_accounts.iter().any(|own| own.is_same(account))) else { return Ok(()) };
         let (user, mut writes) = attached(scope, &row, account)?;
-        writes.extend(tokens.as_ref().map(|tokens| keep_tokens(&project.id, user.id, account, tokens)).transpose()?);
+        writes.extend(kept_tokens::of_linked(scope, user.id, (account, tokens.as_ref()))?);
         Ok(app.store.change_account(&project.id, &row, &user, writes).await?.done()?)
     });
     if let Err(error) = attached {

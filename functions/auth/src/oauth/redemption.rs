@@ -7,7 +7,8 @@
 //! A second use means that it was stolen, and ends the session that it started or took to another
 //! domain (RFC 6749 §4.1.2, RFC 9700 §2.1.1). If the flow leads to a change of an existing user,
 //! redeeming the code makes that change. But if a second factor is required, a provider account
-//! whose user was found by its email address is linked only after that factor.
+//! whose user was found by its email address is linked only after that factor. The provider's
+//! tokens are stored at the same time.
 
 use errors::{Error, KnownError};
 use flows::App;
@@ -31,7 +32,7 @@ use subtle::ConstantTimeEq as _;
 use crate::oauth::code::revoke;
 use crate::oauth::owners::refused;
 use crate::oauth::tokens::Tokens;
-use crate::oauth::{handed_over, pending};
+use crate::oauth::{handed_over, kept_tokens, pending};
 use crate::sign_in::tokens::NewSession;
 use crate::sign_in::{notice, required_teams, second_factor};
 
@@ -43,12 +44,13 @@ fn failed(outcome: Result<Outcome, store::Error>) -> Result<Option<Failed>, Erro
         Ok(Outcome::AccountTaken(_)) => Failed::For(refused(Refusal::OfAnother, None)),
         Ok(Outcome::EmailTaken(email)) => Failed::For(refused(Refusal::EmailTaken { would_work_if_verified: false }, Some(&email))),
         Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Code) => Failed::Redeemed,
+        Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Tokens) => Failed::Changed,
         Err(store::Error::Conflict(_)) => Failed::For(KnownError::InvalidAuthorizationCode),
         Err(error) => return Err(error.into()),
     }))
 }
 
-/// Maximum number of attempts when the user is changed concurrently.
+/// Maximum number of attempts when the user or the provider's tokens are changed concurrently.
 const ROUNDS: u32 = 3;
 
 /// The result of redeeming a code.
@@ -61,7 +63,7 @@ enum Next {
 enum Failed {
     /// The code has been redeemed already.
     Redeemed,
-    /// The user changed concurrently.
+    /// The user or the stored tokens of the provider changed concurrently.
     Changed,
     /// For another reason, which the error names.
     For(KnownError),
@@ -170,7 +172,7 @@ impl Redemption {
         let waiting = stored.pending.as_ref().filter(|pending| pending.change == PendingChange::Attach && is_asked);
         let pending = stored.pending.as_ref().filter(|_| waiting.is_none());
         let (after, change) = match pending {
-            Some(pending) => pending::made(scope, pending, row)?,
+            Some(pending) => pending::made(scope, pending, row).await?,
             None if row.user.has_wrong_passwords() => (row.user.clone(), vec![user::reopen(id, row.user.id, stored.epoch)]),
             None => (row.user.clone(), vec![user::at_epoch(id, row.user.id, stored.epoch)]),
         };
@@ -181,15 +183,21 @@ impl Redemption {
         let mut writes = vec![authorization::redeem_code(id, &self.code, session.id())];
         writes.extend(stored.begun_in.map(|begun| session::lives(project, after.id, begun, app.clock.now())));
         writes.extend(change);
-        let of_code = Some(OfCode { session_id: session.id(), limits });
-        let attach = waiting.map(|Pending { account, tokens, .. }| Attach { account: account.clone(), tokens: tokens.clone() });
-        let asked = second_factor::required_of_provider(app, project, &after, stored.is_new_user, (of_code, attach))?;
+        let first = second_factor::OfProvider {
+            of_code: Some(OfCode { session_id: session.id(), limits }),
+            to_attach: waiting.map(|Pending { account, tokens, .. }| Attach { account: account.clone(), tokens: tokens.clone() }),
+            new_tokens: stored.new_tokens.clone(),
+        };
+        let asked = second_factor::required_of_provider(app, project, &after, stored.is_new_user, first)?;
         let next = match asked.filter(|_| !is_remembered) {
             Some((attempt, required)) => {
                 writes.push(attempt);
                 Next::SecondFactor(required)
             }
             None => {
+                if let Some(new) = &stored.new_tokens {
+                    writes.extend(kept_tokens::of_existing(scope, row, new).await?);
+                }
                 writes.extend(session.writes(project)?);
                 writes.extend(notice::unless_new_owner(app, project, (Some(&row.user), &after), place).await?);
                 Next::Session(Box::new(session))

@@ -4,6 +4,7 @@ use errors::KnownError;
 use flows::App;
 use model::code::Code;
 use model::project::Project;
+use model::provider::tokens::NewTokens;
 use model::session::Amr;
 use model::user::User;
 use model::user::second_factor::{Attach, MfaAttempt, OfCode};
@@ -22,15 +23,25 @@ pub(crate) fn required(
     asked(app, project, user, || MfaAttempt::new(user, is_new_user, vec![amr], app.clock.now()))
 }
 
+/// What a sign-in with a provider account leaves to its attempt; see [`MfaAttempt`].
+pub(crate) struct OfProvider {
+    pub(crate) of_code: Option<OfCode>,
+    pub(crate) to_attach: Option<Attach>,
+    pub(crate) new_tokens: Option<NewTokens>,
+}
+
 /// Like [`required`], for a sign-in with a provider account.
 pub(crate) fn required_of_provider(
     app: &App,
     project: &Project,
     user: &User,
     is_new_user: bool,
-    (of_code, to_attach): (Option<OfCode>, Option<Attach>),
+    OfProvider { of_code, to_attach, new_tokens }: OfProvider,
 ) -> Result<Option<(Write, KnownError)>, store::Error> {
-    asked(app, project, user, || MfaAttempt { of_code, to_attach, ..MfaAttempt::new(user, is_new_user, vec![Amr::Fed], app.clock.now()) })
+    asked(app, project, user, || {
+        let attempt = MfaAttempt::new(user, is_new_user, vec![Amr::Fed], app.clock.now());
+        MfaAttempt { of_code, to_attach, new_tokens, ..attempt }
+    })
 }
 
 fn asked(

@@ -127,21 +127,23 @@ pub(crate) fn access_token(app: &App, project: &Project, user: &User, session: &
     app.signer.sign(&subject, app.clock.now(), app.settings.access_token_life)
 }
 
-/// Exchanges a refresh token: records the use of session and user in one round trip, and returns an
-/// access token if the session is live. If the place of use has changed, recording the new place
-/// takes another round trip.
+/// Exchanges a refresh token: records the use of the session and, if the session is live, of the
+/// user, and returns an access token. Only a live session counts as activity of the user, so this
+/// takes two round trips. If the place of use has changed, recording the new place takes another
+/// one.
 pub(crate) async fn refresh(app: &App, project: &Project, token: &SecretString, claim: TokenClaim, place: &Place) -> Result<String, Error> {
     let now = app.clock.now();
     let settings = &project.config.sessions;
     let idle_since = Session::idle_since(settings, now);
-    let ((), session, user, last_day, teams) = futures_util::try_join!(
+    let ((), session, last_day, teams) = futures_util::try_join!(
         limits::by_secret(app, &project.id, Rule::Token, token),
         app.store.touch_session(&project.id, claim, idle_since, now),
-        app.store.touch_user(&project.id, claim.user_id, now),
         app.store.last_day(&project.id, claim.user_id),
         required_teams::read(app, project, claim.user_id),
     )?;
-    let (session, mut user) = session.zip(user).ok_or(KnownError::RefreshTokenNotFoundOrExpired)?;
+    let session = session.ok_or(KnownError::RefreshTokenNotFoundOrExpired)?;
+    let user = app.store.touch_user(&project.id, &session, now).await?;
+    let mut user = user.ok_or(KnownError::RefreshTokenNotFoundOrExpired)?;
     if !session.is_live(&user.user, settings, now) {
         return Err(KnownError::RefreshTokenNotFoundOrExpired.into());
     }

@@ -7,14 +7,14 @@ use flows::accounts::{place, read};
 use flows::context::ROUNDS;
 use flows::email::notice;
 use flows::teams::enter;
-use model::owned_key::{OwnedKeys, Owner, OwnerKind};
+use model::owned_key::{Creator, OwnedKey, OwnedKeys, Owner, OwnerKind};
 use model::permission::System;
 use model::place::Place;
 use model::project::{Project, ProjectConfig};
 use model::team::Team;
 use model::user::User;
 use store::owned_key::OwnerRow;
-use store::{optimistic, team};
+use store::{Contention as _, Write, optimistic, team};
 use wire::level::Level;
 
 use crate::owners::exposure;
@@ -68,9 +68,21 @@ pub(crate) async fn change<T>(
     })
 }
 
+/// The user behind a request with client access, as the creator of a team's key: `None` for keys of
+/// users, which end with their owner's credentials, and for requests of servers.
+pub(crate) fn creator(access: &Access<Client>, owner: Owner) -> Option<Creator> {
+    let is_of_client = access.level == Level::Client && owner.kind() == OwnerKind::Team;
+    access
+        .user
+        .as_ref()
+        .filter(|_| is_of_client)
+        .map(|current| Creator { user_id: current.row.user.id, owner_epoch: current.row.user.owner_epoch })
+}
+
 /// Writes the keys of an owner, if the owner has not changed since it was read. Users are notified
-/// of their new and exposed keys. If a key of a team is exposed, the members who manage the team's
-/// keys are notified. A project can disable notices about API keys.
+/// of their new and exposed keys, and of the keys that they created for a team. If a key of a team
+/// is exposed, the members who manage the team's keys are notified. A project can disable notices
+/// about API keys.
 pub(crate) async fn write(app: &App, project: &Project, place: Option<&Place>, row: OwnerRow, keys: OwnedKeys) -> Result<(), Error> {
     if *row.keys() == keys {
         return Ok(());
@@ -82,10 +94,31 @@ pub(crate) async fn write(app: &App, project: &Project, place: Option<&Place>, r
             Ok(app.store.change_account(&project.id, &row, &user, notices).await?.done()?)
         }
         OwnerRow::Team(row) => {
+            let created = keys.iter().find(|key| row.team.api_keys.get(key.id).is_none()).cloned();
             let mut after = Team { api_keys: keys, ..row.team.clone() };
-            let notices = exposure::notices(app, project, &row.team, &mut after).await?;
-            let write = team::replace(&project.id, &after, row.version)?;
-            Ok(app.store.transact([write].into_iter().chain(notices)).await?)
+            let mut writes = exposure::notices(app, project, &row.team, &mut after).await?;
+            writes.push(team::replace(&project.id, &after, row.version)?);
+            match created.and_then(|key| Some((key.creator?, key))) {
+                Some((creator, key)) => tell_creator(app, project, place, (creator, &key), writes).await,
+                None => Ok(app.store.transact(writes).await?),
+            }
         }
     }
+}
+
+/// Writes a new key of a team together with the notices for its creator.
+async fn tell_creator(
+    app: &App,
+    project: &Project,
+    place: Option<&Place>,
+    (creator, key): (Creator, &OwnedKey),
+    mut writes: Vec<Write>,
+) -> Result<(), Error> {
+    let before = app.store.user(&project.id, creator.user_id).await?.ok_or_else(Error::conflict)?;
+    let mut after = before.user.clone();
+    writes.extend(notice::of_team_key(app, project, place, (&before.user, &mut after), key)?);
+    if after == before.user {
+        return Ok(app.store.transact(writes).await?);
+    }
+    Ok(app.store.change_account(&project.id, &before, &after, writes).await?.done()?)
 }

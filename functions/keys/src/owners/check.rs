@@ -38,9 +38,9 @@ pub struct KeyBody {
     pub(crate) api_key: String,
 }
 
-/// The key and its owner, if the key is neither revoked nor expired. The owner may be restricted or
-/// anonymous: the app decides what that means for the key. Also records the use of the key, at
-/// most once an hour.
+/// The key and its owner, if the key is neither revoked nor expired, and cannot be an intruder's.
+/// The owner may be restricted or anonymous: the app decides what that means for the key. Also
+/// records the use of the key, at most once an hour.
 pub(crate) async fn check(access: &Access<Server>, body: &KeyBody, kind: OwnerKind) -> Result<OwnedKeyView, Error> {
     let (project, now) = (&access.project.id, access.app.clock.now());
     check_enabled(&access.project.config, kind)?;
@@ -57,6 +57,9 @@ pub(crate) async fn check(access: &Access<Server>, body: &KeyBody, kind: OwnerKi
     if key.has_expired(now) {
         return Err(KnownError::ApiKeyExpired.into());
     }
+    if may_be_intruders(access, key).await? {
+        return Err(KnownError::ApiKeyRevoked.into());
+    }
     let mut view = OwnedKeyView::of(text.owner, key);
     if key.is_use_news(now) {
         let used = OwnedKey { last_used_at: Some(now), ..key.clone() };
@@ -64,6 +67,14 @@ pub(crate) async fn check(access: &Access<Server>, body: &KeyBody, kind: OwnerKi
         note_use(access, project, &owner, used).await?;
     }
     Ok(view)
+}
+
+/// Whether a client created the key for a team, and the account of that user has got a new owner
+/// since, or an intruder was reported. Takes another round trip for such keys.
+async fn may_be_intruders(access: &Access<Server>, key: &OwnedKey) -> Result<bool, Error> {
+    let Some(creator) = key.creator else { return Ok(false) };
+    let users = access.app.store.users_by_id(&access.project.id, &[creator.user_id]).await?;
+    Ok(creator.may_be_intruder(users.get(&creator.user_id).map(|row| row.user.owner_epoch)))
 }
 
 /// Records the use of a key. If the owner is changed at the same time, this use is not recorded,

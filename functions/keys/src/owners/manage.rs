@@ -13,7 +13,7 @@ use wire::change::Change;
 use wire::clock::after;
 use wire::id::OwnedKeyId;
 
-use crate::owners::change::{change, open};
+use crate::owners::change::{change, creator, open};
 use crate::owners::input::{KeyPatch, KeyRotation, Scopes, expiry};
 
 /// The errors of managing the keys of a user.
@@ -48,7 +48,7 @@ pub(crate) async fn create(access: &Access<Client>, owner: Owner, new: NewKey) -
     access.check_fresh()?;
     let app = &access.app;
     let text = KeyText::random(&access.project.id, owner, new.is_public, &app.entropy);
-    let key = OwnedKey::new(&text, new, &app.entropy, app.clock.now());
+    let key = OwnedKey { creator: creator(access, owner), ..OwnedKey::new(&text, new, &app.entropy, app.clock.now()) };
     record::target(TargetKind::ApiKey, key.id);
     change(access, owner, |keys| add(keys, key.clone(), owner, access)).await?;
     Ok(OwnedKeyView::new(owner, &key, &text))
@@ -121,7 +121,7 @@ pub(crate) async fn rotate(
         let end = after(now, overlap);
         old.expires_at = Some(expires_at.map_or(end, |time| time.min(end)));
         let new = OwnedKey::new(&text, NewKey { description, is_public, scopes, expires_at }, &app.entropy, now);
-        let new = OwnedKey { id: new_id, ..new };
+        let new = OwnedKey { id: new_id, creator: creator(access, owner), ..new };
         add(keys, new.clone(), owner, access)?;
         Ok(OwnedKeyView::new(owner, &new, &text))
     })

@@ -16,7 +16,7 @@ use utoipa::ToSchema;
 pub use crate::content::error::Problem;
 pub use crate::content::headed::Linked;
 pub use crate::content::layer::{layer, panicked};
-pub use crate::content::named::{ContentPath, ContentQuery, Missing, number};
+pub use crate::content::named::{ContentNumber, ContentPath, Missing, Numbered};
 pub use crate::content::served::Served;
 
 /// The body of a successful response: its only field contains the result of the operation.

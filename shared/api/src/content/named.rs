@@ -1,12 +1,12 @@
 //! What the path and the query of a request name.
 
 use std::convert::Infallible;
+use std::marker::PhantomData;
 
 use axum::extract::{FromRequestParts, Path};
 use flows::App;
 use http::request::Parts;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
 use url::form_urlencoded;
 use utoipa::ToSchema;
 
@@ -39,28 +39,89 @@ impl<T: ToSchema> Describe for ContentPath<T> {
     }
 }
 
-/// Reads the parameters of a query. If one is malformed, all count as absent, and unknown ones are
-/// ignored, as nothing in the query of public content is an error.
+/// The only parameter that the query of an operation has: a whole number.
+pub trait Numbered: ToSchema {
+    /// The name of the parameter.
+    const NAME: &'static str;
+    /// The least number that differs from an absent one.
+    const LEAST: usize;
+}
+
+/// The number in the query of a request. Nothing in the query of public content is an error, and
+/// unknown parameters are ignored.
 #[derive(Debug)]
-pub struct ContentQuery<T>(pub T);
+pub enum ContentNumber<T> {
+    /// The number; `None` if the query does not have the parameter.
+    Canonical(Option<usize>, PhantomData<T>),
+    /// The parameter has another form than that of a link: it is not a number, appears twice, or is
+    /// written with leading zeros, for example. Each of countless such queries is one of its own
+    /// for caches, so the answer must cost no reads of the table: redirect to the path without a
+    /// query.
+    Other,
+}
 
-impl<T: DeserializeOwned + Default> FromRequestParts<App> for ContentQuery<T> {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Infallible> {
-        let pairs = form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes());
-        let query: Map<String, Value> = pairs.map(|(name, value)| (name.into_owned(), value.into())).collect();
-        Ok(Self(serde_json::from_value(query.into()).unwrap_or_default()))
+impl<T: Numbered> ContentNumber<T> {
+    fn of(query: &str) -> Self {
+        let name = |pair: &str| form_urlencoded::parse(pair.as_bytes()).next().is_some_and(|(name, _)| name == T::NAME);
+        let mut pairs = query.split('&').filter(|pair| name(pair));
+        let (first, second) = (pairs.next(), pairs.next());
+        let Some(pair) = first else { return Self::Canonical(None, PhantomData) };
+        let number = pair.strip_prefix(T::NAME).and_then(|rest| rest.strip_prefix('=')?.parse().ok());
+        match number {
+            Some(number) if second.is_none() && number >= T::LEAST && pair == format!("{}={number}", T::NAME) => {
+                Self::Canonical(Some(number), PhantomData)
+            }
+            _ => Self::Other,
+        }
     }
 }
 
-impl<T: ToSchema> Describe for ContentQuery<T> {
+impl<T: Numbered + Send> FromRequestParts<App> for ContentNumber<T> {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &App) -> Result<Self, Infallible> {
+        Ok(Self::of(parts.uri.query().unwrap_or_default()))
+    }
+}
+
+impl<T: ToSchema> Describe for ContentNumber<T> {
     fn describe(description: &mut Description) {
         description.query = Some(Described::of::<T>());
     }
 }
 
-/// A number in a query; `None` if the text is absent or is not a whole number from 0.
-pub fn number(text: Option<&str>) -> Option<usize> {
-    text?.parse().ok()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(ToSchema)]
+    #[expect(dead_code, reason = "only its schema is used")]
+    struct Pages {
+        page: Option<String>,
+    }
+
+    impl Numbered for Pages {
+        const NAME: &'static str = "page";
+        const LEAST: usize = 2;
+    }
+
+    #[test]
+    fn a_number_has_one_form() {
+        let number = |query: &str| match ContentNumber::<Pages>::of(query) {
+            ContentNumber::Canonical(number, _) => Ok(number),
+            ContentNumber::Other => Err(()),
+        };
+        for query in ["page=2", "x=1&page=2", "page=2&x", "&page=2&"] {
+            assert_eq!(number(query), Ok(Some(2)), "{query}");
+        }
+        for query in ["", "x", "pages=2", "Page=2", "page%20=2", "%ff=1"] {
+            assert_eq!(number(query), Ok(None), "{query}");
+        }
+        for query in ["page", "page=", "page=x", "page=1", "page=0", "page=-2", "page=02", "page=+2", "page=%32", "p%61ge=2", "page=2.0"] {
+            assert_eq!(number(query), Err(()), "{query}");
+        }
+        for query in ["page=2&page=2", "page=x&page=2", "page=2&p%61ge=3", "page=2%20", "page=18446744073709551616"] {
+            assert_eq!(number(query), Err(()), "{query}");
+        }
+    }
 }

@@ -27,6 +27,8 @@ pub enum Named {
     CliSignIn,
     /// The claim of the refresh token in the field `refresh_token` or else `anon_refresh_token`.
     RefreshToken,
+    /// The claim of the refresh token in the header `X-Service-Refresh-Token`.
+    RefreshTokenHeader,
     /// Another project, with the id `project_id`.
     Project,
     /// The challenge of the passkey ceremony with the code in the field `code`.

@@ -9,7 +9,7 @@ use model::session::token::Claims;
 use store::{Items, Key};
 use wire::id::{ProjectId, UserId};
 
-use crate::http::Route;
+use crate::http::route::Route;
 use crate::product::header_family::header;
 
 /// An unexpired access token of the project, with a valid signature.

@@ -31,6 +31,7 @@ use url::form_urlencoded;
 use wire::id::{DocumentId, EmailId, KeySetId, ProjectId, TeamId, UserId};
 
 use crate::http::needs::Named;
+use crate::product::header_family::header;
 use crate::product::input::ParsedBody;
 
 /// The parts of a request that can name items.
@@ -63,6 +64,10 @@ impl Names<'_> {
             Named::RefreshToken => {
                 let token = self.text("refresh_token").or_else(|| self.text("anon_refresh_token"));
                 token.map(|token| vec![token_key(project, &token.into_owned().into())])
+            }
+            Named::RefreshTokenHeader => {
+                let token = header(&self.parts.headers, "refresh-token").ok().flatten();
+                token.map(|token| vec![token_key(project, &token.to_owned().into())])
             }
             Named::Project => self.id("project_id", ProjectId::parse).map(|id| vec![project_key(&id)]),
             Named::Challenge(ceremony) => self.id("code", Code::parse).map(|code| vec![challenge_key(project, ceremony, &code)]),

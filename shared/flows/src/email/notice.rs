@@ -11,6 +11,7 @@ use model::notice::kind::{Kind, Topic};
 use model::notice::{Change, NotMe, Recipient, Snapshot, changes};
 use model::outbox::codes::{Coded, NOT_ME_LINK};
 use model::outbox::{Builtin, CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
+use model::owned_key::OwnedKey;
 use model::place::Place;
 use model::project::Project;
 use model::user::User;
@@ -38,6 +39,19 @@ pub fn of_reset(app: &App, project: &Project, place: Option<&Place>, before: &Us
     let mut changes = changes(before, after);
     changes.iter_mut().filter(|change| change.kind.topic() == Topic::Password).for_each(|change| change.kind = Kind::PasswordReset);
     Changed { app, project, place, before, changes }.tell(after)
+}
+
+/// Like [`of_change`], for a new API key of a team that the user created. The link does not remove
+/// the key, but a key that was created before the use of the link is void
+/// ([`Creator`](model::owned_key::Creator)).
+pub fn of_team_key(
+    app: &App,
+    project: &Project,
+    place: Option<&Place>,
+    (before, after): (&User, &mut User),
+    key: &OwnedKey,
+) -> Result<Vec<Write>, store::Error> {
+    Changed { app, project, place, before, changes: vec![Change::of_new_key(key)] }.tell(after)
 }
 
 /// The changes to an account, and their place.

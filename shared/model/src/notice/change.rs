@@ -24,6 +24,11 @@ impl Change {
         Self { kind, detail: None }
     }
 
+    /// The creation of an API key.
+    pub fn of_new_key(key: &OwnedKey) -> Self {
+        Self::about(Kind::ApiKeyCreated, &key.last_four)
+    }
+
     pub(crate) fn about(kind: Kind, detail: impl ToString) -> Self {
         Self { kind, detail: Some(detail.to_string()) }
     }

@@ -15,7 +15,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use wire::clock::after;
 use wire::entropy::Entropy;
-use wire::id::OwnedKeyId;
+use wire::id::{OwnedKeyId, UserId};
 
 pub use crate::owned_key::owner::{Owner, OwnerKind};
 use crate::owned_key::text::KeyText;
@@ -68,9 +68,31 @@ pub struct OwnedKey {
     /// exposed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub was_exposed: bool,
+    /// Who created a key of a team with client access; absent from other keys, and from keys of
+    /// earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub creator: Option<Creator>,
     /// When the key was last checked, to within [`USE_PRECISION`]; absent if it never was.
     #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub last_used_at: Option<Timestamp>,
+}
+
+/// The member who created or rotated a key of a team.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Creator {
+    /// The member.
+    pub user_id: UserId,
+    /// The `owner_epoch` of the member's user at that time.
+    pub owner_epoch: u64,
+}
+
+impl Creator {
+    /// Whether the key may be an intruder's: the creator's account has got a new owner since then,
+    /// or an intruder was reported. `owner_epoch` is that of the creator by now; `None` if the user
+    /// was deleted, which does not end the key.
+    pub fn may_be_intruder(&self, owner_epoch: Option<u64>) -> bool {
+        owner_epoch.is_some_and(|epoch| epoch > self.owner_epoch)
+    }
 }
 
 /// The properties that the creator of a key chooses.
@@ -100,6 +122,7 @@ impl OwnedKey {
             expires_at: new.expires_at,
             revoked_at: None,
             was_exposed: false,
+            creator: None,
             last_used_at: None,
         }
     }

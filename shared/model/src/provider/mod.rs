@@ -8,3 +8,5 @@ pub mod profile;
 mod profile_tests;
 pub mod shared;
 pub mod tokens;
+#[cfg(test)]
+mod tokens_tests;

@@ -4,6 +4,8 @@ use crypto::seal::Sealed;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::user::ProviderAccount;
+
 /// A provider's tokens for an account, sealed for the account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProviderTokens {
@@ -12,6 +14,10 @@ pub struct ProviderTokens {
     /// The refresh token, if the provider issued one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refresh: Option<Sealed>,
+    /// The scopes of the refresh token, if it was issued in an earlier flow than the access token
+    /// and its scopes differ from [`scope`](Self::scope); otherwise absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refresh_scope: Option<String>,
     /// When the access token expires; absent unless the provider names a time at most one year
     /// away.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
@@ -27,4 +33,65 @@ pub struct ProviderTokens {
     /// refresh it.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub refreshing_until: Option<Timestamp>,
+}
+
+/// The tokens that a provider issued in a flow, until they are stored for the account: when the
+/// authorization code is redeemed or, if a second factor is required, after that factor. The
+/// callback alone does not prove who began the flow (RFC 9700 §4.7).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewTokens {
+    /// The account, which is the user's that has the same id at the same provider.
+    pub account: ProviderAccount,
+    /// The tokens.
+    pub tokens: ProviderTokens,
+    /// Whether they replace tokens that have further scopes: if the flow was begun to link the
+    /// account, or asked for scopes beyond those for signing in.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replaces_wider: bool,
+}
+
+impl ProviderTokens {
+    /// Whether the tokens have every one of these scopes, which are separated by spaces or commas.
+    pub fn covers(&self, wanted: &str) -> bool {
+        let separators = [' ', ','];
+        let given: Vec<&str> = self.scope.split(separators).collect();
+        wanted.split(separators).filter(|scope| !scope.is_empty()).all(|scope| given.contains(&scope))
+    }
+
+    /// Whether a request is refreshing the tokens at `now`.
+    pub fn is_refreshing(&self, now: Timestamp) -> bool {
+        self.refreshing_until.is_some_and(|until| until > now)
+    }
+
+    /// Whether apps can still get an access token, as far as is known without the provider.
+    fn is_usable(&self, now: Timestamp) -> bool {
+        !self.is_revoked && (self.refresh.is_some() || self.expires_at.is_none_or(|end| end > now))
+    }
+}
+
+impl NewTokens {
+    /// The tokens to store for an account that has the tokens `old`; `None` if these stay.
+    ///
+    /// Usable tokens with scopes that the new ones lack stay after a plain sign-in, which takes no
+    /// access away that the user has granted. If the provider issues no refresh token, which many
+    /// do only once for each grant, the old one is kept with its scopes, unless another request is
+    /// using it.
+    pub fn replacing(&self, old: Option<&ProviderTokens>, now: Timestamp) -> Option<ProviderTokens> {
+        let mut new = self.tokens.clone();
+        let Some(old) = old.filter(|old| old.is_usable(now)) else { return Some(new) };
+        if !self.replaces_wider && !new.covers(&old.scope) {
+            return None;
+        }
+        if new.refresh.is_some() || old.refresh.is_none() {
+            return Some(new);
+        }
+        if old.is_refreshing(now) {
+            // The refresh token may be replaced at any moment. The request that refreshes it stores
+            // tokens that are as new as these.
+            return self.replaces_wider.then_some(new);
+        }
+        new.refresh.clone_from(&old.refresh);
+        new.refresh_scope = Some(old.refresh_scope.as_ref().unwrap_or(&old.scope)).filter(|scope| **scope != new.scope).cloned();
+        Some(new)
+    }
 }

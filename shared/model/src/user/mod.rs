@@ -153,7 +153,7 @@ pub struct User {
     pub began_epoch: u64,
     /// How often all credentials were removed (a new owner, the sign-up of an anonymous user, the
     /// takeover of a tool's user) or an intruder was reported. Invitations to teams that the user
-    /// sent in an earlier epoch are void.
+    /// sent in an earlier epoch, and API keys of teams that the user created in one, are void.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub owner_epoch: u64,
     /// The epoch of sessions: sessions of an earlier epoch have ended, except the kept one; see

@@ -8,7 +8,7 @@ use wire::id::{SessionId, UserId};
 use crate::code::Rejected;
 use crate::passkey::Passkey;
 use crate::project::ProjectConfig;
-use crate::provider::tokens::ProviderTokens;
+use crate::provider::tokens::{NewTokens, ProviderTokens};
 use crate::session::{Amr, Session, SessionLimits};
 use crate::user::recovery::RecoveryCodes;
 use crate::user::restriction::RestrictedReason;
@@ -48,6 +48,11 @@ pub struct MfaAttempt {
     /// is completed. Absent from attempts of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_attach: Option<Attach>,
+    /// The provider's tokens for the account with which the sign-in began, to be stored once the
+    /// attempt is completed, and then removed here. Absent if there are none, or if they are in
+    /// `to_attach`, and from attempts of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new_tokens: Option<NewTokens>,
 }
 
 /// A provider account to add to the user who has verified its email address.
@@ -85,6 +90,7 @@ impl MfaAttempt {
             amr,
             of_code: None,
             to_attach: None,
+            new_tokens: None,
         }
     }
 

@@ -44,13 +44,17 @@ fn wanted(ranges: &[Range<usize>], later: usize, window: Window) -> BTreeSet<usi
 impl Store {
     /// The posts of a window among those that are public at this time, and how many are public in
     /// all. One round trip, and more if the pages that were read have posts whose time has not
-    /// come.
+    /// come; none for a window after the last post, whose number of public posts may be too high.
     pub(super) async fn posts_of(&self, head: &Head, now: Timestamp, window: Window) -> Result<(Vec<BlogPost>, usize), Error> {
         let publication = &head.publication;
         if publication.counts.len() != publication.pages.len() {
             return self.posts_without_counts(head, now, window).await;
         }
         let ranges = ranges(&publication.counts);
+        let count = ranges.last().map_or(0, |last| last.end);
+        if window.skip > 0 && window.skip >= count {
+            return Ok((Vec::new(), count));
+        }
         let mut pages: BTreeMap<usize, Page> = BTreeMap::new();
         let later = loop {
             let later = later(&pages, &ranges, now);
@@ -64,7 +68,7 @@ impl Store {
         let start = later.saturating_add(window.skip);
         let numbered = pages.into_iter().flat_map(|(number, page)| (ranges[number].start..).zip(page.posts));
         let shown = numbered.filter(|(number, _)| *number >= start).map(|(_, post)| post).take(window.most).collect();
-        Ok((shown, ranges.last().map_or(0, |last| last.end).saturating_sub(later)))
+        Ok((shown, count.saturating_sub(later)))
     }
 
     /// The same for a publication by a version that did not count the posts of pages: reads all

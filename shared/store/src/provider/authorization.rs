@@ -28,7 +28,7 @@ use crate::client::Store;
 use crate::error::Error;
 use crate::item::{Key, entity, string};
 use crate::label::Label;
-use crate::provider::tokens::ProviderTokens;
+use crate::provider::tokens::{NewTokens, ProviderTokens};
 use crate::write::Write;
 
 /// How long an app may take to exchange a code (RFC 6749 §4.1.2 recommends at most ten minutes).
@@ -65,6 +65,12 @@ pub struct AuthorizationCode {
     /// absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending: Option<Pending>,
+    /// The provider's tokens for an account that the user has already. They are stored when the
+    /// code is redeemed, or are passed on to the sign-in attempt which then waits for the second
+    /// factor. Removed when the code is redeemed. Absent if there are none, or if they are in
+    /// `pending`, and from codes of earlier versions, which stored the tokens before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new_tokens: Option<NewTokens>,
     /// The session for which the code was redeemed; absent until then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
@@ -152,10 +158,10 @@ pub fn create_code(project: &ProjectId, code: &SecretString, stored: &Authorizat
     Ok(Write::create(code_key(project, code), stored)?.expires(after(stored.expires_at, CODE_MEMORY)))
 }
 
-/// Redeems a code for a session, and removes the change to the user, with the provider's tokens,
-/// from the item of the code.
+/// Redeems a code for a session, and removes the change to the user and the provider's tokens from
+/// the item of the code.
 pub fn redeem_code(project: &ProjectId, code: &SecretString, session: SessionId) -> Write {
-    redeem(project, code, session, "SET d.session_id = :session REMOVE d.pending")
+    redeem(project, code, session, "SET d.session_id = :session REMOVE d.pending, d.new_tokens")
 }
 
 /// Redeems a code that takes a session to another domain, and removes the session's refresh token

@@ -10,13 +10,14 @@
 //! are kept, and deleted ones do not come back.
 
 use jiff::Timestamp;
-pub use model::provider::tokens::ProviderTokens;
+pub use model::provider::tokens::{NewTokens, ProviderTokens};
 use model::user::ProviderAccount;
 use wire::id::{ProjectId, UserId};
 
 use crate::client::Store;
 use crate::error::Error;
 use crate::item::{Key, entity, integer};
+use crate::label::Label;
 use crate::write::Write;
 
 /// The owner that an account's tokens are sealed for. If the sealed tokens are copied to another
@@ -52,21 +53,42 @@ impl Of<'_> {
     fn key(self) -> Key {
         tokens_key(self.project, self.user, self.account)
     }
+
+    fn put(self, tokens: &ProviderTokens) -> Result<Write, Error> {
+        keep_tokens(self.project, self.user, self.account, tokens)
+    }
 }
 
 fn tokens_key(project: &ProjectId, user: UserId, account: &ProviderAccount) -> Key {
     Key::new(format!("U#{project}#{user}"), format!("PROVIDER#{}#{}", account.provider_id, account.account_id))
 }
 
-/// Stores the tokens of an account, replacing any existing ones.
+/// Stores the tokens of an account, replacing any existing ones without looking at them.
 pub fn keep_tokens(project: &ProjectId, user: UserId, account: &ProviderAccount, tokens: &ProviderTokens) -> Result<Write, Error> {
     Write::put(tokens_key(project, user, account), tokens)
+}
+
+/// Stores `new` for an account whose tokens were read as `old`. The transaction fails with
+/// [`Label::Tokens`] if they have changed since, or if `new` has their refresh token and a request
+/// has begun to use it.
+pub fn renew_tokens(of: Of<'_>, old: Option<&ProviderTokens>, new: &ProviderTokens, now: Timestamp) -> Result<Write, Error> {
+    let write = match old {
+        None => Write::create(of.key(), new)?,
+        Some(old) if new.refresh.is_some() && new.refresh == old.refresh => {
+            unchanged(of.put(new)?, old, IS_FREE)?.value(":now", integer(now.as_millisecond()))
+        }
+        Some(old) => unchanged(of.put(new)?, old, "")?,
+    };
+    Ok(write.labelled(Label::Tokens))
 }
 
 /// Deletes the tokens of an account, if there are any.
 pub fn drop_tokens(project: &ProjectId, user: UserId, account: &ProviderAccount) -> Write {
     Write::delete(tokens_key(project, user, account))
 }
+
+/// The condition that no request is refreshing the tokens at `:now`.
+const IS_FREE: &str = " AND (attribute_not_exists(d.refreshing_until) OR d.refreshing_until <= :now)";
 
 /// A write to the tokens, on the condition that they are still those of `old`.
 fn unchanged(write: Write, old: &ProviderTokens, condition: &str) -> Result<Write, Error> {
@@ -94,8 +116,7 @@ impl Store {
         let write = Write::update(of.key(), "SET d.refreshing_until = :until")
             .value(":until", integer(until.as_millisecond()))
             .value(":now", integer(now.as_millisecond()));
-        let is_free = " AND (attribute_not_exists(d.refreshing_until) OR d.refreshing_until <= :now)";
-        made(self.write_unrecorded(unchanged(write, old, is_free)?).await)
+        made(self.write_unrecorded(unchanged(write, old, IS_FREE)?).await)
     }
 
     /// Gives back the right to refresh. Has no effect if the tokens are no longer those of `old`.
@@ -106,7 +127,6 @@ impl Store {
 
     /// Replaces tokens; `false` if they are no longer those of `old`.
     pub async fn replace_tokens(&self, of: Of<'_>, old: &ProviderTokens, new: &ProviderTokens) -> Result<bool, Error> {
-        let put = keep_tokens(of.project, of.user, of.account, new)?;
-        made(self.write_unrecorded(unchanged(put, old, "")?).await)
+        made(self.write_unrecorded(unchanged(of.put(new)?, old, "")?).await)
     }
 }

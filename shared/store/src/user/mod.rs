@@ -42,7 +42,7 @@ use crate::error::Error;
 use crate::item::{Item, Key, entity, integer, number, string};
 use crate::keys::{project_key, user_key};
 use crate::label::Label;
-use crate::user::place::{active, at_address, position, shard};
+use crate::user::place::{at_address, position, shard};
 use crate::write::Write;
 
 pub use crate::user::place::USER_SHARDS;
@@ -314,16 +314,6 @@ impl Store {
         let update = update.on("attribute_exists(pk)").value(":none", integer(0)).value(":one", integer(1));
         match update.send_returning(&self.client, &self.table).await {
             Ok(item) => UserRow::of(item).map(|row| Some(row.user)),
-            Err(Error::Conflict(_)) => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Records that a user was active and returns the user; `None` if the user no longer exists.
-    /// Costs at most two units for each KB, and two more for the first activity of an hour.
-    pub async fn touch_user(&self, project: &ProjectId, id: UserId, now: Timestamp) -> Result<Option<UserRow>, Error> {
-        match active(project, id, now).on("attribute_exists(pk)").send_returning(&self.client, &self.table).await {
-            Ok(item) => UserRow::of(item).map(Some),
             Err(Error::Conflict(_)) => Ok(None),
             Err(error) => Err(error),
         }

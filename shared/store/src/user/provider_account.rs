@@ -14,6 +14,7 @@ use wire::id::{ProjectId, UserId};
 
 use crate::error::Error;
 use crate::item::{Key, string};
+use crate::label::Label;
 use crate::write::Write;
 
 /// The claim of a provider account.
@@ -71,6 +72,11 @@ pub fn signs_in(project: &ProjectId, account: &ProviderAccount, user: UserId) ->
     Write::check(account_claim_key(project, account), "d.user_id = :user AND d.signs_in = :yes")
         .value(":user", string(user.to_string()))
         .value(":yes", AttributeValue::Bool(true))
+}
+
+/// Fails the transaction with [`Label::Tokens`] unless this user has the account.
+pub fn belongs_to(project: &ProjectId, account: &ProviderAccount, user: UserId) -> Write {
+    Write::check(account_claim_key(project, account), "d.user_id = :user").value(":user", string(user.to_string())).labelled(Label::Tokens)
 }
 
 /// Releases a user's claim to an account.

@@ -1,0 +1,59 @@
+//! Stores the tokens that a provider issued in a flow, for apps that call the provider's API. This
+//! happens when the flow's code is redeemed or, if a second factor is required, after that factor.
+
+use errors::Error;
+use flows::context::Scope;
+use model::provider::tokens::NewTokens;
+use model::user::ProviderAccount;
+use model::user::second_factor::MfaAttempt;
+use store::provider::tokens::{Of, ProviderTokens, keep_tokens, renew_tokens};
+use store::user::provider_account::belongs_to;
+use store::user::{self, UserRow};
+use store::{Write, optimistic};
+use wire::id::UserId;
+
+/// Maximum number of attempts when the tokens are changed concurrently.
+const ROUNDS: u32 = 3;
+
+/// The write that stores tokens for an account which the same transaction links, and which has no
+/// tokens yet.
+pub(super) fn of_linked(
+    Scope { project, .. }: Scope<'_>,
+    user: UserId,
+    (account, tokens): (&ProviderAccount, Option<&ProviderTokens>),
+) -> Result<Option<Write>, Error> {
+    Ok(tokens.map(|tokens| keep_tokens(&project.id, user, account, tokens)).transpose()?)
+}
+
+/// The writes that store tokens for an account of the user of `row`. There are none if the account
+/// is no longer linked, or if the existing tokens stay. The transaction must also check the user's
+/// credential epoch, which rises when an account that signs in is unlinked.
+pub(super) async fn of_existing(Scope { app, project, .. }: Scope<'_>, row: &UserRow, new: &NewTokens) -> Result<Vec<Write>, Error> {
+    let user = row.user.id;
+    let Some(account) = row.user.provider_accounts.iter().find(|own| own.is_same(&new.account)) else { return Ok(Vec::new()) };
+    let (of, now) = (Of { project: &project.id, user, account }, app.clock.now());
+    let old = app.store.provider_tokens(of).await?;
+    let Some(tokens) = new.replacing(old.as_ref(), now) else { return Ok(Vec::new()) };
+    let linked = (!account.allow_sign_in).then(|| belongs_to(&project.id, account, user));
+    Ok([renew_tokens(of, old.as_ref(), &tokens, now)?].into_iter().chain(linked).collect())
+}
+
+/// Stores the tokens of a sign-in that has been completed with the second factor. The sign-in has
+/// succeeded already, so a failure is only logged: the next sign-in stores its own tokens.
+pub(crate) async fn of_completed(scope: Scope<'_>, attempt: &MfaAttempt) {
+    let Some(new) = &attempt.new_tokens else { return };
+    let Scope { app, project, .. } = scope;
+    let stored: Result<(), Error> = optimistic!(ROUNDS, |_| {
+        let row = app.store.user(&project.id, attempt.user_id).await?.filter(|row| attempt.is_of_epoch(&row.user));
+        let Some(row) = row else { return Ok(()) };
+        let mut writes = of_existing(scope, &row, new).await?;
+        if writes.is_empty() {
+            return Ok(());
+        }
+        writes.push(user::at_epoch(&project.id, row.user.id, row.user.credential_epoch));
+        Ok(app.store.transact_unrecorded(writes).await?)
+    });
+    if let Err(error) = stored {
+        tracing::warn!(%error, project = %project.id, "the provider's tokens of a sign-in were not stored");
+    }
+}

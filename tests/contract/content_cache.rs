@@ -1,0 +1,49 @@
+//! What the caches of a distribution tell apart. If the key of a cache contained more than an
+//! operation reads, anybody could get past the cache, and read the whole content again with each
+//! request.
+
+use std::collections::BTreeMap;
+
+use infra::operations;
+use serde_json::{Value, json};
+
+use crate::tree;
+
+/// The name of the cache policy of each path that is cached.
+fn policies(root: &Value) -> BTreeMap<String, String> {
+    let behaviours = &root["Resources"]["CloudFront"]["Properties"]["DistributionConfig"]["CacheBehaviors"];
+    let policy = |one: &Value| (one["PathPattern"].as_str().unwrap().to_owned(), one["CachePolicyId"].as_str().unwrap().to_owned());
+    behaviours.as_array().unwrap().iter().map(policy).collect()
+}
+
+/// What of a request is in the key of a cache.
+fn key(root: &Value, policy: &str) -> Value {
+    root["Resources"][policy]["Properties"]["CachePolicyConfig"]["ParametersInCacheKeyAndForwardedToOrigin"].clone()
+}
+
+#[test]
+fn caches_tell_apart_only_what_the_operations_read() {
+    let root = tree::template();
+    let policies = policies(&root);
+    assert!(policies.len() > 15, "{policies:?}");
+    for (path, policy) in &policies {
+        let wanted = match path.as_str() {
+            "/blog" => json!({ "QueryStringBehavior": "whitelist", "QueryStrings": ["page"] }),
+            "/api/v1/blog-posts" => json!({ "QueryStringBehavior": "whitelist", "QueryStrings": ["offset"] }),
+            _ => json!({ "QueryStringBehavior": "none" }),
+        };
+        let key = key(&root, policy);
+        assert_eq!(key["QueryStringsConfig"], wanted, "{path}");
+        assert_eq!((&key["CookiesConfig"]["CookieBehavior"], &key["HeadersConfig"]["HeaderBehavior"]), (&json!("none"), &json!("none")));
+    }
+}
+
+/// An operation with several parameters would be reached with the first one only.
+#[test]
+fn an_operation_of_the_content_reads_at_most_one_parameter() {
+    let reading: Vec<_> = operations::all().into_iter().filter(|one| one.route.interface == api::http::Interface::Content).collect();
+    let reading = reading.iter().filter_map(|one| Some((one.route.path, &one.description.query.as_ref()?.schema)));
+    let names: Vec<_> = reading.map(|(path, schema)| (path, serde_json::to_value(schema).unwrap()["properties"].clone())).collect();
+    let names = names.iter().map(|(path, fields)| (*path, fields.as_object().unwrap().keys().map(String::as_str).collect::<Vec<_>>()));
+    assert_eq!(names.collect::<BTreeMap<_, _>>(), BTreeMap::from([("/api/v1/blog-posts", vec!["offset"]), ("/{document}", vec!["page"])]));
+}
