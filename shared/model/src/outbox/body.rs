@@ -1,6 +1,6 @@
-//! The bodies of an email, stored in an item of their own from rendering until a day after the email
-//! has ended, that is, was sent, skipped or given up. Administrators can see what was sent during
-//! that day; the rest of the entry is kept.
+//! The bodies of an email, stored in an item of their own from rendering until a day after the
+//! email has ended, that is, was sent, skipped or given up. Administrators can see what was sent
+//! during that day; the rest of the entry is kept.
 //!
 //! The bodies are most of what an email stores, and each change of an entry is charged for the
 //! whole entry, in the table and in the index of the list. So the bodies are written once, when
@@ -17,14 +17,11 @@ use serde::{Deserialize, Serialize};
 use wire::clock::after;
 
 use crate::outbox::codes::{Codes, HIDDEN, in_link};
-use crate::outbox::kept::Kept;
+use crate::outbox::kept::{Kept, SLACK};
 use crate::outbox::{OutboxEntry, Rendered, Stage};
 
 /// How long the bodies are kept after an email has ended.
 pub const BODY_LIFE: SignedDuration = SignedDuration::from_hours(24);
-/// The longest time after [`BODY_LIFE`] for which the table may contain the bodies of an ended
-/// email, apart from DynamoDB's own delay.
-pub const SLACK: SignedDuration = SignedDuration::from_hours(1);
 /// How long after the time when it is due an email without codes can wait until its bodies have to
 /// be rendered again. Bodies that nothing refers to, because a worker was overtaken, stay as long.
 pub const WAIT: SignedDuration = SignedDuration::from_hours(7 * 24);

@@ -7,9 +7,9 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use wire::clock::after;
 
-use crate::outbox::body::{BODY_LIFE, Body, BodyChange, SLACK, WAIT};
+use crate::outbox::body::{BODY_LIFE, Body, BodyChange, WAIT};
 use crate::outbox::codes::HIDDEN;
-use crate::outbox::kept::Kept;
+use crate::outbox::kept::{Kept, SLACK};
 use crate::outbox::status::Status;
 use crate::outbox::tests::{ME, at, entry, failure, mail, patch};
 use crate::outbox::work::Outcome;

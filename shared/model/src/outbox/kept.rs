@@ -1,10 +1,12 @@
 //! The record, in an outbox entry, of the separate item with the bodies of the email.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use wire::clock::{Millis, after};
 
-use crate::outbox::body::SLACK;
+/// The longest time for which the table may contain the bodies of an ended email after they count
+/// as erased, apart from DynamoDB's own delay.
+pub const SLACK: SignedDuration = SignedDuration::from_hours(1);
 
 /// The expiry and size of bodies that are stored in a separate item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

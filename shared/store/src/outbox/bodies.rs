@@ -1,9 +1,10 @@
 //! The bodies of rendered emails, each in an item beside its entry.
 //!
 //! The item is written before the entry. Its attribute `version` is that of the entry for which it
-//! was rendered: a worker that was overtaken cannot replace the bodies of a later rendering. Storing bodies costs one unit for each KB, as much
-//! again if their expiry changes, and half a unit for each 4 KB when they are read; deleting them
-//! is free. [`model::outbox::body`] explains when they expire.
+//! was rendered: a worker that was overtaken cannot replace the bodies of a later rendering.
+//! Storing bodies costs one unit for each KB, as much again if their expiry changes, and one unit
+//! for each 4 KB when they are read; deleting them is free. [`model::outbox::body`] explains when
+//! they expire.
 
 use std::collections::HashMap;
 
