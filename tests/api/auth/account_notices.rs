@@ -112,6 +112,30 @@ async fn a_reset_and_a_first_password_are_notified() {
 }
 
 #[tokio::test]
+async fn disabling_and_enabling_emailed_codes_is_notified() {
+    let app = TestApp::start().await;
+    let ada = verified(&app, ADA).await;
+    let own = app.signed_in(&ada);
+    for (number, (enabled, text)) in
+        [(true, None), (false, Some("no longer")), (false, None), (true, Some("again"))].into_iter().enumerate()
+    {
+        let before = notices(&app, ADA).await.len();
+        app.advance(SignedDuration::from_secs(1));
+        assert_eq!(own.patch("/api/v1/users/me", json!({ "otp_auth_enabled": enabled })).await.status(), 200);
+        let new = notices(&app, ADA).await.split_off(before);
+        // Nothing changes if codes worked before.
+        assert_eq!(new.len(), usize::from(text.is_some()), "{number}");
+        assert!(
+            new.iter()
+                .all(|mail| text.is_some_and(|text| mail.0.text.contains("Codes and links from emails can") && mail.0.text.contains(text)))
+        );
+    }
+    let mails = notices(&app, ADA).await;
+    press(&app, &link(&mails[0])).await;
+    assert_eq!(app.sign_in_by_mail(ADA).await.user_id, ada.user_id);
+}
+
+#[tokio::test]
 async fn address_changes_are_notified_to_the_previous_addresses() {
     let app = TestApp::start().await;
     let ada = verified(&app, ADA).await;
