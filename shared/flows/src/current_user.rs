@@ -50,8 +50,8 @@ impl CurrentUser {
     }
 
     /// Whether a sign-up in this session turns its anonymous user into an ordinary one. Whoever
-    /// impersonates an anonymous user signs up as a new user, because the credentials of the sign-up
-    /// would last longer than the session.
+    /// impersonates an anonymous user signs up as a new user, because the credentials of the
+    /// sign-up would last longer than the session.
     pub fn is_upgraded_by_sign_up(&self) -> bool {
         self.row.user.is_anonymous && !self.session.is_impersonation
     }

@@ -56,9 +56,10 @@ pub struct Claimed<'a> {
 impl<'a> Claimed<'a> {
     /// The counters for this request. If one of them is that of the whole project, the request is
     /// counted after the proof. Otherwise it may be counted concurrently with the proof. A false
-    /// claim then harms only its sender, with one exception: an access token is known to be genuine,
-    /// but its session may have ended, and such requests count for the user until the token expires.
-    /// So the limit of what shuts an intruder out is counted by session ([`Limit::SecureAccount`]).
+    /// claim then harms only its sender, with one exception: an access token is known to be
+    /// genuine, but its session may have ended, and such requests count for the user until the
+    /// token expires. So what shuts an intruder out is counted by session
+    /// ([`Limit::SecureAccount`]).
     pub fn counting(&self, app: &'a App) -> Counting<'a> {
         let rules = self.limit.map_or(&[][..], |limit| limit.of_request(self.level == Level::Client));
         let mut counting = Counting { app, project: self.project, counters: Vec::new(), proved_by: None, is_after_proof: false };
