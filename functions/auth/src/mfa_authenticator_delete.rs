@@ -9,11 +9,13 @@ use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
 use flows::accounts::{With, change_as};
 use flows::literal::{SUCCESS, Success};
+use model::limit::Limit;
 use utoipa::ToSchema;
 use wire::id::AuthenticatorId;
 
 pub const ROUTE: Route = Route::delete("auth-mfa-authenticator-delete", "/api/v1/auth/mfa/authenticators/{authenticator_id}")
     .summary("Removes an authenticator app")
+    .limit(Limit::SecureAccount)
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .errors(&[ErrorCode::UserAuthenticationRequired, ErrorCode::ReauthenticationRequired, ErrorCode::AuthenticatorNotFound]);
 

@@ -10,11 +10,13 @@ use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::literal::{SUCCESS, Success};
+use model::limit::Limit;
 use utoipa::ToSchema;
 use wire::id::DeviceId;
 
 pub const ROUTE: Route = Route::delete("auth-mfa-device-delete", "/api/v1/auth/mfa/devices/{device_id}")
     .summary("Forgets a remembered device")
+    .limit(Limit::SecureAccount)
     .table(&[BatchGetItem, DeleteItem])
     .errors(&[ErrorCode::UserAuthenticationRequired, ErrorCode::DeviceNotFound]);
 

@@ -124,7 +124,7 @@ pub async fn handle(
     if let Some(current) = current.as_ref().filter(|_| query.purpose() == Purpose::Link) {
         current.check_fresh(&project, None, &app)?;
     }
-    let current = current.filter(|current| query.purpose() == Purpose::Link || current.row.user.is_anonymous);
+    let current = current.filter(|current| query.purpose() == Purpose::Link || current.is_upgraded_by_sign_up());
     let admitted = admit(&app, &project, &caller, &query).await?;
     begin(Scope { app: &app, project: &project, place: &caller.place }, provider, query, current.as_ref(), admitted).await
 }

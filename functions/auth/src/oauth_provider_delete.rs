@@ -10,9 +10,11 @@ use flows::accounts::read;
 use flows::literal::{SUCCESS, Success};
 
 use crate::oauth::provider_accounts::{ProviderAccountPath, change};
+use model::limit::Limit;
 
 pub const ROUTE: Route = Route::delete("auth-oauth-provider-delete", "/api/v1/oauth-providers/{user_id}/{provider_id}")
     .summary("Unlinks a user's account at an OAuth provider")
+    .limit(Limit::SecureAccount)
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::User])
     .errors(SIGN_IN_CHANGE_ERRORS)

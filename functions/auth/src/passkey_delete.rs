@@ -10,9 +10,11 @@ use flows::accounts::read;
 use flows::literal::{SUCCESS, Success};
 
 use crate::passkeys::change::{PasskeyPath, change};
+use model::limit::Limit;
 
 pub const ROUTE: Route = Route::delete("auth-passkey-delete", "/api/v1/passkeys/{user_id}/{passkey_id}")
     .summary("Deletes a passkey")
+    .limit(Limit::SecureAccount)
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::User])
     .errors(&[

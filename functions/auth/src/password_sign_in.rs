@@ -17,6 +17,7 @@ use flows::limits::Failures;
 use model::email::Email;
 use model::limit::Limit;
 use model::session::Amr;
+use model::user::User;
 use model::user::device::Device;
 use store::user::{self, UserRow};
 use utoipa::ToSchema;
@@ -66,19 +67,18 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
         }
     };
 
-    if verdict == Verdict::RightButWeak {
-        rehash(&access, &mut row, &body.password).await?;
-    }
     let forget = (row.user.wrong_passwords > 0).then(|| user::forget_wrong_passwords(&access.project.id, row.user.id));
     if device.is_none()
         && let Some((attempt, required)) = second_factor::required(&app, &access.project, &row.user, false, Amr::Pwd)?
     {
         app.store.transact([attempt].into_iter().chain(failures.still_allowed()).chain(forget)).await?;
+        rehash(&access, &row.user, verdict, &body.password).await?;
         return Err(required.into());
     }
     let session = NewSession::start(&app, &access.project, &row.user, &access.place, vec![Amr::Pwd]).on(device);
     let notice = notice::write(&app, &access.project, &row.user, &access.place).await?;
     app.store.transact(session.writes(&access.project)?.into_iter().chain(failures.still_allowed()).chain(forget).chain(notice)).await?;
+    rehash(&access, &row.user, verdict, &body.password).await?;
     required_teams::renew(&app, &access.project, &mut row.user).await?;
     Ok(Json(session.signed_in(&app, &access.project, &row.user)))
 }
@@ -97,17 +97,17 @@ async fn find(access: &Access<Client>, email: &str) -> Result<(Option<UserRow>, 
     remembered::user_and_device(&access.app, &access.project, id, access.device.as_ref()).await
 }
 
-/// Replaces an outdated hash ([`Verdict::RightButWeak`]). If another change wins the race, the next
-/// sign-in replaces the hash.
-async fn rehash(access: &Access<Client>, row: &mut UserRow, password: &Password) -> Result<(), store::Error> {
-    let mut new = row.user.clone();
-    new.password = Some(access.app.hasher.hash(&access.app.entropy, password.secret()).await);
-    new.forget_wrong_passwords();
-    match access.app.store.write_unrecorded(user::replace(&access.project.id, &new, row.version)?).await {
-        Ok(()) => row.user = new,
-        // The count of wrong passwords is still stored, so `row` keeps it.
-        Err(store::Error::Conflict(_)) => {}
-        Err(error) => return Err(error),
+/// Replaces an outdated hash ([`Verdict::RightButWeak`]). Called only after the transaction that
+/// requires that the limit of wrong passwords was not reached: beyond the limit, a correct guess
+/// must neither take longer than a wrong one nor change the account. If the password has changed in
+/// the meantime, the new one stays.
+async fn rehash(access: &Access<Client>, user: &User, verdict: Verdict, password: &Password) -> Result<(), store::Error> {
+    if verdict != Verdict::RightButWeak {
+        return Ok(());
     }
-    Ok(())
+    let hash = access.app.hasher.hash(&access.app.entropy, password.secret()).await;
+    match access.app.store.write_unrecorded(user::rehash(&access.project.id, user, &hash)?).await {
+        Err(store::Error::Conflict(_)) => Ok(()),
+        result => result,
+    }
 }

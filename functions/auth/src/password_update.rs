@@ -13,6 +13,7 @@ use flows::App;
 use flows::accounts::{With, change_as};
 use flows::literal::{SUCCESS, Success};
 use http::HeaderMap;
+use model::limit::Limit;
 use model::password;
 use secrecy::SecretString;
 use utoipa::ToSchema;
@@ -22,6 +23,7 @@ use crate::sign_in::old_password;
 
 pub const ROUTE: Route = Route::post("auth-password-update", "/api/v1/auth/password/update")
     .summary("Replaces the password of the signed-in user")
+    .limit(Limit::SecureAccount)
     .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem])
     .errors(NEW_PASSWORD_ERRORS)
     .errors(&[

@@ -13,6 +13,7 @@ use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError, USER_REFERENCE_ERRORS};
 use flows::App;
 use flows::literal::{SUCCESS, Success};
+use model::limit::Limit;
 use model::trail::Event;
 use model::user::reference::UserRef;
 use utoipa::ToSchema;
@@ -22,6 +23,7 @@ use wire::problem::Problems;
 
 pub const ROUTE: Route = Route::delete("auth-session-delete", "/api/v1/auth/sessions/{id}")
     .summary("Ends a session other than the current one")
+    .limit(Limit::SecureAccount)
     .table(&[BatchGetItem, DeleteItem, GetItem, Query])
     .errors(USER_REFERENCE_ERRORS)
     .errors(&[ErrorCode::CannotDeleteCurrentSession, ErrorCode::SessionNotFound]);

@@ -9,6 +9,7 @@ use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError, USER_REFERENCE_ERRORS};
 use flows::accounts::{With, change_as, read};
 use flows::literal::{SUCCESS, Success};
+use model::limit::Limit;
 use model::user::reference::UserRef;
 use utoipa::ToSchema;
 use wire::level::Level;
@@ -16,6 +17,7 @@ use wire::problem::Problems;
 
 pub const ROUTE: Route = Route::delete("auth-session-delete-all", "/api/v1/auth/sessions")
     .summary("Ends all sessions of a user except the current one")
+    .limit(Limit::SecureAccount)
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::User])
     .errors(USER_REFERENCE_ERRORS)

@@ -8,10 +8,12 @@ use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::literal::{SUCCESS, Success};
+use model::limit::Limit;
 use model::trail::Event;
 
 pub const ROUTE: Route = Route::delete("auth-session-delete-current", "/api/v1/auth/sessions/current")
     .summary("Signs out: ends the session of the access token")
+    .limit(Limit::SecureAccount)
     .table(&[BatchGetItem, DeleteItem])
     .open_to_restricted()
     .errors(&[ErrorCode::RefreshTokenNotFoundOrExpired]);

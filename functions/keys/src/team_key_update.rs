@@ -5,6 +5,7 @@ use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Named, Route};
 use api::product::{Access, Client, Input};
 use errors::{Error, ErrorCode};
+use model::limit::Limit;
 use model::owned_key::Owner;
 use model::owned_key::view::OwnedKeyView;
 
@@ -13,6 +14,7 @@ use crate::owners::manage::{TEAM_ERRORS, update};
 
 pub const ROUTE: Route = Route::patch("keys-team-key-update", "/api/v1/team-api-keys/{id}")
     .summary("Updates or revokes an API key of a team")
+    .limit(Limit::SecureAccount)
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::Team])
     .errors(TEAM_ERRORS)

@@ -5,6 +5,7 @@ use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Named, Route};
 use api::product::{Access, Client, Input};
 use errors::{Error, ErrorCode};
+use model::limit::Limit;
 use model::owned_key::view::OwnedKeyView;
 
 use crate::owners::input::{KeyPatch, KeyPath, UserQuery, user};
@@ -12,6 +13,7 @@ use crate::owners::manage::{USER_ERRORS, update};
 
 pub const ROUTE: Route = Route::patch("keys-user-key-update", "/api/v1/user-api-keys/{id}")
     .summary("Updates or revokes an API key of a user")
+    .limit(Limit::SecureAccount)
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::User])
     .errors(USER_ERRORS)

@@ -10,9 +10,11 @@ use flows::accounts::read;
 use flows::literal::{SUCCESS, Success};
 
 use crate::channels::change::{ChannelPath, change};
+use model::limit::Limit;
 
 pub const ROUTE: Route = Route::delete("users-contact-channel-delete", "/api/v1/contact-channels/{user_id}/{contact_channel_id}")
     .summary("Removes a contact channel")
+    .limit(Limit::SecureAccount)
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::User])
     .errors(SIGN_IN_CHANGE_ERRORS)

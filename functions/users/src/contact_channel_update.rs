@@ -12,7 +12,8 @@ use flows::bot_challenge::Check;
 use flows::limits::like_sign_up;
 use flows::{App, guarded_body};
 use model::email::Email;
-use model::user::channel::{ChannelPatch, ChannelType, ContactChannel};
+use model::user::channel::{ChannelPatch, ChannelType, ContactChannel, Refused};
+use wire::level::Level;
 
 use crate::channels::change::{ChannelPath, change, check_verified};
 
@@ -25,6 +26,7 @@ pub const ROUTE: Route = Route::patch("users-contact-channel-update", "/api/v1/c
         ErrorCode::ContactChannelNotFound,
         ErrorCode::ContactChannelAlreadyExists,
         ErrorCode::ContactChannelAlreadyUsedForAuthBySomeoneElse,
+        ErrorCode::LastSignInMethod,
         ErrorCode::BotChallengeRequired,
         ErrorCode::BotChallengeFailed,
     ]);
@@ -72,8 +74,14 @@ pub async fn handle(
     let patch =
         ChannelPatch { value: body.value, used_for_auth: body.used_for_auth, is_verified: body.is_verified, is_primary: body.is_primary };
     let by_sender = admitted.by_sender();
+    // A client must not stop using its user's last way to sign in.
+    let stops = patch.used_for_auth == Some(false) && access.level < Level::Server;
     let changed = change(&access, row, missing, None, |user| {
+        let before = user.clone();
         user.change_channel(id, patch.clone(), access.author())?;
+        if stops {
+            user.keeps_way_to_sign_in(&before, &access.project.config).map_err(|_| Refused::LastWay)?;
+        }
         Ok(by_sender.clone().into_iter().collect())
     });
     let user = admitted.beside(Box::pin(changed)).await?;

@@ -14,7 +14,7 @@ pub const ROUTE: Route = Route::patch("users-me-update", "/api/v1/users/me")
     .summary("Updates the signed-in user")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
     .errors(USER_FIELD_ERRORS)
-    .errors(&[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::ReauthenticationRequired]);
+    .errors(&[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::LastSignInMethod, ErrorCode::ReauthenticationRequired]);
 
 pub async fn handle(access: Access<Client>, Input { body, .. }: Input<CurrentUserBody>) -> Result<Json<UserView>, Error> {
     let input = body.read(access.level).map_err(|problems| ROUTE.schema_error(&problems))?;

@@ -81,8 +81,8 @@ impl Context {
     }
 
     /// Refuses a client's change to how its user signs in, or the deletion of its user, if the
-    /// sign-in or last reauthentication of the session is too old for the project, or the session
-    /// still owes a second factor ([`CurrentUser::check_fresh`]).
+    /// sign-in or last reauthentication of the session is too old for the project, the session
+    /// still owes a second factor, or it is an impersonation ([`CurrentUser::check_fresh`]).
     pub fn check_fresh(&self) -> Result<(), KnownError> {
         match &self.user {
             Some(current) if self.level < Level::Server => current.check_fresh(&self.project, None, &self.app),

@@ -37,14 +37,23 @@ impl CurrentUser {
     /// sign-in or last reauthentication of this session is older than the project's maximum age or
     /// `limit`. Also fails if the project requires two factors and the session proved only one,
     /// although the user could prove both: whoever knows only a password must not add a factor of
-    /// their own.
+    /// their own. Always fails in an impersonation: somebody else uses that session, and must not
+    /// change how the user signs in, which would last longer than the session.
     pub fn check_fresh(&self, project: &Project, limit: Option<SignedDuration>, app: &App) -> Result<(), KnownError> {
         let seconds = project.config.reauthentication_max_age_seconds;
         let age = SignedDuration::from_secs(seconds.into());
         let age = limit.map_or(age, |limit| limit.min(age));
         let is_fresh = seconds == 0 || self.session.is_fresh(age, app.clock.now());
         let owes_factor = self.row.user.owes_second_factor(&self.session, &project.config);
-        if is_fresh && !owes_factor { Ok(()) } else { Err(KnownError::ReauthenticationRequired) }
+        let is_own = !self.session.is_impersonation;
+        if is_own && is_fresh && !owes_factor { Ok(()) } else { Err(KnownError::ReauthenticationRequired) }
+    }
+
+    /// Whether a sign-up in this session turns its anonymous user into an ordinary one. Whoever
+    /// impersonates an anonymous user signs up as a new user, because the credentials of the
+    /// sign-up would last longer than the session.
+    pub fn is_upgraded_by_sign_up(&self) -> bool {
+        self.row.user.is_anonymous && !self.session.is_impersonation
     }
 
     /// Checks whether the user, who has been read again, may still make the request.

@@ -23,7 +23,7 @@ use model::user::User;
 use secrecy::SecretString;
 use store::limit::{self, judge};
 use store::{Items, Key, Write};
-use wire::id::{ProjectId, UserId};
+use wire::id::{ProjectId, SessionId, UserId};
 use wire::level::Level;
 
 use crate::app::App;
@@ -40,6 +40,8 @@ pub struct Claimed<'a> {
     pub project: &'a ProjectId,
     /// The user of the access token; `None` without a token.
     pub user: Option<UserId>,
+    /// The session of the access token; `None` without a token.
+    pub session: Option<SessionId>,
     /// The user of the admin access token; `None` without a valid one.
     pub owner: Option<UserId>,
     /// The digest of the API key of the claimed level; `None` without one.
@@ -53,8 +55,11 @@ pub struct Claimed<'a> {
 
 impl<'a> Claimed<'a> {
     /// The counters for this request. If one of them is that of the whole project, the request is
-    /// counted after the proof. Otherwise it may be counted concurrently with the proof, because a
-    /// false claim then harms only its sender.
+    /// counted after the proof. Otherwise it may be counted concurrently with the proof. A false
+    /// claim then harms only its sender, with one exception: an access token is known to be
+    /// genuine, but its session may have ended, and such requests count for the user until the
+    /// token expires. So what shuts an intruder out is counted by session
+    /// ([`Limit::SecureAccount`]).
     pub fn counting(&self, app: &'a App) -> Counting<'a> {
         let rules = self.limit.map_or(&[][..], |limit| limit.of_request(self.level == Level::Client));
         let mut counting = Counting { app, project: self.project, counters: Vec::new(), proved_by: None, is_after_proof: false };
@@ -67,6 +72,7 @@ impl<'a> Claimed<'a> {
                     counting.proved_by = proved_by;
                     subject
                 }
+                By::Session => self.session.map_or_else(|| Subject::address(self.place.ip), Subject::session),
                 By::ApiKey => match &self.checked {
                     Some(key) => Subject::secret(key.secret()),
                     None => continue,

@@ -64,8 +64,8 @@ async fn user(app: &TestApp, id: &str) -> Value {
 async fn told(app: &TestApp, address: &str, count: usize) -> Vec<String> {
     let notices = notices(app, address).await;
     assert_eq!(notices.len(), count);
-    let lines = notices.last().unwrap().0.text.lines().skip(4).take_while(|line| !line.is_empty()).map(str::to_owned);
-    lines.collect()
+    let text = notices.last().map(|mail| mail.0.text.as_str()).unwrap_or_default();
+    text.lines().skip(4).take_while(|line| !line.is_empty()).map(str::to_owned).collect()
 }
 
 #[tokio::test]
@@ -109,6 +109,22 @@ async fn a_reset_and_a_first_password_are_notified() {
     let session = app.sign_in_by_mail(ADA).await;
     assert_eq!(app.signed_in(&session).post("/api/v1/auth/password/set", json!({ "password": NEW })).await.status(), 200);
     assert_eq!(told(&app, ADA, 3).await, ["A password was set."]);
+}
+
+#[tokio::test]
+async fn disabling_and_enabling_emailed_codes_is_notified() {
+    let app = TestApp::start().await;
+    let ada = verified(&app, ADA).await;
+    let own = app.signed_in(&ada);
+    // Enabling codes that work anyway, and disabling them twice, changes nothing.
+    for (enabled, count, text) in [(true, 0, ""), (false, 1, "can no longer"), (false, 1, "can no longer"), (true, 2, "can be used to")] {
+        app.advance(SignedDuration::from_secs(1));
+        assert_eq!(own.patch("/api/v1/users/me", json!({ "otp_auth_enabled": enabled })).await.status(), 200);
+        let lines = told(&app, ADA, count).await;
+        assert!(lines.iter().all(|line| line.starts_with("Codes and links from emails") && line.contains(text)), "{lines:?}");
+    }
+    press(&app, &link(&notices(&app, ADA).await[0])).await;
+    assert_eq!(app.sign_in_by_mail(ADA).await.user_id, ada.user_id);
 }
 
 #[tokio::test]

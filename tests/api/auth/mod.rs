@@ -8,6 +8,7 @@ mod cli_create;
 mod cli_poll;
 mod connected_account_token_own;
 mod connected_accounts;
+mod impersonation;
 mod machine_tokens;
 pub(crate) mod mfa_authenticators;
 mod mfa_devices;

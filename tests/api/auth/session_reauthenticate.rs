@@ -64,6 +64,8 @@ async fn every_credential_change_requires_recent_authentication() {
         ("PATCH", "/api/v1/users/me", json!({ "totp_secret_base64": null })),
         ("PATCH", "/api/v1/users/me", json!({ "primary_email": "a@example.com" })),
         ("PATCH", "/api/v1/users/me", json!({ "passkey_auth_enabled": false })),
+        ("PATCH", "/api/v1/users/me", json!({ "otp_auth_enabled": false })),
+        ("PATCH", "/api/v1/users/me", json!({ "otp_auth_enabled": true })),
         ("DELETE", &passkey, json!({})),
         ("POST", "/api/v1/auth/passkey/initiate-passkey-registration", json!({})),
         ("POST", "/api/v1/auth/mfa/recovery-codes", json!({})),

@@ -106,10 +106,10 @@ async fn an_address_can_start_60_oauth_flows_in_10_minutes() {
 async fn a_user_can_write_300_times_a_minute() {
     let app = standard(Rule::Write).await;
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
-    let path = "/api/v1/auth/sessions/018f0b6c-1e2f-7b4d-8a34-5b9f0c6d7e81?user_id=me";
+    let path = "/api/v1/passkeys/me/018f0b6c-1e2f-7b4d-8a34-5b9f0c6d7e81";
     let client = app.signed_in(&ada);
-    assert_standard(Rule::Write, 300, 60, |_| client.delete(path)).await;
-    assert_eq!(app.signed_in(&bob).delete(path).await.code(), "SESSION_NOT_FOUND");
+    assert_standard(Rule::Write, 300, 60, |_| client.patch(path, json!({ "name": "Phone" }))).await;
+    assert_eq!(app.signed_in(&bob).patch(path, json!({ "name": "Phone" })).await.code(), "PASSKEY_NOT_FOUND");
 }
 
 #[tokio::test]

@@ -2,6 +2,8 @@
 //! not the address has an account. Wrong values of `old_password` in a password change and wrong
 //! second factors are counted separately.
 
+use std::time::Duration;
+
 use futures_util::future::join_all;
 use jiff::SignedDuration;
 use model::limit::Rule;
@@ -132,25 +134,50 @@ fn sessions(app: &TestApp) -> usize {
     app.table().into_keys().filter(|(_, sk)| sk.starts_with("SESSION#")).count()
 }
 
-#[tokio::test]
-async fn a_right_password_is_rejected_if_the_limit_is_reached_meanwhile() {
-    let app = app().await;
+/// Sends ten wrong passwords half a round trip from now, and the right one after `delay`. Returns
+/// the response to the right one.
+async fn right_among_ten_wrong(app: &TestApp, delay: Duration) -> Answer {
     let client = app.client();
-    // Each call to the table takes the same time, so the wrong passwords are counted after the
-    // right one has been admitted and before its session is written.
+    let send = async |delay, password| {
+        tokio::time::sleep(delay).await;
+        client.post(SIGN_IN, sign_in("ada@example.com", password)).await
+    };
+    // Each call to the table takes the same time, so the order of the calls is known.
     app.recorder.measure();
     tokio::time::pause();
-    let wrong = (0..10).map(|_| client.post(SIGN_IN, sign_in("ada@example.com", "wrong horse battery")));
-    let right = async {
-        tokio::time::sleep(ROUND_TRIP / 2).await;
-        client.post(SIGN_IN, sign_in("ada@example.com", RIGHT)).await
-    };
-    let (wrong, right) = futures_util::join!(join_all(wrong), right);
+    let wrong = (0..10).map(|_| send(ROUND_TRIP / 2, "wrong horse battery"));
+    let (wrong, right) = futures_util::join!(join_all(wrong), send(delay, RIGHT));
     tokio::time::resume();
     app.recorder.clear();
     assert!(wrong.iter().all(|answer| answer.code() == "EMAIL_PASSWORD_MISMATCH"));
+    right
+}
+
+#[tokio::test]
+async fn a_right_password_is_rejected_if_the_limit_is_reached_meanwhile() {
+    let app = app().await;
+    // The wrong passwords are counted after the right one has been admitted and before its session
+    // is written.
+    let right = right_among_ten_wrong(&app, ROUND_TRIP).await;
     assert!(is_refused(&right), "{}", right.text());
     assert_eq!(sessions(&app), 1);
+}
+
+#[tokio::test]
+async fn an_outdated_hash_is_replaced_only_if_the_sign_in_succeeds() {
+    for (delay, status) in [(Duration::ZERO, 200), (ROUND_TRIP, 429)] {
+        let app = app().await;
+        let ada = app.sign_in("ada@example.com").await;
+        let imported = bcrypt::hash(RIGHT, 4).unwrap();
+        let change = json!({ "password_hash": imported });
+        assert_eq!(app.server().patch(&format!("/api/v1/users/{}", ada.user_id), change).await.status(), 200);
+        let right = right_among_ten_wrong(&app, delay).await;
+        assert_eq!(right.status(), status, "{}", right.text());
+        let id = wire::id::UserId::parse(&ada.user_id).unwrap();
+        let user = app.app.store.user(app.project_id(), id).await.unwrap().unwrap().user;
+        let is_kept = serde_json::to_value(user.password).unwrap() == imported;
+        assert_eq!((is_kept, user.wrong_passwords), (status == 429, 10));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -94,9 +94,10 @@ impl Native<'_> {
     }
 
     /// The anonymous user who is signed in, read again after a conflict. `None` if nobody is signed
-    /// in, or if the user is not anonymous or has been deleted or given other credentials by now.
+    /// in, or if the user is not anonymous, is impersonated, or has been deleted or given other
+    /// credentials by now.
     async fn anonymous(&self, round: u32) -> Result<Option<UserRow>, Error> {
-        let Some(current) = &self.access.user else { return Ok(None) };
+        let Some(current) = self.access.user.as_ref().filter(|current| current.is_upgraded_by_sign_up()) else { return Ok(None) };
         let row = match round {
             0 => Some(current.row.clone()),
             _ => self.access.app.store.user(&self.access.project.id, current.row.user.id).await?,

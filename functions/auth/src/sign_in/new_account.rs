@@ -11,10 +11,10 @@ use store::user::account::sign_up_claims;
 use store::user::by_word::words;
 use store::user::{self, EmailClaim};
 
-/// The user who signs up: a new one, without a version, or the anonymous user who is signed in,
-/// with the version of that user's item.
+/// The user who signs up: a new one, without a version, or the anonymous user who is signed in and
+/// not impersonated, with the version of that user's item.
 pub(crate) fn new_user<L>(access: &Access<L>, now: Timestamp) -> (User, Option<u64>) {
-    match access.user.as_ref().filter(|user| user.row.user.is_anonymous) {
+    match access.user.as_ref().filter(|user| user.is_upgraded_by_sign_up()) {
         Some(current) => {
             let mut user = current.row.user.clone();
             user.sign_up(now);

@@ -12,6 +12,7 @@ use model::profile_image::{NewImage, Owner, Upload};
 use model::project::Project;
 use model::team::Team;
 use model::user::input::UserInput;
+use model::user::ownership::Author;
 use model::user::patch::{Refused, UserPatch};
 use model::user::totp::{self, Authenticator};
 use model::user::{MAX_CHANNELS, User};
@@ -39,7 +40,7 @@ impl UserChange {
         let just_proved = access.check_just_proved();
         match &input.totp_secret_base64 {
             Change::Clear => just_proved.clone()?,
-            Change::Keep if input.primary_email.is_keep() && input.passkey_auth_enabled.is_none() => {}
+            Change::Keep if !changes_way_in(&input) => {}
             _ => access.check_fresh()?,
         }
         let password = hash(&access.app, project, user, &input).await?;
@@ -67,11 +68,15 @@ impl UserChange {
         if user.totp.is_some() && !self.patch.totp.is_keep() {
             self.just_proved.clone()?;
         }
-        let (old_image, old_team) = (user.uploaded_image.clone(), user.selected_team_id);
+        let before = user.clone();
         self.patch.apply(user, &app.entropy, app.clock.now()).map_err(|refused| match refused {
             Refused::NoPrimaryEmail => KnownError::PrimaryEmailRequired,
             Refused::TooManyChannels => KnownError::TooManyContactChannels { max: MAX_CHANNELS },
         })?;
+        if self.patch.author == Author::User {
+            user.keeps_way_to_sign_in(&before, &project.config).map_err(|_| KnownError::LastSignInMethod)?;
+        }
+        let (old_image, old_team) = (before.uploaded_image, before.selected_team_id);
         let old_image = old_image.filter(|old| user.uploaded_image.as_ref() != Some(old));
         let delete = old_image.map(|old| profile_image::delete(&project.id, user.id, &old));
         let upload = self.patch.image.upload.as_ref();
@@ -120,6 +125,12 @@ impl UserChange {
             ((Err(error), _), _) => Err(error),
         }
     }
+}
+
+/// Whether the input changes how the user signs in, apart from the password, which only a server
+/// can change here, and the authenticator app.
+fn changes_way_in(input: &UserInput) -> bool {
+    !input.primary_email.is_keep() || input.passkey_auth_enabled.is_some() || input.otp_auth_enabled.is_some()
 }
 
 /// Checks that the project allows passwords and sign-in by email, as far as the input sets them up,

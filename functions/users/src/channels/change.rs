@@ -68,5 +68,6 @@ fn refusal(refused: Refused) -> KnownError {
         Refused::NotFound => KnownError::ContactChannelNotFound,
         Refused::Duplicate => KnownError::ContactChannelAlreadyExists,
         Refused::TooMany => KnownError::TooManyContactChannels { max: MAX_CHANNELS },
+        Refused::LastWay => KnownError::LastSignInMethod,
     }
 }

@@ -221,13 +221,15 @@ impl<'a> Headers<'a> {
         }
     }
 
-    /// The claimed sender of the request, by which the request is counted.
+    /// The claimed sender of the request, by which the request is counted. Of an access token, only
+    /// the signature has been verified by now; its session may have ended.
     fn claimed<'b>(&'b self, limit: Option<Limit>, names: &Names<'_>, place: &'b Place) -> Claimed<'b> {
         Claimed {
             limit,
             level: self.level,
             project: &self.project,
             user: self.token.as_ref().map(AccessToken::user),
+            session: self.token.as_ref().map(AccessToken::session),
             owner: self.owner().map(AdminToken::user),
             key: self.key.as_ref(),
             checked: names.checked_key(&self.project).filter(|key| limit == Some(Limit::ApiKey) && !key.is_public),

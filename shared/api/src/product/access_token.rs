@@ -7,7 +7,7 @@ use http::HeaderMap;
 use model::project::Project;
 use model::session::token::Claims;
 use store::{Items, Key};
-use wire::id::{ProjectId, UserId};
+use wire::id::{ProjectId, SessionId, UserId};
 
 use crate::http::route::Route;
 use crate::product::header_family::header;
@@ -34,6 +34,10 @@ impl AccessToken {
 
     pub(crate) fn user(&self) -> UserId {
         self.claims.sub
+    }
+
+    pub(crate) fn session(&self) -> SessionId {
+        self.claims.refresh_token_id
     }
 
     pub(crate) fn claims(&self) -> &Claims {

@@ -233,6 +233,10 @@ impl Hasher {
         let (done, result) = oneshot::channel();
         let usage = Arc::clone(&self.usage);
         threads.spawn(move || {
+            // The caller may have disconnected while the work was in the queue.
+            if done.is_closed() {
+                return;
+            }
             let answer = work();
             usage.store(USED, Ordering::Relaxed);
             // The result cannot be sent if the caller has disconnected in the meantime.

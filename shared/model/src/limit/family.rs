@@ -33,6 +33,10 @@ pub enum Limit {
     WebhookTest,
     /// Delivering all failed events of a webhook endpoint again, page by page.
     WebhookReplay,
+    /// Operations by which a user shuts somebody out: signing out, ending sessions, changing the
+    /// password, removing credentials, and revoking API keys. They have a limit of their own,
+    /// counted by session, so that an intruder cannot use it up for the user.
+    SecureAccount,
     /// Every other operation that writes, and previews of emails.
     Write,
     /// In every operation, requests with a wrong key, or for a project, flow or link that does not

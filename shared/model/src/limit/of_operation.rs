@@ -20,6 +20,7 @@ impl Limit {
             Self::TestEmail => "test-email",
             Self::WebhookTest => "webhook-test",
             Self::WebhookReplay => "webhook-replay",
+            Self::SecureAccount => "secure-account",
             Self::Write => "write",
             Self::Unproved => "unproved",
         }
@@ -47,8 +48,9 @@ impl Limit {
             (Self::TestEmail, _) => &[(Rule::TestEmail, By::Project), (Rule::TestEmailAddress, By::Address)],
             (Self::WebhookTest, _) => &[(Rule::WebhookTest, By::Caller)],
             (Self::WebhookReplay, _) => &[(Rule::WebhookReplay, By::Caller)],
+            (Self::SecureAccount, true) => &[(Rule::SecureAccount, By::Session)],
             (Self::Write, true) => &[(Rule::Write, By::Caller)],
-            (Self::Write, false) => &[(Rule::WriteServer, By::Caller)],
+            (Self::SecureAccount | Self::Write, false) => &[(Rule::WriteServer, By::Caller)],
             (Self::SignIn | Self::SendCode, false) | (Self::Token | Self::Authorize | Self::Challenge | Self::Poll | Self::Unproved, _) => {
                 &[]
             }
@@ -68,6 +70,8 @@ pub enum By {
     /// The secret API key of a user or team that the request names. A request that names none, or a
     /// public key, is not counted.
     ApiKey,
+    /// The session of a client's access token; without a token, the IP address.
+    Session,
     /// The user of a client or an administrator, or the key of a server or an administrator;
     /// otherwise, the IP address.
     Caller,

@@ -72,6 +72,9 @@ pub enum Rule {
     WebhookTest,
     /// Requests that deliver the failed events of webhook endpoints again, by an administrator.
     WebhookReplay,
+    /// Requests by which a user shuts somebody out ([`Limit::SecureAccount`]), in one session, or
+    /// from the IP address of a client without a session.
+    SecureAccount,
     /// Writes by a user, or from the IP address of a client without a user, if no other rule
     /// counts them.
     Write,
@@ -85,7 +88,7 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 32] = [
         Self::SignUp,
         Self::SignUpNetwork,
         Self::SignUpServer,
@@ -114,6 +117,7 @@ impl Rule {
         Self::TestEmailAddress,
         Self::WebhookTest,
         Self::WebhookReplay,
+        Self::SecureAccount,
         Self::Write,
         Self::WriteServer,
         Self::Unproved,
@@ -152,6 +156,7 @@ impl Rule {
             Self::TestEmailAddress => ("test-email-address", Limit::TestEmail, Rate::new(20, 600), "Test emails requested by an IP address"),
             Self::WebhookTest => ("webhook-test", Limit::WebhookTest, Rate::new(20, 600), "Test events that an administrator sends to webhook endpoints"),
             Self::WebhookReplay => ("webhook-replay", Limit::WebhookReplay, Rate::new(120, 600), "Requests of an administrator that deliver failed events again"),
+            Self::SecureAccount => ("secure-account", Limit::SecureAccount, Rate::new(60, 600), "Sign-outs, ended sessions, password changes, removed credentials and revoked API keys in a session"),
             Self::Write => ("write", Limit::Write, Rate::new(300, 60), "Other writes by a user"),
             Self::WriteServer => ("write-server", Limit::Write, Rate::new(3000, 60), "Other writes, and previews of emails, with the key of a server or an administrator"),
             Self::Unproved => ("unproved", Limit::Unproved, Rate::new(120, 600), "Wrong keys, unknown projects and checks of versions from an IP address"),

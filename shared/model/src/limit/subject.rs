@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use crypto::digest::Digest;
 use secrecy::{ExposeSecret as _, SecretString};
-use wire::id::UserId;
+use wire::id::{SessionId, UserId};
 
 /// Who or what is counted. Email addresses and secrets appear only as digests.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,6 +57,11 @@ impl Subject {
 
     /// A user.
     pub fn user(id: UserId) -> Self {
+        Self(id.to_string())
+    }
+
+    /// A session.
+    pub fn session(id: SessionId) -> Self {
         Self(id.to_string())
     }
 

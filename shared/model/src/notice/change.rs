@@ -53,6 +53,11 @@ pub fn changes(before: &User, after: &User) -> Vec<Change> {
     let primary = |user: &User| user.primary().map(|channel| channel.value.clone());
     let new = primary(after).filter(|new| primary(before).as_ref() != Some(new));
     changes.extend(new.map(|new| Change::about(Kind::AddressMadePrimary, new)));
+    changes.extend(match (before.otp_refused, after.otp_refused) {
+        (false, true) => Some(Change::of(Kind::EmailCodesDisabled)),
+        (true, false) => Some(Change::of(Kind::EmailCodesEnabled)),
+        _ => None,
+    });
     changes.extend(authenticator_change(before, after));
     changes.extend(recovery_change(before, after));
     // A provider account that only supplied tokens before, and now permits sign-in, counts as

@@ -10,7 +10,7 @@ pub enum Topic {
     /// The password.
     #[deserr(rename = "password")]
     Password,
-    /// The addresses that the user signs in with.
+    /// The addresses that the user signs in with, and whether emailed codes and links sign in.
     #[deserr(rename = "sign-in-address")]
     SignInAddress,
     /// The authenticator apps and the recovery codes.
@@ -45,6 +45,10 @@ pub enum Kind {
     AddressRemoved,
     /// An address became the primary one.
     AddressMadePrimary,
+    /// Emailed codes and links, which the user had disabled, can be used to sign in again.
+    EmailCodesEnabled,
+    /// Emailed codes and links can no longer be used to sign in.
+    EmailCodesDisabled,
     /// An authenticator app was set up, possibly in addition to others or in place of one.
     AuthenticatorAdded,
     /// One of several authenticator apps was removed.
@@ -76,7 +80,9 @@ impl Kind {
     pub fn topic(self) -> Topic {
         match self {
             Self::PasswordSet | Self::PasswordChanged | Self::PasswordReset | Self::PasswordRemoved => Topic::Password,
-            Self::AddressAdded | Self::AddressRemoved | Self::AddressMadePrimary => Topic::SignInAddress,
+            Self::AddressAdded | Self::AddressRemoved | Self::AddressMadePrimary | Self::EmailCodesEnabled | Self::EmailCodesDisabled => {
+                Topic::SignInAddress
+            }
             Self::AuthenticatorAdded
             | Self::OneAuthenticatorRemoved
             | Self::AuthenticatorRemoved

@@ -72,6 +72,12 @@ pub enum Event {
     /// An address was verified.
     #[deserr(rename = "address-verified")]
     AddressVerified,
+    /// Emailed codes and links, which the user had disabled, can be used to sign in again.
+    #[deserr(rename = "email-codes-enabled")]
+    EmailCodesEnabled,
+    /// Emailed codes and links can no longer be used to sign in.
+    #[deserr(rename = "email-codes-disabled")]
+    EmailCodesDisabled,
     /// An authenticator app was added.
     #[deserr(rename = "authenticator-added")]
     AuthenticatorAdded,
@@ -129,6 +135,8 @@ impl From<Kind> for Event {
             Kind::AddressAdded => Self::AddressAdded,
             Kind::AddressRemoved => Self::AddressRemoved,
             Kind::AddressMadePrimary => Self::AddressMadePrimary,
+            Kind::EmailCodesEnabled => Self::EmailCodesEnabled,
+            Kind::EmailCodesDisabled => Self::EmailCodesDisabled,
             Kind::AuthenticatorAdded => Self::AuthenticatorAdded,
             Kind::OneAuthenticatorRemoved => Self::OneAuthenticatorRemoved,
             Kind::AuthenticatorRemoved => Self::AuthenticatorRemoved,

@@ -3,9 +3,8 @@
 //! An account belongs to one user of a project, whether it is used to sign in or only to get access
 //! tokens. A user who links accounts through the provider's consent page may sign in with several
 //! accounts of one provider; the operations that create or update provider accounts refuse to
-//! enable a second one. Users must not lock themselves out, so a user who changes their own
-//! provider accounts or passkeys must keep a way to sign in. A server may remove the last way,
-//! since it can also add another.
+//! enable a second one. Users must not lock themselves out, so a user who changes how they sign in
+//! must keep a way to sign in. A server may remove the last way, since it can also add another.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -176,9 +175,12 @@ impl User {
     }
 
     /// Refuses a change that removes the user's last way to sign in. `before` is the user before
-    /// the change.
+    /// the change. Disabling emailed codes counts as removing a way even if the user has never used
+    /// one, because until then they work.
     pub fn keeps_way_to_sign_in(&self, before: &Self, config: &ProjectConfig) -> Result<(), Refused> {
-        let is_kept = self.has_way_to_sign_in(config) || !before.has_way_to_sign_in(config);
+        let codes_work = config.magic_link_enabled && !before.otp_refused && before.channels.iter().any(Channel::signs_in);
+        let had_way = before.has_way_to_sign_in(config) || (self.otp_refused && codes_work);
+        let is_kept = self.has_way_to_sign_in(config) || !had_way;
         if is_kept { Ok(()) } else { Err(Refused::LastWay) }
     }
 }

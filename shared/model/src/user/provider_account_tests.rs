@@ -81,3 +81,15 @@ fn only_a_user_with_a_way_to_sign_in_can_lose_the_last_one() {
     let (_, able, config) = ways().into_iter().next().expect("two");
     assert_eq!(after.keeps_way_to_sign_in(&able, &config), Err(Refused::LastWay));
 }
+
+#[test]
+fn codes_that_were_never_used_are_a_way_that_cannot_be_disabled() {
+    let (_, mut before, config) = ways().into_iter().next_back().expect("two");
+    before.otp_enabled = false;
+    let mut after = before.clone();
+    after.set_email_codes(false);
+    assert_eq!(after.keeps_way_to_sign_in(&before, &config), Err(Refused::LastWay));
+    let without_codes = ProjectConfig { magic_link_enabled: false, ..config.clone() };
+    assert_eq!(after.keeps_way_to_sign_in(&before, &without_codes), Ok(()));
+    assert_eq!(after.keeps_way_to_sign_in(&after, &config), Ok(()));
+}

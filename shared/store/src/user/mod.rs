@@ -20,6 +20,7 @@ pub mod by_activity;
 pub mod by_word;
 pub mod device;
 pub mod list;
+mod password;
 mod place;
 pub mod provider_account;
 mod upgrade;
@@ -33,7 +34,7 @@ use model::metrics::tally::Tally;
 use model::project::SendingProject;
 use model::trail::Event;
 use model::user::totp::Authenticator;
-use model::user::{Channel, MAX_WRONG_PASSWORDS, User};
+use model::user::{Channel, User};
 use serde::{Deserialize, Serialize};
 use wire::id::{ProjectId, TeamId, UserId};
 
@@ -45,6 +46,7 @@ use crate::label::Label;
 use crate::user::place::{at_address, position, shard};
 use crate::write::Write;
 
+pub use crate::user::password::{Guess, forget_wrong_passwords, rehash, reopen};
 pub use crate::user::place::USER_SHARDS;
 
 /// A user with the attributes outside of the entity.
@@ -185,47 +187,6 @@ pub fn note_second_factor_teams(project: &ProjectId, user: UserId, teams: &BTree
         .entity(":teams", teams)
 }
 
-/// A kind of password guess that is counted in the user's item.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Guess {
-    /// A password at sign-in.
-    SignIn,
-    /// The current password, which a signed-in user gives to change it or to reauthenticate.
-    OldPassword,
-}
-
-impl Guess {
-    fn attribute(self) -> &'static str {
-        match self {
-            Self::SignIn => "d.wrong_passwords",
-            Self::OldPassword => "d.wrong_old_passwords",
-        }
-    }
-}
-
-/// Resets the count of wrong passwords after a correct one; fails if the count has since reached
-/// the number at which the account's password no longer works, or if the user has been deleted. The
-/// count may be absent: another request may have reset it and then written the user, and a count of
-/// zero is not serialised.
-pub fn forget_wrong_passwords(project: &ProjectId, user: UserId) -> Write {
-    let open = "attribute_exists(pk) AND (attribute_not_exists(d.wrong_passwords) OR d.wrong_passwords < :most)";
-    count_anew(project, user, "SET d.wrong_passwords = :none, version = version + :one")
-        .on(open)
-        .value(":most", integer(MAX_WRONG_PASSWORDS))
-}
-
-/// Resets the counts of wrong passwords, both at sign-in and from signed-in users, after the owner
-/// signed in by other means; fails unless the user is in this credential epoch.
-pub fn reopen(project: &ProjectId, user: UserId, epoch: u64) -> Write {
-    count_anew(project, user, "SET d.wrong_passwords = :none, d.wrong_old_passwords = :none, version = version + :one")
-        .on(in_epoch(epoch))
-        .value(":credentials", integer(epoch))
-}
-
-fn count_anew(project: &ProjectId, user: UserId, update: &'static str) -> Write {
-    Write::update(user_key(project, user), update).value(":none", integer(0)).value(":one", integer(1))
-}
-
 /// Sets whether a user is unsubscribed from a category; fails if the user does not exist. The
 /// version is incremented, so that no concurrent change to the user reverts the setting.
 pub fn set_refused(project: &ProjectId, user: UserId, category: Category, is_refused: bool) -> Result<Write, Error> {
@@ -302,21 +263,6 @@ impl Store {
     /// The claim to this email address: one unit.
     pub async fn email_claim(&self, project: &ProjectId, email: &Email) -> Result<Option<EmailClaim>, Error> {
         self.get(&email_claim_key(project, email)).await?.map(entity).transpose()
-    }
-
-    /// Counts a wrong password and returns the user with the new count; `None` if the user no
-    /// longer exists. The version is incremented, so that no concurrent change to the user resets
-    /// the count.
-    pub async fn count_wrong_password(&self, project: &ProjectId, id: UserId, guess: Guess) -> Result<Option<User>, Error> {
-        let count = guess.attribute();
-        let update =
-            Write::update(user_key(project, id), format!("SET {count} = if_not_exists({count}, :none) + :one, version = version + :one"));
-        let update = update.on("attribute_exists(pk)").value(":none", integer(0)).value(":one", integer(1));
-        match update.send_returning(&self.client, &self.table).await {
-            Ok(item) => UserRow::of(item).map(|row| Some(row.user)),
-            Err(Error::Conflict(_)) => Ok(None),
-            Err(error) => Err(error),
-        }
     }
 
     /// The ids of all users of a project, one shard after another, each in the order of sign-up.

@@ -1,5 +1,7 @@
 //! Hashes, their checks, and the memory that they take.
 
+use std::task::{Context, Waker};
+
 use super::*;
 
 /// The number of memory blocks that the hashing threads have.
@@ -22,6 +24,27 @@ async fn memory_is_freed_after_two_releases_without_work() {
     hasher.hash(&Entropy::system(), &secret("x")).await;
     hasher.release();
     assert!(blocks(&hasher) > 0, "there was work in between");
+}
+
+#[tokio::test]
+async fn queued_work_of_a_caller_that_has_gone_is_skipped() {
+    let hasher = Hasher::new(64, 1);
+    let one = ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+    hasher.threads.set(one).expect("not started yet");
+    let ran = Arc::new(AtomicU8::new(0));
+    let work = || {
+        let ran = Arc::clone(&ran);
+        move || ran.fetch_add(1, Ordering::Relaxed)
+    };
+    let (free, busy) = std::sync::mpsc::channel::<()>();
+    hasher.threads.get().expect("started").spawn(move || _ = busy.recv());
+    let mut gone = Box::pin(hasher.run(work()));
+    assert!(gone.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    drop(gone);
+    drop(free);
+    // The only thread does the work in order.
+    hasher.run(work()).await;
+    assert_eq!(ran.load(Ordering::Relaxed), 1);
 }
 
 fn secret(text: &str) -> SecretString {

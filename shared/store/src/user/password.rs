@@ -1,0 +1,81 @@
+//! Writes of a user's item that concern the password: its hash, and the counts of wrong passwords.
+
+use crypto::password::hash::Hash;
+use model::user::{MAX_WRONG_PASSWORDS, User};
+use wire::id::{ProjectId, UserId};
+
+use crate::client::Store;
+use crate::error::Error;
+use crate::item::integer;
+use crate::keys::user_key;
+use crate::user::{UserRow, in_epoch};
+use crate::write::Write;
+
+/// Replaces the hash of a user's password by `new`, another hash of the same password; fails if the
+/// password has changed since the user was read. The version is incremented, so that no concurrent
+/// change to the user reverts the hash.
+pub fn rehash(project: &ProjectId, user: &User, new: &Hash) -> Result<Write, Error> {
+    Write::update(user_key(project, user.id), "SET d.password = :new, version = version + :one")
+        .on("d.password = :old")
+        .value(":one", integer(1))
+        .entity(":old", &user.password)?
+        .entity(":new", new)
+}
+
+/// A kind of password guess that is counted in the user's item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Guess {
+    /// A password at sign-in.
+    SignIn,
+    /// The current password, which a signed-in user gives to change it or to reauthenticate.
+    OldPassword,
+}
+
+impl Guess {
+    fn attribute(self) -> &'static str {
+        match self {
+            Self::SignIn => "d.wrong_passwords",
+            Self::OldPassword => "d.wrong_old_passwords",
+        }
+    }
+}
+
+/// Resets the count of wrong passwords after a correct one; fails if the count has since reached
+/// the number at which the account's password no longer works, or if the user has been deleted. The
+/// count may be absent: another request may have reset it and then written the user, and a count of
+/// zero is not serialised.
+pub fn forget_wrong_passwords(project: &ProjectId, user: UserId) -> Write {
+    let open = "attribute_exists(pk) AND (attribute_not_exists(d.wrong_passwords) OR d.wrong_passwords < :most)";
+    count_anew(project, user, "SET d.wrong_passwords = :none, version = version + :one")
+        .on(open)
+        .value(":most", integer(MAX_WRONG_PASSWORDS))
+}
+
+/// Resets the counts of wrong passwords, both at sign-in and from signed-in users, after the owner
+/// signed in by other means; fails unless the user is in this credential epoch.
+pub fn reopen(project: &ProjectId, user: UserId, epoch: u64) -> Write {
+    count_anew(project, user, "SET d.wrong_passwords = :none, d.wrong_old_passwords = :none, version = version + :one")
+        .on(in_epoch(epoch))
+        .value(":credentials", integer(epoch))
+}
+
+fn count_anew(project: &ProjectId, user: UserId, update: &'static str) -> Write {
+    Write::update(user_key(project, user), update).value(":none", integer(0)).value(":one", integer(1))
+}
+
+impl Store {
+    /// Counts a wrong password and returns the user with the new count; `None` if the user no
+    /// longer exists. The version is incremented, so that no concurrent change to the user resets
+    /// the count.
+    pub async fn count_wrong_password(&self, project: &ProjectId, id: UserId, guess: Guess) -> Result<Option<User>, Error> {
+        let count = guess.attribute();
+        let update =
+            Write::update(user_key(project, id), format!("SET {count} = if_not_exists({count}, :none) + :one, version = version + :one"));
+        let update = update.on("attribute_exists(pk)").value(":none", integer(0)).value(":one", integer(1));
+        match update.send_returning(&self.client, &self.table).await {
+            Ok(item) => UserRow::of(item).map(|row| Some(row.user)),
+            Err(Error::Conflict(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
