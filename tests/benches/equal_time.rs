@@ -9,7 +9,7 @@ use crypto::password::hash::Hasher;
 use model::limit::{Limits, Rate, Rule};
 use model::user::MAX_WRONG_PASSWORDS;
 use serde_json::{Value, json};
-use store::user::{self, Guess};
+use store::user::password::{self, Guess};
 use support::TestApp;
 use wire::id::UserId;
 
@@ -57,7 +57,7 @@ impl World {
         let (store, project) = (&self.app.app.store, self.app.project_id());
         for id in &self.open {
             let user = store.user(project, *id).await.expect("read").expect("a user").user;
-            store.write(user::reopen(project, *id, user.credential_epoch)).await.expect("written");
+            store.write(password::reopen(project, *id, user.credential_epoch)).await.expect("written");
         }
     }
 

@@ -67,7 +67,7 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
         }
     };
 
-    let forget = (row.user.wrong_passwords > 0).then(|| user::forget_wrong_passwords(&access.project.id, row.user.id));
+    let forget = (row.user.wrong_passwords > 0).then(|| user::password::forget_wrong_passwords(&access.project.id, row.user.id));
     if device.is_none()
         && let Some((attempt, required)) = second_factor::required(&app, &access.project, &row.user, false, Amr::Pwd)?
     {
@@ -106,7 +106,7 @@ async fn rehash(access: &Access<Client>, user: &User, verdict: Verdict, password
         return Ok(());
     }
     let hash = access.app.hasher.hash(&access.app.entropy, password.secret()).await;
-    match access.app.store.write_unrecorded(user::rehash(&access.project.id, user, &hash)?).await {
+    match access.app.store.write_unrecorded(user::password::rehash(&access.project.id, user, &hash)?).await {
         Err(store::Error::Conflict(_)) => Ok(()),
         result => result,
     }

@@ -62,8 +62,8 @@ pub async fn handle(
     let row = read(&access, user_id).await?.ok_or_else(|| missing.clone())?;
     // Replacing an unverified email address that signs in is limited like a sign-up and needs a bot
     // challenge: if it was the only one, the answer tells whether the new address has an account,
-    // the new address can sign in at once, and from then on anybody can have password resets emailed
-    // to it.
+    // the new address can sign in at once, and from then on anybody can have password resets
+    // emailed to it.
     let channel = row.user.channel(id).ok_or(KnownError::ContactChannelNotFound)?;
     let is_new = body.value.as_ref().is_some_and(|value| *value != channel.value) && channel.signs_in() && !channel.is_verified;
     if is_new {

@@ -173,7 +173,7 @@ impl Redemption {
         let pending = stored.pending.as_ref().filter(|_| waiting.is_none());
         let (after, change) = match pending {
             Some(pending) => pending::made(scope, pending, row).await?,
-            None if row.user.has_wrong_passwords() => (row.user.clone(), vec![user::reopen(id, row.user.id, stored.epoch)]),
+            None if row.user.has_wrong_passwords() => (row.user.clone(), vec![user::password::reopen(id, row.user.id, stored.epoch)]),
             None => (row.user.clone(), vec![user::at_epoch(id, row.user.id, stored.epoch)]),
         };
         let device = remembered(&after);

@@ -7,7 +7,7 @@ use flows::App;
 use flows::limits::Failures;
 use model::trail::Event;
 use model::user::User;
-use store::user::Guess;
+use store::user::password::Guess;
 use wire::id::ProjectId;
 
 /// Checks the password and counts a wrong one. The transaction that follows must include

@@ -13,7 +13,7 @@ use flows::limits::Failures;
 use model::outbox::Builtin;
 use model::trail::Event;
 use model::user::{MAX_WRONG_PASSWORDS, User};
-use store::user::Guess;
+use store::user::password::Guess;
 
 /// Counts a wrong password for the email address and, if the address has an account, for its user.
 pub(crate) async fn count(access: &Access<Client>, failures: &Failures<'_>, user: Option<&User>) -> Result<(), Error> {

@@ -14,6 +14,7 @@
 pub mod bodies;
 pub mod boost;
 pub mod broadcast;
+pub(crate) mod change;
 pub mod delivery;
 pub mod list;
 pub mod moves;
@@ -21,10 +22,9 @@ pub mod quota;
 pub mod transition;
 pub mod work;
 
-use aws_sdk_dynamodb::types::AttributeValue;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use model::outbox::{OutboxEntry, Source};
+use model::outbox::OutboxEntry;
 use wire::id::{EmailId, ProjectId};
 
 use crate::client::Store;
@@ -96,74 +96,6 @@ pub fn create(project: &ProjectId, entry: &OutboxEntry) -> Result<Write, Error> 
     Ok(write)
 }
 
-/// The writes for a change to an entry.
-pub(crate) struct Replacement {
-    pub(crate) entry: Write,
-    /// The change to the item with the bodies, which precedes that of the entry.
-    pub(crate) body: Option<Write>,
-}
-
-/// Replaces an entry on the condition that its version has not changed. Only the fields that differ
-/// are written, so that a change of the status does not write the texts again.
-pub(crate) fn replacement(row: &OutboxRow, next: &OutboxEntry) -> Result<Replacement, Error> {
-    let (next, change) = next.clone().parted();
-    let change = change.or_else(|| row.entry.discarded_bodies(&next));
-    Ok(Replacement { entry: replaced(row, &next)?, body: change.map(|change| bodies::body_write(row, change)).transpose()? })
-}
-
-fn replaced(row: &OutboxRow, next: &OutboxEntry) -> Result<Write, Error> {
-    let Changes { set, removed } = Changes::of(&row.entry, next)?;
-    let mut write = Write::update(entry_key(&row.project, next.id), String::new())
-        .on("version = :old")
-        .value(":old", integer(row.version))
-        .value(":new", integer(row.version + 1));
-    let mut sets = vec!["version = :new".to_owned()];
-    let mut removes = Vec::new();
-    for (number, (field, value)) in set.into_iter().enumerate() {
-        sets.push(format!("d.#set{number} = :set{number}"));
-        write = write.name(&format!("#set{number}"), &field).value(&format!(":set{number}"), value);
-    }
-    for (number, field) in removed.into_iter().enumerate() {
-        removes.push(format!("d.#removed{number}"));
-        write = write.name(&format!("#removed{number}"), &field);
-    }
-    match work::waiting(&row.project, next) {
-        Some(Waiting { partition, position }) => {
-            sets.push("gsi2pk = :workpk, gsi2sk = :worksk".to_owned());
-            write = write.value(":workpk", string(partition)).value(":worksk", string(position));
-        }
-        None => removes.push("gsi2pk, gsi2sk".to_owned()),
-    }
-    let removes = if removes.is_empty() { String::new() } else { format!(" REMOVE {}", removes.join(", ")) };
-    Ok(write.expression(format!("SET {}{removes}", sets.join(", "))))
-}
-
-/// The fields in which two states of an entry differ.
-struct Changes {
-    set: Vec<(String, AttributeValue)>,
-    removed: Vec<String>,
-}
-
-impl Changes {
-    fn of(old: &OutboxEntry, new: &OutboxEntry) -> Result<Self, Error> {
-        // Unchanged texts are left out before serialisation, which would compress them needlessly.
-        let (is_same_source, is_same_mail) = (old.source == new.source, old.rendered == new.rendered);
-        let fields = |entry: &OutboxEntry| -> Result<Item, Error> {
-            let mut entry = entry.clone();
-            if is_same_source {
-                entry.source = Source::default();
-            }
-            if is_same_mail {
-                entry.rendered = None;
-            }
-            Ok(serde_dynamo::to_item(entry)?)
-        };
-        let (mut old, new) = (fields(old)?, fields(new)?);
-        let set = new.into_iter().filter(|(name, value)| old.remove(name).as_ref() != Some(value)).collect();
-        Ok(Self { set, removed: old.into_keys().collect() })
-    }
-}
-
 /// Writes an item that costs as much as a new entry but has no effect: it is in no list, no worker
 /// finds it, and TTL deletes it.
 pub fn create_decoy(project: &ProjectId, entry: &OutboxEntry, now: Timestamp) -> Result<Write, Error> {
@@ -190,12 +122,5 @@ impl Store {
             OutboxRow::of(item).inspect_err(|error| unreadable(key.as_ref(), error)).ok()
         };
         Ok(keys.iter().filter_map(|key| items.take(key)).filter_map(readable).collect())
-    }
-
-    /// Replaces an entry; `Conflict` if it has changed since it was read.
-    pub async fn replace_outbox_entry(&self, row: &OutboxRow, next: &OutboxEntry) -> Result<(), Error> {
-        let Replacement { entry, body } = replacement(row, next)?;
-        self.write_body(body).await?;
-        self.write(entry).await
     }
 }

@@ -13,9 +13,10 @@ use futures_util::future::try_join_all;
 use crate::client::{MAX_WRITES, Store};
 use crate::error::Error;
 use crate::label::Label;
+use crate::outbox::OutboxRow;
+use crate::outbox::change::{Replacement, replacement};
 use crate::outbox::delivery::{self, counts_of};
 use crate::outbox::transition::OutboxMove;
-use crate::outbox::{OutboxRow, Replacement, replacement};
 use crate::write::Write;
 
 /// The maximum number of entries in a transaction.

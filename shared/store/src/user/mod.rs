@@ -20,7 +20,7 @@ pub mod by_activity;
 pub mod by_word;
 pub mod device;
 pub mod list;
-mod password;
+pub mod password;
 mod place;
 pub mod provider_account;
 mod upgrade;
@@ -46,7 +46,6 @@ use crate::label::Label;
 use crate::user::place::{at_address, position, shard};
 use crate::write::Write;
 
-pub use crate::user::password::{Guess, forget_wrong_passwords, rehash, reopen};
 pub use crate::user::place::USER_SHARDS;
 
 /// A user with the attributes outside of the entity.
