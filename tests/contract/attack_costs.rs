@@ -105,12 +105,12 @@ second. Whoever uses them up makes the content fail for everybody whose answer i
 and their data are in other partitions. What each answer reads (`infra/content-costs.md`)
 depends on the number of posts: up to 865 units at 10,000.
 
-- **A distribution answers repeated requests.** The key of its cache has the path, and of a query
-  only `page` of `/blog` and `offset` of `/api/v1/blog-posts`. A number in another form than that of
-  a link (`page=02`, `offset=x`, a parameter that appears twice) is redirected without a read. A
-  page or list after the last post reads no posts. Only an `offset` that is a multiple of 100 gives
-  a long list; others end at the next multiple. So each long answer is read a few times a minute for
-  each place where CloudFront caches it, however many requests there are.
+- **A distribution answers repeated requests.** Its cache key consists of the path and, of the
+  query, only `page` for `/blog` and `offset` for `/api/v1/blog-posts`. A request whose number is
+  not written as in a link (`page=02`, `offset=x`, a parameter that appears twice) is redirected
+  without a read. A page or list after the last post reads no posts. Only an `offset` that is a
+  multiple of 100 gives a long list; others end at the next multiple. So each long answer is read a
+  few times a minute for each place where CloudFront caches it, however many requests there are.
 - **Not cached**: `POST /mcp` and `POST /a2a`, whose searches read 865 units each at 10,000 posts.
   API Gateway lets 100 of each through in a second (`CostlyThrottleRate`), which is enough to use up
   the partition for a site with more than a few hundred posts. Lower the rate if agents matter less

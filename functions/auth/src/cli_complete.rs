@@ -169,7 +169,7 @@ async fn claim(access: &Access<Client>, code: &Digest, sign_in: &CliSignIn) -> R
     let (app, project) = (&access.app, &access.project);
     let attached = sign_in.anonymous.ok_or(KnownError::NoAnonymousSession)?;
     let signed = Signed::of(app, project, attached).await?.ok_or(KnownError::NoAnonymousSession)?;
-    if !signed.row.user.is_anonymous {
+    if !signed.may_be_attached() {
         return Err(KnownError::CliSessionNotAnonymous.into());
     }
     let mut user = signed.row.user.clone();

@@ -67,7 +67,7 @@ pub async fn handle(
     let anonymous = match body.anon_refresh_token {
         Some(token) => {
             let signed = Signed::of_token(&access, &SecretString::from(token)).await?;
-            if !signed.row.user.is_anonymous {
+            if !signed.may_be_attached() {
                 return Err(KnownError::CliSessionNotAnonymous.into());
             }
             Some(signed.reference())

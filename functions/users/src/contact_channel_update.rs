@@ -67,6 +67,7 @@ pub async fn handle(
     let channel = row.user.channel(id).ok_or(KnownError::ContactChannelNotFound)?;
     let is_new = body.value.as_ref().is_some_and(|value| *value != channel.value) && channel.signs_in() && !channel.is_verified;
     if is_new {
+        access.check_fresh()?;
         like_sign_up(&access).await?;
     }
     let check = if is_new { Check::of_email(&access, &row.user) } else { Check::none(&app, &access.project, &access.place) };

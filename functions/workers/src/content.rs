@@ -39,8 +39,8 @@ pub(crate) struct Rendered {
     pub(crate) unsubscribe_url: Option<String>,
 }
 
-/// An email as its recipient gets it, with codes and unsubscribe link: what the table contains
-/// lacks them.
+/// An email as its recipient gets it, with its codes and unsubscribe link, which the stored bodies
+/// lack.
 pub(crate) struct Letter {
     pub(crate) subject: String,
     pub(crate) html: Option<String>,
@@ -94,7 +94,7 @@ pub(crate) async fn open_all(app: &App, parties: &Parties, rows: &[&OutboxRow]) 
         let unsubscribe_url = rendered.unsubscribe_url;
         // The error of the rendering may contain a code, so another error replaces it.
         let letter = rendered.rendering.map(|(subject, html, text)| Letter { subject, html, text, unsubscribe_url });
-        let letter = letter.map_err(|_| unsendable(app, "rendering it to send it failed, so check its template and theme"));
+        let letter = letter.map_err(|_| unsendable(app, "check its template and theme"));
         opened.insert(row.entry.id, Opened { letter, codes: Codes::of(&row.entry.variables) });
     }
     Ok(opened)

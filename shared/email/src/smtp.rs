@@ -57,8 +57,7 @@ const TLS_PORTS: [u16; 2] = [465, 2465];
 const PATIENCE: Duration = Duration::from_secs(11);
 /// How long to wait for the reply to QUIT.
 const GOODBYE: Duration = Duration::from_secs(1);
-/// The maximum number of connections that this process has open to the server of one project; many
-/// servers accept no more from one client.
+/// The maximum number of connections that this process has open to the mail server of one project.
 pub const CONNECTIONS: usize = 5;
 /// How long no connections are made to a server that was unreachable or did not answer in time.
 const REST: Duration = Duration::from_secs(20);
@@ -160,7 +159,7 @@ impl Smtp {
             Ok(Ok(connection)) => connection,
             Ok(Err(outcome)) => return outcome,
             Err(_) => {
-                // After a long wait for the slot, even a server that is well has too little time.
+                // After a long wait for the slot, even a healthy server has too little time.
                 if began.elapsed() >= self.patience / 2 {
                     lane.rest();
                 }

@@ -149,7 +149,7 @@ catalog! {
         "Run the tool's sign-in again and open the new link.";
     NoAnonymousSession: "The sign-in of the command-line tool has no anonymous session, or that session has ended.",
         "Sign in in the browser, and confirm with the refresh token.";
-    CliSessionNotAnonymous: "The user of the attached session is not anonymous.",
+    CliSessionNotAnonymous: "The user of the attached session is not anonymous, or the session is an impersonation.",
         "Start the sign-in without a refresh token.";
     InvalidRefreshToken: "The refresh token in the body does not exist, or its session has ended.",
         "Sign in again, and send the new refresh token.";
@@ -229,7 +229,7 @@ catalog! {
         "Check the key or its id. For a team's keys, a client needs `$manage_api_keys`.";
     ApiKeyExpired: "The API key has expired.",
         "Create a new key; to keep using a key, set a later time before it expires.";
-    ApiKeyRevoked: "The API key has been revoked.",
+    ApiKeyRevoked: "The API key has been revoked, or is void because its creator's account was in other hands.",
         "Create a new key; a revoked one cannot be restored.";
     WrongApiKeyType: "The API key belongs to a team instead of a user, or the reverse.",
         "Check the key with the operation for its type, which is in `details`.";

@@ -144,7 +144,7 @@ impl<'a> Outgoing<'a> {
 
     /// Parses a URL, and refuses it if its scheme or IP address shows that it may not be called. A
     /// host name is checked when it is resolved.
-    pub fn check(self, text: &str) -> Result<Url, Fault> {
+    pub(crate) fn check(self, text: &str) -> Result<Url, Fault> {
         let url = Url::parse(&self.place(text)).map_err(|_| Fault::Senseless("an endpoint is not a valid URL".to_owned()))?;
         let address = match url.host() {
             Some(Host::Ipv4(address)) => Some(IpAddr::V4(address)),

@@ -19,6 +19,7 @@ use model::provider::catalog::ClientAuth;
 use net::outgoing::{Fault, Outgoing};
 use serde::de::{DeserializeOwned, Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use url::Url;
 
 /// How long a cached document is used.
 const FRESH: SignedDuration = SignedDuration::from_hours(1);
@@ -127,13 +128,18 @@ impl<T: DeserializeOwned> Cache<T> {
     }
 }
 
-/// Reads an issuer's metadata. The document must name exactly that issuer (Discovery §4.3), and an
-/// authorization endpoint to which a browser can be sent without running a script: apps navigate to
-/// it.
+/// Checks that a browser can be sent to an authorization endpoint: apps navigate to it, and a URL
+/// such as `javascript:…` would run a script in the app.
+fn check_location(endpoint: &str) -> Result<(), Fault> {
+    let url = Url::parse(endpoint).ok().filter(|url| url.has_host() && matches!(url.scheme(), "http" | "https"));
+    url.map(drop).ok_or_else(|| Fault::Senseless("the authorization endpoint is not an http or https URL".to_owned()))
+}
+
+/// Reads an issuer's metadata. The document must name exactly that issuer (Discovery §4.3).
 pub async fn discover(outgoing: Outgoing<'_>, issuer: &str, now: Timestamp) -> Result<Metadata, Fault> {
     let url = format!("{}/.well-known/openid-configuration", issuer.trim_end_matches('/'));
     let check = |metadata: &Metadata| match &metadata.issuer {
-        named if named == issuer => outgoing.check(&metadata.authorization_endpoint).map(drop),
+        named if named == issuer => check_location(&metadata.authorization_endpoint),
         named => Err(Fault::Senseless(format!("the metadata of {issuer} names another issuer: {named}"))),
     };
     METADATA.read(outgoing, &url, (FRESH, now), check).await.map(Arc::unwrap_or_clone)

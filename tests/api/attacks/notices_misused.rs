@@ -191,3 +191,19 @@ async fn a_concurrent_change_is_undone_or_happens_afterwards() {
     assert!([200, 401].contains(&set.status()), "{}", set.text());
     assert_eq!(user(&app, &ada.user_id).await["requires_totp_mfa"], false, "an ended session makes no further changes");
 }
+
+#[tokio::test]
+async fn an_unproved_address_gets_five_notices_in_an_hour_whatever_changes() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up(ADA).await;
+    let caller = app.signed_in(&ada);
+    for _ in 0..4 {
+        for totp in [json!(SECRET), json!(null)] {
+            let changed = caller.patch("/api/v1/users/me", json!({ "totp_secret_base64": totp })).await;
+            assert_eq!(changed.status(), 200, "{}", changed.text());
+        }
+    }
+    assert_eq!(notices(&app, ADA).await.len(), 4);
+    app.advance(SignedDuration::from_hours(1));
+    assert_eq!(notices(&app, ADA).await.len(), 5);
+}

@@ -117,11 +117,11 @@ async fn disabling_and_enabling_emailed_codes_is_notified() {
     let ada = verified(&app, ADA).await;
     let own = app.signed_in(&ada);
     // Enabling codes that work anyway, and disabling them twice, changes nothing.
-    for (enabled, count, text) in [(true, 0, ""), (false, 1, "can no longer"), (false, 1, "can no longer"), (true, 2, "can be used to")] {
+    for (enabled, count, text) in [(true, 0, ""), (false, 1, "disabled"), (false, 1, "disabled"), (true, 2, "was ")] {
         app.advance(SignedDuration::from_secs(1));
         assert_eq!(own.patch("/api/v1/users/me", json!({ "otp_auth_enabled": enabled })).await.status(), 200);
         let lines = told(&app, ADA, count).await;
-        assert!(lines.iter().all(|line| line.starts_with("Codes and links from emails") && line.contains(text)), "{lines:?}");
+        assert!(lines.iter().all(|line| line.starts_with("Sign-in by emailed code or link") && line.contains(text)), "{lines:?}");
     }
     press(&app, &link(&notices(&app, ADA).await[0])).await;
     assert_eq!(app.sign_in_by_mail(ADA).await.user_id, ada.user_id);

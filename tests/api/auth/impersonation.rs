@@ -1,5 +1,5 @@
-//! What a session that a server creates to act as a user cannot do: anything that would last longer
-//! than the session.
+//! Changes that an impersonation, a session that a server creates to act as a user, cannot make:
+//! those of credentials and keys, which would last longer than the session.
 
 use serde_json::{Value, json};
 use support::authenticator::{Ceremony, Page, SoftPasskey};
@@ -75,7 +75,8 @@ async fn an_impersonation_changes_no_credential() {
         assert_error(&support.request(method, path).json(body).send().await, 403, "REAUTHENTICATION_REQUIRED");
     }
     assert_eq!(app.table(), table);
-    // It can do everything else, also lock somebody out, and the user's own session can do all.
+    // Everything else is possible, including revoking a key, and the user's own session can make the
+    // changes.
     assert_eq!(support.patch(ME, json!({ "display_name": "Ada" })).await.status(), 200);
     assert_eq!(support.patch(&key_path, json!({ "revoked": true })).await.status(), 200);
     assert_eq!(own.patch(ME, json!({ "totp_secret_base64": SECRET })).await.status(), 200);
@@ -117,6 +118,9 @@ async fn a_sign_up_in_an_impersonation_makes_a_new_user() {
     let url = oauth_callback::flow(&app, &provider, oauth_callback::ada(), &token).await;
     let signed_up = oauth_callback::exchange(&app, &oauth_callback::parameter(&url, "code")).await;
     assert_eq!(signed_up.status(), 200, "{}", signed_up.text());
+    let tool = json!({ "anon_refresh_token": support.refresh_token });
+    let attached = app.client().post("/api/v1/auth/cli", tool).await;
+    assert_eq!((attached.status(), attached.code().as_str()), (400, "CLI_SESSION_NOT_ANONYMOUS"), "{}", attached.text());
     let user = app.server().get(&format!("/api/v1/users/{}", anonymous.user_id)).await.json();
     assert_eq!((&user["is_anonymous"], &user["has_password"], &user["oauth_providers"]), (&json!(true), &json!(false), &json!([])));
 }

@@ -77,8 +77,8 @@ async fn a_page_of_the_blog_is_a_document_like_others() {
     assert_eq!(app.anonymous().get("/feed.xml?page=3").await.text(), feed.text(), "only the blog has pages");
 }
 
-/// Each form of a query is one of its own for caches, so an answer to a form that no link has must
-/// not cost any reads.
+/// Caches tell all forms of a query apart, so an answer to a form that no link has must not cost any
+/// reads.
 #[tokio::test]
 async fn another_form_of_a_number_leads_to_the_path_without_a_query() {
     let app = TestApp::start().await;
@@ -100,7 +100,7 @@ async fn another_form_of_a_number_leads_to_the_path_without_a_query() {
 }
 
 #[tokio::test]
-async fn what_is_after_the_last_post_costs_no_reads_of_posts() {
+async fn pages_after_the_last_post_read_no_posts() {
     let app = TestApp::start().await;
     app.publish(&long_blog(120)).await;
     for (path, status) in [("/blog?page=4", 404), ("/blog?page=999999", 404), ("/api/v1/blog-posts?offset=120", 200)] {
@@ -112,7 +112,7 @@ async fn what_is_after_the_last_post_costs_no_reads_of_posts() {
 }
 
 #[tokio::test]
-async fn a_list_at_an_odd_offset_ends_at_the_next_hundred() {
+async fn a_list_at_an_offset_between_hundreds_ends_at_the_next_hundred() {
     let app = TestApp::start().await;
     app.publish(&long_blog(250)).await;
     let all = app.anonymous().get("/api/v1/blog-posts").await.json()["data"].as_array().unwrap().clone();

@@ -8,7 +8,6 @@ use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
 use jiff::SignedDuration;
 use model::outbox::status::Status;
-use model::outbox::work::Rendering;
 use serde_json::{Value, json};
 use store::Error;
 use store::outbox::OutboxRow;
@@ -100,7 +99,7 @@ async fn expired_bodies_are_deleted_without_side_effects() {
     let entry = read(&app, &sent).await;
     assert_eq!((&entry["html"], &entry["subject"], &entry["status"]), (&Value::Null, &json!("Greetings"), &json!("sent")));
     assert_eq!(listed(&app, &sent).await, entry);
-    // Before the machine's clock, the bodies of the waiting email have expired, too.
+    // By the machine's clock, the bodies of the waiting email have expired, too.
     app.advance(SignedDuration::from_hours(1));
     let mail = app.last_mail(&ada.email).await.0;
     assert_eq!(read(&app, &waiting).await["status"], "sent");
@@ -178,10 +177,6 @@ async fn row(app: &TestApp, id: &str) -> OutboxRow {
     app.app.store.outbox_entry(app.project_id(), EmailId::parse(id).unwrap()).await.unwrap().unwrap()
 }
 
-fn rendering(html: &str) -> Rendering {
-    Ok(("Greetings".to_owned(), Some(html.to_owned()), None))
-}
-
 #[tokio::test]
 async fn a_worker_that_was_overtaken_does_not_replace_bodies() {
     let (app, _, id) = with_entry(Status::Preparing).await;
@@ -194,7 +189,10 @@ async fn a_worker_that_was_overtaken_does_not_replace_bodies() {
         store.replace_outbox_entry(&preparing, &claimed).await.unwrap();
         claims.push((Uuid::from_u128(number), row(&app, &id).await));
     }
-    let finished = |(claim, row): &(Uuid, OutboxRow), html| row.entry.clone().finish_rendering(*claim, rendering(html), app.now()).unwrap();
+    let finished = |(claim, row): &(Uuid, OutboxRow), html: &str| {
+        let mail = ("Greetings".to_owned(), Some(html.to_owned()), None);
+        row.entry.clone().finish_rendering(*claim, Ok(mail), app.now()).unwrap()
+    };
     let late = store.replace_outbox_entry(&claims[0].1, &finished(&claims[0], "late")).await;
     assert!(matches!(late, Err(Error::Conflict(_))));
     store.replace_outbox_entry(&claims[1].1, &finished(&claims[1], "current")).await.unwrap();

@@ -150,7 +150,7 @@ async fn a_template_error_does_not_reveal_the_code() {
     app.deliver().await;
     let entry = read(&app, &id).await;
     assert_eq!(entry["status"], "server-error", "{entry}");
-    let told = "the email cannot be rendered: rendering it to send it failed, so check its template and theme";
+    let told = "the email cannot be rendered: check its template and theme";
     assert_eq!((&entry["server_error"], &entry["send_attempt_errors"][0]["internal_message"]), (&json!(told), &json!(told)));
     patch(&app, &id, json!({ "subject_source": "{{ variables.otp }}" })).await;
     assert_eq!(sign_in(&app, &app.last_mail("ada@example.com").await.code()).await, 200);

@@ -1,6 +1,5 @@
-//! A key that a client creates for a team works no longer than its creator's account stays in the
-//! same hands: an intruder who had a session of a team's administrator must not keep access to the
-//! team.
+//! A key that a client creates for a team stops working once its creator's account changes hands or
+//! its creator reports an intruder, who must not keep access to the team.
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -60,7 +59,7 @@ async fn the_creator_is_told_and_ends_the_key_by_the_link_of_the_email() {
 }
 
 #[tokio::test]
-async fn a_new_owner_of_the_creator_s_account_ends_the_key() {
+async fn a_new_owner_of_the_creators_account_ends_the_key() {
     let app = started().await;
     app.configure(json!({ "config": { "magic_link_enabled": true } })).await;
     let squatter = app.sign_up(ADA).await;

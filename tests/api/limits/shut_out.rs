@@ -1,4 +1,5 @@
-//! Whoever has a session of a user cannot use up the limits of what the user needs to end it.
+//! An intruder in one session cannot use up the limit of the operations with which the user ends
+//! that session.
 
 use model::limit::{Limits, Rate, Rule};
 use serde_json::json;

@@ -49,6 +49,13 @@ impl Signed {
         Ok(signed.filter(|signed| signed.session.is_live(&signed.row.user, settings, now)))
     }
 
+    /// Whether the session can be attached to a sign-in, for a browser to take it over: that of an
+    /// anonymous user, unless it is an impersonation, which would become a session that lasts
+    /// longer.
+    pub(crate) fn may_be_attached(&self) -> bool {
+        self.row.user.is_anonymous && !self.session.is_impersonation
+    }
+
     /// Refuses a user whom an administrator has restricted, or who lacks a second factor that the
     /// project requires: a tool cannot set one up.
     pub(crate) fn check_unrestricted(&self, project: &Project) -> Result<(), KnownError> {

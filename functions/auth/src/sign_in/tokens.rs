@@ -129,8 +129,7 @@ pub(crate) fn access_token(app: &App, project: &Project, user: &User, session: &
 
 /// Exchanges a refresh token: records the use of the session and, if the session is live, of the
 /// user, and returns an access token. Only a live session counts as activity of the user, so this
-/// takes two round trips. If the place of use has changed, recording the new place takes another
-/// one.
+/// takes two round trips, and more for the first refresh of a day, a new place, or changed teams.
 pub(crate) async fn refresh(app: &App, project: &Project, token: &SecretString, claim: TokenClaim, place: &Place) -> Result<String, Error> {
     let now = app.clock.now();
     let settings = &project.config.sessions;

@@ -285,9 +285,9 @@ fn failure_title(status: Status) -> &'static str {
 /// shows the error.
 fn no_preview(status: Status, is_rendered: bool) -> Option<String> {
     match status {
-        _ if is_rendered => {
-            Some("The stored copy of this email has expired. An email that still waits is rendered again when it is sent.".to_owned())
-        }
+        _ if is_rendered => Some(
+            "The stored copy of this email has expired. If the email is still waiting, it is rendered again when it is sent.".to_owned(),
+        ),
         Status::RenderError => None,
         Status::Skipped => Some("The email was skipped before it was rendered, so there is nothing to show.".to_owned()),
         Status::ServerError => Some("Sending failed before the email was rendered; see the error above.".to_owned()),

@@ -43,7 +43,7 @@ impl<T: ToSchema> Describe for ContentPath<T> {
 pub trait Numbered: ToSchema {
     /// The name of the parameter.
     const NAME: &'static str;
-    /// The least number that differs from an absent one.
+    /// The smallest number whose answer differs from that without the parameter.
     const LEAST: usize;
 }
 

@@ -62,8 +62,7 @@ impl AccessToken {
 /// and the published SDK always accepts restricted users. So that the restriction of a user by an
 /// administrator, and the second factor that a session owes, are enforced nonetheless, operations
 /// with a rate limit reject such requests of clients unless the route is open to them
-/// ([`Route::open_to_restricted`],
-/// [`Route::open_to_owing`]).
+/// ([`Route::open_to_restricted`], [`Route::open_to_owing`]).
 fn allowed(headers: &HeaderMap, limited: Option<&Route>) -> Result<Allowed, KnownError> {
     let anonymous = header(headers, "allow-anonymous-user")? == Some("true");
     let restricted = anonymous || header(headers, "allow-restricted-user")? == Some("true");

@@ -74,10 +74,11 @@ impl Changed<'_> {
             return Ok(Vec::new());
         }
         let kinds: Vec<Kind> = changes.iter().map(|change| change.kind).collect();
+        // An unverified address may belong to a stranger, whom the account's creator could flood. So
+        // all changes count as one kind.
         let is_proved = before.channels.iter().any(|channel| channel.is_verified);
-        let notices = &mut after.notices;
-        let sent_at = if is_proved { notices.admit(&kinds, now) } else { notices.admit_to_unproved(&kinds, now) };
-        let Some(sent_at) = sent_at else { return Ok(Vec::new()) };
+        let counted = if is_proved { kinds } else { vec![Kind::AddressAdded] };
+        let Some(sent_at) = after.notices.admit(&counted, now) else { return Ok(Vec::new()) };
         let mut variables = facts(place, now);
         variables.insert("changes".to_owned(), json!(changes));
         variables.insert("is_last".to_owned(), json!(sent_at > now));

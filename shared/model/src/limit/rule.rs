@@ -156,7 +156,7 @@ impl Rule {
             Self::TestEmailAddress => ("test-email-address", Limit::TestEmail, Rate::new(20, 600), "Test emails requested by an IP address"),
             Self::WebhookTest => ("webhook-test", Limit::WebhookTest, Rate::new(20, 600), "Test events that an administrator sends to webhook endpoints"),
             Self::WebhookReplay => ("webhook-replay", Limit::WebhookReplay, Rate::new(120, 600), "Requests of an administrator that deliver failed events again"),
-            Self::SecureAccount => ("secure-account", Limit::SecureAccount, Rate::new(60, 600), "Sign-outs, ended sessions, password changes, removed credentials and revoked API keys in a session"),
+            Self::SecureAccount => ("secure-account", Limit::SecureAccount, Rate::new(60, 600), "Sign-outs, ended sessions, password changes, removed credentials, addresses and devices, and changed API keys in a session"),
             Self::Write => ("write", Limit::Write, Rate::new(300, 60), "Other writes by a user"),
             Self::WriteServer => ("write-server", Limit::Write, Rate::new(3000, 60), "Other writes, and previews of emails, with the key of a server or an administrator"),
             Self::Unproved => ("unproved", Limit::Unproved, Rate::new(120, 600), "Wrong keys, unknown projects and checks of versions from an IP address"),

@@ -45,7 +45,7 @@ pub enum Kind {
     AddressRemoved,
     /// An address became the primary one.
     AddressMadePrimary,
-    /// Emailed codes and links, which the user had disabled, can be used to sign in again.
+    /// Sign-in by emailed codes and links was enabled, after it had been disabled.
     EmailCodesEnabled,
     /// Emailed codes and links can no longer be used to sign in.
     EmailCodesDisabled,
@@ -76,6 +76,16 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// The kind under which the account counts a notice. Kinds that earlier versions do not know
+    /// must not be stored in the account, which these versions could not read.
+    pub(crate) fn counted_as(self) -> Self {
+        match self {
+            Self::EmailCodesEnabled => Self::AddressAdded,
+            Self::EmailCodesDisabled => Self::AddressRemoved,
+            known => known,
+        }
+    }
+
     /// The topic that the kind of change belongs to.
     pub fn topic(self) -> Topic {
         match self {

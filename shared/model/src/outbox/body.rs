@@ -1,13 +1,13 @@
 //! The bodies of an email, stored in an item of their own from rendering until a day after the
-//! email has ended, that is, was sent, skipped or given up. Administrators can see what was sent
-//! during that day; the rest of the entry is kept.
+//! email has ended (it was sent, skipped or given up), or until it has waited too long. Until then,
+//! administrators can see them; the rest of the entry is kept.
 //!
 //! The bodies are most of what an email stores, and each change of an entry is charged for the
 //! whole entry, in the table and in the index of the list. So the bodies are written once, when
-//! they are rendered, with an expiry: those of an email with codes, which is rendered again when it
-//! is sent, with one that suits an email that ends within [`SLACK`] of the time when it is due;
-//! those of any other email, which may wait in its queue for days, with one [`WAIT`] after that
-//! time. When the email ends, the expiry is corrected if it does not fit.
+//! they are rendered, with an expiry. An email with codes is rendered again when it is sent, so its
+//! bodies expire [`BODY_LIFE`] and [`SLACK`] after it is due. Any other email may wait in its queue
+//! for days, so its bodies expire [`WAIT`] after it is due. When the email ends, the expiry is
+//! corrected if necessary.
 //!
 //! DynamoDB deletes expired items free of charge, but up to a few days late: readers check the time
 //! themselves. An email whose bodies are missing is rendered again when it is sent.

@@ -5,15 +5,15 @@ use serde::{Deserialize, Serialize};
 use wire::clock::{Millis, after};
 
 /// The longest time for which the table may contain the bodies of an ended email after they count
-/// as erased, apart from DynamoDB's own delay.
+/// as erased, apart from DynamoDB's own delay, and unless changing the expiry failed.
 pub const SLACK: SignedDuration = SignedDuration::from_hours(1);
 
 /// The expiry and size of bodies that are stored in a separate item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {
-    /// When the item with the bodies expires, in milliseconds since the Unix epoch; absent if it is
-    /// not known yet when the email will end. Without it, earlier versions cannot read the entry:
-    /// they would send the email without its bodies.
+    /// When the item with the bodies expires, in milliseconds since the Unix epoch; absent while an
+    /// email without codes has not ended. This is deliberate: earlier versions cannot read such an
+    /// entry, and so do not send the email without its bodies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Millis>,
     /// The approximate size of the bodies before compression, in bytes.

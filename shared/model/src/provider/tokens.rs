@@ -40,12 +40,12 @@ pub struct ProviderTokens {
 /// callback alone does not prove who began the flow (RFC 9700 §4.7).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewTokens {
-    /// The account, which is the user's that has the same id at the same provider.
+    /// The account; the user's account with the same id at the same provider gets the tokens.
     pub account: ProviderAccount,
     /// The tokens.
     pub tokens: ProviderTokens,
     /// Whether they replace tokens that have further scopes: if the flow was begun to link the
-    /// account, or asked for scopes beyond those for signing in.
+    /// account, or with a `provider_scope`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replaces_wider: bool,
 }

@@ -72,7 +72,7 @@ pub enum Event {
     /// An address was verified.
     #[deserr(rename = "address-verified")]
     AddressVerified,
-    /// Emailed codes and links, which the user had disabled, can be used to sign in again.
+    /// Sign-in by emailed codes and links was enabled, after it had been disabled.
     #[deserr(rename = "email-codes-enabled")]
     EmailCodesEnabled,
     /// Emailed codes and links can no longer be used to sign in.

@@ -11,10 +11,6 @@ use crate::notice::kind::Kind;
 /// How many notices of one kind of change are sent immediately within an hour.
 pub const AT_ONCE: u32 = 4;
 
-/// How many notices, of whatever kinds of change, are sent within an hour to an address that is not
-/// verified: it may belong to a stranger, whom the account's creator could otherwise flood.
-pub const TO_UNPROVED: u32 = 2;
-
 const WINDOW: SignedDuration = SignedDuration::from_hours(1);
 
 /// The maximum number of ranges of undone changes in an account. Beyond this number, the two oldest
@@ -75,18 +71,12 @@ impl Notices {
         self.latest + 1
     }
 
-    /// Counts a notice that goes to an unverified address, as [`Self::admit`] does; also `None` if
-    /// [`TO_UNPROVED`] notices were sent within an hour.
-    pub fn admit_to_unproved(&mut self, kinds: &[Kind], now: Timestamp) -> Option<Timestamp> {
-        let sent: u32 = self.recent.iter().filter(|recent| now < after(recent.since, WINDOW)).map(|recent| recent.count).sum();
-        (sent < TO_UNPROVED).then(|| self.admit(kinds, now)).flatten()
-    }
-
     /// Counts a notice about changes of these kinds and returns when to send the notice; `None` if
     /// a scheduled notice covers the changes.
     pub fn admit(&mut self, kinds: &[Kind], now: Timestamp) -> Option<Timestamp> {
         self.recent.retain(|recent| now < after(recent.since, WINDOW));
-        for kind in kinds {
+        let kinds: Vec<Kind> = kinds.iter().map(|kind| kind.counted_as()).collect();
+        for kind in &kinds {
             if !self.recent.iter().any(|recent| recent.kind == *kind) {
                 self.recent.push(Recent { kind: *kind, since: now, count: 0 });
             }

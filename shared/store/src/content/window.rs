@@ -44,7 +44,8 @@ fn wanted(ranges: &[Range<usize>], later: usize, window: Window) -> BTreeSet<usi
 impl Store {
     /// The posts of a window among those that are public at this time, and how many are public in
     /// all. One round trip, and more if the pages that were read have posts whose time has not
-    /// come; none for a window after the last post, whose number of public posts may be too high.
+    /// come. A window after the last post takes none; the number then includes posts whose time has
+    /// not come.
     pub(super) async fn posts_of(&self, head: &Head, now: Timestamp, window: Window) -> Result<(Vec<BlogPost>, usize), Error> {
         let publication = &head.publication;
         if publication.counts.len() != publication.pages.len() {

@@ -6,7 +6,7 @@
 //! changed since they were read are left out and the transaction is tried again. The outcomes are
 //! counted in the same transaction ([`crate::outbox::delivery`]). A transaction costs two units for
 //! each KB of the entries and counters. Writing a single entry without counts costs half as much.
-//! Bodies are written before the transaction, each for itself.
+//! Bodies are written before the transaction, each in a request of its own.
 
 use futures_util::future::try_join_all;
 
@@ -26,7 +26,7 @@ const MAX_BYTES: usize = 3_000_000;
 
 const _: () = assert!(AT_ONCE + delivery::COUNT_SHARDS as usize <= MAX_WRITES);
 
-/// A transition whose bodies are written, with the write of its entry.
+/// A transition, after the attempt to write its bodies, with the write of its entry.
 struct Ready {
     moved: OutboxMove,
     entry: Write,

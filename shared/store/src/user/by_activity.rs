@@ -35,9 +35,9 @@ pub(super) fn is_placed(item: &Item) -> bool {
 
 impl Store {
     /// Records that a user was active in a session, and returns the user; `None` if the user no
-    /// longer exists, or has ended all sessions since this one began and did not keep it. The
-    /// caller must know that the session has not ended on its own. Costs at most two units for each
-    /// KB, and two more for the first activity of an hour.
+    /// longer exists, or if all sessions except a kept one were ended after this one began, and
+    /// this one was not kept. The caller must know that the session has not ended on its own. Costs
+    /// at most two units for each KB, and two more for the first activity of an hour.
     pub async fn touch_user(&self, project: &ProjectId, session: &Session, now: Timestamp) -> Result<Option<UserRow>, Error> {
         // Items of earlier versions have no epoch, which counts as epoch 0.
         let first = if session.epoch == 0 { " OR attribute_not_exists(d.session_epoch)" } else { "" };
