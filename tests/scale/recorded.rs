@@ -179,8 +179,8 @@ impl Watched {
         accesses
     }
 
-    /// The change in storage by a write: plus the new item, minus the old one. The two may expire at
-    /// different times.
+    /// The change in storage by a write: plus the new item, minus the old one. The two may expire
+    /// at different times.
     fn growth(&self, before: Option<&Item>, after: Option<&Item>) -> Vec<Stored> {
         let now = f64::from(i32::try_from(self.app.now().as_millisecond() / 1000).unwrap());
         let size = |item: &Item| f64::from(u32::try_from(item_size(item) + OVERHEAD).unwrap());

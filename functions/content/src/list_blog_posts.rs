@@ -28,9 +28,9 @@ impl Numbered for Part {
     const LEAST: usize = 1;
 }
 
-/// A list at an offset that is not a multiple of this number ends at the next multiple. Each offset is
-/// cached on its own, so long lists at every offset would let one caller read all posts thousands
-/// of times in a minute.
+/// A list at an offset that is not a multiple of this number ends at the next multiple. Each offset
+/// is cached on its own, so long lists at every offset would let one caller read all posts
+/// thousands of times in a minute.
 const STEP: usize = 100;
 
 /// The posts of the list after the newest `skip` ones.

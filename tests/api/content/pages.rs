@@ -77,8 +77,8 @@ async fn a_page_of_the_blog_is_a_document_like_others() {
     assert_eq!(app.anonymous().get("/feed.xml?page=3").await.text(), feed.text(), "only the blog has pages");
 }
 
-/// Caches tell all forms of a query apart, so an answer to a form that no link has must not cost any
-/// reads.
+/// Caches tell all forms of a query apart, so an answer to a form that no link has must not cost
+/// any reads.
 #[tokio::test]
 async fn another_form_of_a_number_leads_to_the_path_without_a_query() {
     let app = TestApp::start().await;

@@ -74,8 +74,8 @@ impl Changed<'_> {
             return Ok(Vec::new());
         }
         let kinds: Vec<Kind> = changes.iter().map(|change| change.kind).collect();
-        // An unverified address may belong to a stranger, whom the account's creator could flood. So
-        // all changes count as one kind.
+        // An unverified address may belong to a stranger, whom the account's creator could flood.
+        // So all changes count as one kind.
         let is_proved = before.channels.iter().any(|channel| channel.is_verified);
         let counted = if is_proved { kinds } else { vec![Kind::AddressAdded] };
         let Some(sent_at) = after.notices.admit(&counted, now) else { return Ok(Vec::new()) };

@@ -1,6 +1,7 @@
 //! Patterns of hosts, in the trusted domains of a project.
 
-/// The longest name of a host, in bytes (RFC 1035 §2.3.4: 255 octets with the first length byte and the root).
+/// The longest name of a host, in bytes (RFC 1035 §2.3.4: 255 octets with the first length byte and
+/// the root).
 pub(crate) const MAX_HOST: usize = 253;
 
 /// Matches a host against a pattern: `**` stands for one or more characters, `*` for one or more

@@ -43,7 +43,8 @@ pub(crate) fn body_write(row: &OutboxRow, change: BodyChange) -> Result<Write, E
 
 impl Store {
     /// Changes the item with the bodies before its entry. A conflict is no error: if the bodies are
-    /// those of a later rendering, the write of the entry fails; if there are none, nothing expires.
+    /// those of a later rendering, the write of the entry fails; if there are none, nothing
+    /// expires.
     pub(crate) async fn write_body(&self, body: Option<Write>) -> Result<(), Error> {
         let Some(body) = body else { return Ok(()) };
         match self.write_unrecorded(body).await {
