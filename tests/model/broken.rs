@@ -40,6 +40,10 @@ const SPARE: &[(&str, &str)] = &[
     ("Update U/SESSION: d.last_used_at > :idle", STILL),
     ("Update U/USER: (attribute_not_exists(d.wrong_passwords) OR d.wrong_passwords < :most)", GUESSES),
     ("Update U/USER: attribute_exists(pk) AND (attribute_not_exists(d.wrong_passwords) OR d.wrong_passwords < :most)", GUESSES),
+    (
+        "Update U/USER: (d.session_epoch = :epoch OR d.kept_session = :session OR attribute_not_exists(d.session_epoch))",
+        "it only decides whether the use of an ended session counts as activity of the user",
+    ),
     ("Update U/USER: d.session_epoch = :epoch", "every write that raises the session epoch also raises the credential epoch"),
     ("Update U/USER: d.totp.secret = :secret", "no client changes the authenticator app"),
     ("Update V/RELEASE: d.used = :no", "the link's address is already released after its first use"),

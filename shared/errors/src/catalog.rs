@@ -300,8 +300,8 @@ catalog! {
         "Leave out `X-Service-Development-Override-Key`, and send a key of the project.";
     UserHasPassword: "The user already has a password.",
         "Update it with `POST /api/v1/auth/password/update`.";
-    ReauthenticationRequired: "The project requires the user to reauthenticate for this change or deletion, or the session is an impersonation.",
-        "Ask for the password or a code, and send it to `POST /api/v1/auth/sessions/current/reauthenticate`; in an impersonation, use server access.";
+    ReauthenticationRequired: "The change or deletion requires that the user reauthenticates first; an impersonation cannot make it.",
+        "Ask for the password or a code, and send it to `POST /api/v1/auth/sessions/current/reauthenticate`.";
     UserDeletionNotEnabled: "The project does not let users delete themselves.",
         "Turn on `users.allowClientUserDeletion`, or delete the user with server access.";
     PrimaryEmailRequired: "The user has no primary address.",
