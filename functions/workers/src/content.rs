@@ -60,6 +60,7 @@ impl Letter {
 /// An email to send, or the reason why it cannot be rendered; and its codes, so that they can be
 /// removed from the outcome of sending.
 pub(crate) struct Opened {
+    pub(crate) id: EmailId,
     pub(crate) letter: Result<Letter, Failure>,
     pub(crate) codes: Codes,
 }
@@ -67,13 +68,12 @@ pub(crate) struct Opened {
 /// The emails of entries, as their recipients get them. An email with codes is rendered again with
 /// its codes, and so is one whose stored bodies are missing, for example because they have expired.
 /// Emails that were not rendered because others had taken too long are left out.
-pub(crate) async fn open_all(app: &App, parties: &Parties, rows: &[&OutboxRow]) -> Result<HashMap<EmailId, Opened>, store::Error> {
-    let (mut opened, mut to_render) = (HashMap::new(), Vec::new());
-    let mut stored = stored_bodies(app, rows).await?;
-    for row in rows {
+pub(crate) async fn open_all(app: &App, parties: &Parties, rows: &[&OutboxRow]) -> Result<Vec<Opened>, store::Error> {
+    let (mut opened, mut to_render) = (Vec::with_capacity(rows.len()), Vec::new());
+    for (row, body) in rows.iter().zip(stored_bodies(app, rows).await?) {
         let id = row.entry.id;
-        if let Some(letter) = stored.remove(&id).and_then(|body| Letter::of(&row.entry, body)) {
-            opened.insert(id, Opened { letter: Ok(letter), codes: row.entry.clear_codes() });
+        if let Some(letter) = body.and_then(|body| Letter::of(&row.entry, body)) {
+            opened.push(Opened { id, letter: Ok(letter), codes: row.entry.clear_codes() });
             continue;
         }
         match sealed::opened(app, &row.project, &row.entry) {
@@ -84,7 +84,7 @@ pub(crate) async fn open_all(app: &App, parties: &Parties, rows: &[&OutboxRow]) 
             Err(error) => {
                 tracing::error!(%error, %id, "the codes of an email cannot be decrypted");
                 let letter = Err(unsendable(app, "its codes cannot be decrypted with this deployment's secret, so send a new code"));
-                opened.insert(id, Opened { letter, codes: Codes::default() });
+                opened.push(Opened { id, letter, codes: Codes::default() });
             }
         }
     }
@@ -95,21 +95,30 @@ pub(crate) async fn open_all(app: &App, parties: &Parties, rows: &[&OutboxRow]) 
         // The error of the rendering may contain a code, so another error replaces it.
         let letter = rendered.rendering.map(|(subject, html, text)| Letter { subject, html, text, unsubscribe_url });
         let letter = letter.map_err(|_| unsendable(app, "check its template and theme"));
-        opened.insert(row.entry.id, Opened { letter, codes: Codes::of(&row.entry.variables) });
+        opened.push(Opened { id: row.entry.id, letter, codes: Codes::of(&row.entry.variables) });
     }
     Ok(opened)
 }
 
-/// The stored bodies of the entries without codes.
-async fn stored_bodies(app: &App, rows: &[&OutboxRow]) -> Result<HashMap<EmailId, Body>, store::Error> {
-    let Some(first) = rows.first() else { return Ok(HashMap::new()) };
-    let without_codes = rows.iter().map(|row| &row.entry).filter(|entry| !entry.has_sealed_codes());
-    let mut bodies = app.store.bodies(&first.project, without_codes.clone(), app.clock.now()).await?;
-    // An entry of an earlier version contains its bodies.
-    bodies.extend(without_codes.filter_map(|entry| {
-        let mail = entry.rendered.as_ref().filter(|mail| mail.kept.is_none())?;
-        Some((entry.id, Body { html: mail.html.clone(), text: mail.text.clone() }))
-    }));
+/// The stored bodies of entries of one project, in their order; `None` for those with codes, and for
+/// those whose bodies are missing.
+async fn stored_bodies(app: &App, rows: &[&OutboxRow]) -> Result<Vec<Option<Body>>, store::Error> {
+    let mut bodies: Vec<Option<Body>> = Vec::with_capacity(rows.len());
+    let (mut places, mut ids) = (Vec::new(), Vec::new());
+    for row in rows {
+        // An entry of an earlier version contains its bodies.
+        let mail = row.entry.rendered.as_ref().filter(|mail| mail.kept.is_none() && !row.entry.has_sealed_codes());
+        bodies.push(mail.map(|mail| Body { html: mail.html.clone(), text: mail.text.clone() }));
+        if !row.entry.has_sealed_codes() && row.entry.has_kept_bodies(app.clock.now()) {
+            places.push(bodies.len() - 1);
+            ids.push(row.entry.id);
+        }
+    }
+    if let Some(row) = rows.first() {
+        for (place, body) in places.into_iter().zip(app.store.bodies(&row.project, &ids).await?) {
+            bodies[place] = body;
+        }
+    }
     Ok(bodies)
 }
 

@@ -119,7 +119,7 @@ async fn send_all(
     let queued: Vec<&OutboxRow> = claims.iter().map(|claim| &claim.row).collect();
     let mut opened = content::open_all(app, parties, &queued).await?;
     // Emails that were not rendered in time stay queued.
-    claims.retain(|claim| opened.contains_key(&claim.row.entry.id));
+    claims.retain(|claim| opened.iter().any(|opened| opened.id == claim.row.entry.id));
     if app.clock.now() >= until {
         return Ok(0);
     }
@@ -128,8 +128,8 @@ async fn send_all(
     reached("claimed", rows.len());
     let count = rows.iter().map(|row| tokens(&row.entry)).sum();
     let sending = rows.into_iter().filter_map(|row| {
-        let opened = opened.remove(&row.entry.id)?;
-        Some(send(app, mailer, parties, row, opened).boxed())
+        let place = opened.iter().position(|opened| opened.id == row.entry.id)?;
+        Some(send(app, mailer, parties, row, opened.swap_remove(place)).boxed())
     });
     let mut sent = sending.collect::<FuturesUnordered<_>>().ready_chunks(AT_ONCE);
     while let Some(moves) = sent.next().await {
@@ -150,7 +150,7 @@ async fn send(app: &App, mailer: &dyn Mailer, parties: &Parties, row: OutboxRow,
         .await
         .inspect_err(|error| tracing::warn!(%error, "the recipient of an email could not be read from the table"))
         .ok()?;
-    let Opened { letter, codes } = opened;
+    let Opened { letter, codes, .. } = opened;
     let outcome = match (recipients(&row.entry, user.as_ref()), letter) {
         (Err(reason), _) => Outcome::Skipped(reason),
         (_, Err(failure)) => Outcome::Final(failure),

@@ -6,8 +6,6 @@
 //! for each 4 KB when they are read; deleting them is free. [`model::outbox::body`] explains when
 //! they expire.
 
-use std::collections::HashMap;
-
 use jiff::Timestamp;
 use model::outbox::OutboxEntry;
 use model::outbox::body::{Body, BodyChange};
@@ -27,9 +25,9 @@ fn body_key(project: &ProjectId, id: EmailId) -> Key {
     Key::new(entry_key(project, id).pk, "BODY")
 }
 
-/// A change to the item with the bodies, which goes with a change of the entry in this row. A
-/// conflict means that the bodies are those of a later rendering, or do not exist.
-pub(crate) fn body_write(row: &OutboxRow, change: BodyChange) -> Result<Write, Error> {
+/// The write of a change to the item with the bodies. A conflict means that the bodies are those of a
+/// later rendering, or do not exist.
+fn body_write(row: &OutboxRow, change: BodyChange) -> Result<Write, Error> {
     let is_not_later = "(attribute_not_exists(version) OR version <= :version)";
     let update = |expression, until: Timestamp| {
         let write = Write::update(body_key(&row.project, row.entry.id), expression).name("#ttl", table::TTL);
@@ -42,34 +40,33 @@ pub(crate) fn body_write(row: &OutboxRow, change: BodyChange) -> Result<Write, E
 }
 
 impl Store {
-    /// Changes the item with the bodies before its entry. A conflict is no error: if the bodies are
-    /// those of a later rendering, the write of the entry fails; if there are none, nothing
-    /// expires.
-    pub(crate) async fn write_body(&self, body: Option<Write>) -> Result<(), Error> {
-        let Some(body) = body else { return Ok(()) };
-        match self.write_unrecorded(body).await {
-            Err(Error::Conflict(_)) => Ok(()),
-            result => result,
+    /// Changes the item with the bodies, if a change of its entry requires that. A conflict is no
+    /// error: if the bodies are those of a later rendering, the write of the entry fails; if there
+    /// are none, nothing expires.
+    pub(crate) async fn write_body(&self, row: &OutboxRow, next: &OutboxEntry) -> Result<(), Error> {
+        let (next, change) = next.clone().parted();
+        let Some(change) = change.or_else(|| row.entry.discarded_bodies(&next)) else { return Ok(()) };
+        match self.write_unrecorded(body_write(row, change)?).await {
+            Ok(()) | Err(Error::Conflict(_)) => Ok(()),
+            Err(error) => {
+                tracing::warn!(%error, id = %next.id, "the bodies of an email could not be written");
+                Err(error)
+            }
         }
     }
 
-    /// The separately stored bodies of those entries that have some: one round trip for each
-    /// hundred of them, and none if there are none.
-    pub async fn bodies(
-        &self,
-        project: &ProjectId,
-        entries: impl IntoIterator<Item = &OutboxEntry>,
-        now: Timestamp,
-    ) -> Result<HashMap<EmailId, Body>, Error> {
-        let kept: Vec<EmailId> = entries.into_iter().filter(|entry| entry.has_kept_bodies(now)).map(|entry| entry.id).collect();
-        let mut bodies = HashMap::new();
-        for ids in kept.chunks(READS) {
+    /// The separately stored bodies of the given emails, in their order; `None` for an email
+    /// without them. One round trip for each hundred emails, and none if there are no emails.
+    pub async fn bodies(&self, project: &ProjectId, ids: &[EmailId]) -> Result<Vec<Option<Body>>, Error> {
+        let mut bodies = Vec::with_capacity(ids.len());
+        for ids in ids.chunks(READS) {
             let mut items = self.get_many(ids.iter().map(|id| body_key(project, *id))).await?;
             for id in ids {
-                match items.entity::<Body>(&body_key(project, *id)) {
-                    Ok(body) => bodies.extend(body.map(|body| (*id, body))),
-                    Err(error) => tracing::error!(%error, %id, "the bodies of an email cannot be parsed"),
-                }
+                let body = items.entity::<Body>(&body_key(project, *id));
+                bodies.push(body.unwrap_or_else(|error| {
+                    tracing::error!(%error, %id, "the bodies of an email cannot be parsed");
+                    None
+                }));
             }
         }
         Ok(bodies)
@@ -77,9 +74,10 @@ impl Store {
 
     /// Adds their bodies to the entries, for display.
     pub async fn with_bodies(&self, project: &ProjectId, mut entries: Vec<OutboxEntry>, now: Timestamp) -> Result<Vec<OutboxEntry>, Error> {
-        let mut bodies = self.bodies(project, &entries, now).await?;
-        for entry in &mut entries {
-            if let Some(body) = bodies.remove(&entry.id) {
+        let mut kept: Vec<&mut OutboxEntry> = entries.iter_mut().filter(|entry| entry.has_kept_bodies(now)).collect();
+        let ids: Vec<EmailId> = kept.iter().map(|entry| entry.id).collect();
+        for (entry, body) in kept.iter_mut().zip(self.bodies(project, &ids).await?) {
+            if let Some(body) = body {
                 entry.join(body);
             }
         }

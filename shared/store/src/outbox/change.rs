@@ -6,27 +6,15 @@ use model::outbox::{OutboxEntry, Source};
 use crate::client::Store;
 use crate::error::Error;
 use crate::item::{Item, integer, string};
-use crate::outbox::bodies::body_write;
 use crate::outbox::work::{self, Waiting};
 use crate::outbox::{OutboxRow, entry_key};
 use crate::write::Write;
 
-/// The writes for a change to an entry.
-pub(crate) struct Replacement {
-    pub(crate) entry: Write,
-    /// The change to the item with the bodies, which precedes that of the entry.
-    pub(crate) body: Option<Write>,
-}
-
-/// Replaces an entry on the condition that its version has not changed. Only the fields that differ
-/// are written, so that a change of the status does not write the texts again.
-pub(crate) fn replacement(row: &OutboxRow, next: &OutboxEntry) -> Result<Replacement, Error> {
-    let (next, change) = next.clone().parted();
-    let change = change.or_else(|| row.entry.discarded_bodies(&next));
-    Ok(Replacement { entry: replaced(row, &next)?, body: change.map(|change| body_write(row, change)).transpose()? })
-}
-
-fn replaced(row: &OutboxRow, next: &OutboxEntry) -> Result<Write, Error> {
+/// The write of an entry, on the condition that its version has not changed. Only the fields that
+/// differ are written, so that a change of the status does not write the texts again. The bodies of
+/// the email are written before ([`Store::write_body`]).
+pub(crate) fn replaced(row: &OutboxRow, next: &OutboxEntry) -> Result<Write, Error> {
+    let (next, _) = &next.clone().parted();
     let Changes { set, removed } = Changes::of(&row.entry, next)?;
     let mut write = Write::update(entry_key(&row.project, next.id), String::new())
         .on("version = :old")
@@ -82,8 +70,7 @@ impl Changes {
 impl Store {
     /// Replaces an entry; `Conflict` if it has changed since it was read.
     pub async fn replace_outbox_entry(&self, row: &OutboxRow, next: &OutboxEntry) -> Result<(), Error> {
-        let Replacement { entry, body } = replacement(row, next)?;
-        self.write_body(body).await?;
-        self.write(entry).await
+        self.write_body(row, next).await?;
+        self.write(replaced(row, next)?).await
     }
 }

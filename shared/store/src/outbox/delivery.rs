@@ -59,8 +59,8 @@ struct Counter<'a> {
 ///
 /// The emails are those of one transaction, so the few counters are searched one by one: maps would
 /// make the function that sends emails 2.8 KB larger (zipped; `tests/lambda/run build`).
-pub(crate) fn counts_of<'a>(moves: impl Iterator<Item = &'a OutboxMove>) -> Vec<Write> {
-    let mut counters: Vec<Counter<'a>> = Vec::new();
+pub(crate) fn counts_of(moves: &[OutboxMove]) -> Vec<Write> {
+    let mut counters: Vec<Counter<'_>> = Vec::new();
     for OutboxMove { row, next } in moves {
         let minute = minute(next.updated_at);
         let key = (&row.project, next.id.uuid().as_bytes()[14] % COUNT_SHARDS, minute.div_euclid(HOUR));

@@ -8,16 +8,17 @@
 //! each KB of the entries and counters. Writing a single entry without counts costs half as much.
 //! Bodies are written before the transaction, each in a request of its own.
 
-use futures_util::future::try_join_all;
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt as _, StreamExt as _};
 
 use crate::client::{MAX_WRITES, Store};
 use crate::error::Error;
 use crate::label::Label;
 use crate::outbox::OutboxRow;
-use crate::outbox::change::{Replacement, replacement};
+use crate::outbox::change::replaced;
 use crate::outbox::delivery::{self, counts_of};
 use crate::outbox::transition::OutboxMove;
-use crate::write::Write;
 
 /// The maximum number of entries in a transaction.
 pub const AT_ONCE: usize = 25;
@@ -25,12 +26,6 @@ pub const AT_ONCE: usize = 25;
 const MAX_BYTES: usize = 3_000_000;
 
 const _: () = assert!(AT_ONCE + delivery::COUNT_SHARDS as usize <= MAX_WRITES);
-
-/// A transition, after the attempt to write its bodies, with the write of its entry.
-struct Ready {
-    moved: OutboxMove,
-    entry: Write,
-}
 
 /// Divides the transitions into parts that each fit into a transaction.
 pub fn parts(moves: Vec<OutboxMove>) -> Vec<Vec<OutboxMove>> {
@@ -55,15 +50,22 @@ impl Store {
     /// Writes one of the [`parts`] and returns the entries in their new states, except those that
     /// had changed since they were read.
     pub async fn move_outbox_entries(&self, moves: Vec<OutboxMove>) -> Result<Vec<OutboxRow>, Error> {
-        let mut ready: Vec<Ready> = try_join_all(moves.into_iter().map(|moved| self.ready(moved))).await?.into_iter().flatten().collect();
+        // The same type of futures as that of emails that are sent, so that the function that sends
+        // them is 2.3 KB smaller (zipped; `tests/lambda/run build`).
+        let mut written: FuturesUnordered<BoxFuture<'_, Option<OutboxMove>>> =
+            moves.into_iter().map(|one| self.ready(one).boxed()).collect();
+        let mut moves = Vec::with_capacity(written.len());
+        while let Some(one) = written.next().await {
+            moves.extend(one);
+        }
         loop {
-            match self.try_move(&ready).await {
-                Ok(()) => return Ok(ready.into_iter().map(|ready| ready.moved.made()).collect()),
+            match self.try_move(&moves).await {
+                Ok(()) => return Ok(moves.into_iter().map(OutboxMove::made).collect()),
                 Err(Error::Conflict(conflict)) => {
-                    let before = ready.len();
-                    let numbered = ready.into_iter().enumerate();
-                    ready = numbered.filter(|(number, _)| !conflict.is_of(Label::Entry(*number))).map(|(_, ready)| ready).collect();
-                    if ready.len() == before {
+                    let before = moves.len();
+                    let mut numbers = 0..;
+                    moves.retain(|_| numbers.next().is_some_and(|number| !conflict.is_of(Label::Entry(number))));
+                    if moves.len() == before {
                         return Err(Error::Refused("a delivery counter could not be incremented".to_owned()));
                     }
                 }
@@ -72,19 +74,18 @@ impl Store {
         }
     }
 
-    /// Changes the bodies of an email. If that fails, the entry is left as it is, unless the email
-    /// has ended: its outcome must not be lost.
-    async fn ready(&self, moved: OutboxMove) -> Result<Option<Ready>, Error> {
-        let Replacement { entry, body } = replacement(&moved.row, &moved.next)?;
-        let is_written = self.write_body(body).await.inspect_err(|error| {
-            tracing::warn!(%error, id = %moved.next.id, "the bodies of an email could not be written");
-        });
-        Ok((is_written.is_ok() || moved.next.ended_at().is_some()).then_some(Ready { moved, entry }))
+    /// Changes the bodies of an email. If that fails, returns `None`, and the entry is left as it
+    /// is, unless the email has ended: its outcome must not be lost.
+    async fn ready(&self, one: OutboxMove) -> Option<OutboxMove> {
+        let is_written = self.write_body(&one.row, &one.next).await.is_ok();
+        (is_written || one.next.ended_at().is_some()).then_some(one)
     }
 
-    async fn try_move(&self, ready: &[Ready]) -> Result<(), Error> {
-        let entries = ready.iter().enumerate().map(|(number, ready)| ready.entry.clone().labelled(Label::Entry(number)));
-        let mut writes: Vec<Write> = entries.chain(counts_of(ready.iter().map(|ready| &ready.moved))).collect();
+    async fn try_move(&self, moves: &[OutboxMove]) -> Result<(), Error> {
+        let mut writes = counts_of(moves);
+        for (number, one) in moves.iter().enumerate() {
+            writes.push(replaced(&one.row, &one.next)?.labelled(Label::Entry(number)));
+        }
         match writes.len() {
             0 => Ok(()),
             1 => self.write(writes.remove(0)).await,
