@@ -100,8 +100,8 @@ pub(crate) async fn open_all(app: &App, parties: &Parties, rows: &[&OutboxRow]) 
     Ok(opened)
 }
 
-/// The stored bodies of entries of one project, in their order; `None` for those with codes, and for
-/// those whose bodies are missing.
+/// The stored bodies of entries of one project, in their order; `None` for those with codes, and
+/// for those whose bodies are missing.
 async fn stored_bodies(app: &App, rows: &[&OutboxRow]) -> Result<Vec<Option<Body>>, store::Error> {
     let mut bodies: Vec<Option<Body>> = Vec::with_capacity(rows.len());
     let (mut places, mut ids) = (Vec::new(), Vec::new());

@@ -25,8 +25,8 @@ fn body_key(project: &ProjectId, id: EmailId) -> Key {
     Key::new(entry_key(project, id).pk, "BODY")
 }
 
-/// The write of a change to the item with the bodies. A conflict means that the bodies are those of a
-/// later rendering, or do not exist.
+/// The write of a change to the item with the bodies. A conflict means that the bodies are those of
+/// a later rendering, or do not exist.
 fn body_write(row: &OutboxRow, change: BodyChange) -> Result<Write, Error> {
     let is_not_later = "(attribute_not_exists(version) OR version <= :version)";
     let update = |expression, until: Timestamp| {
