@@ -40,6 +40,7 @@ pub struct Pages {
 impl Numbered for Pages {
     const NAME: &'static str = "page";
     const LEAST: usize = 2;
+    const PATH: &'static str = site::PAGED;
 }
 
 impl Missing for DocumentPath {
@@ -66,11 +67,9 @@ pub async fn handle(
     if path.document == CONSOLE && settings::has_console() {
         return Err(Redirect::temporary(CONSOLE_HOME).into_response());
     }
-    let page = match page {
-        _ if path.document != site::PAGED => 0,
-        // A relative URL: the site may be shown below a path, and at several addresses.
-        ContentNumber::Other => return Err(Redirect::temporary(site::PAGED).into_response()),
-        ContentNumber::Canonical(page, _) => page.map_or(0, |page| page - 1),
+    let page = match path.document.as_str() {
+        site::PAGED => page.canonical().map_err(IntoResponse::into_response)?.map_or(0, |page| page - 1),
+        _ => 0,
     };
     document(&app, &path.document, page).await.map_err(IntoResponse::into_response)
 }

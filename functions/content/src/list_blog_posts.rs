@@ -4,7 +4,7 @@
 use api::content::{ContentNumber, Data, Linked, Numbered, Problem};
 use api::http::{Json, Route, TableAction};
 use axum::extract::State;
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::{IntoResponse, Response};
 use flows::App;
 use model::content::{BlogPost, MOST_BYTES, MOST_POSTS, Window};
 use utoipa::ToSchema;
@@ -26,6 +26,7 @@ pub struct Part {
 impl Numbered for Part {
     const NAME: &'static str = "offset";
     const LEAST: usize = 1;
+    const PATH: &'static str = "blog-posts";
 }
 
 /// A list at an offset that is not a multiple of this number ends at the next multiple. Each offset
@@ -39,11 +40,8 @@ fn window(skip: usize) -> Window {
 }
 
 pub async fn handle(State(app): State<App>, offset: ContentNumber<Part>) -> Result<Linked<Json<Data<Vec<BlogPost>>>>, Response> {
-    match offset {
-        ContentNumber::Canonical(skip, _) => list(&app, skip.unwrap_or(0)).await.map_err(IntoResponse::into_response),
-        // A relative URL: the site may be shown below a path, and at several addresses.
-        ContentNumber::Other => Err(Redirect::temporary("blog-posts").into_response()),
-    }
+    let skip = offset.canonical().map_err(IntoResponse::into_response)?;
+    list(&app, skip.unwrap_or(0)).await.map_err(IntoResponse::into_response)
 }
 
 async fn list(app: &App, skip: usize) -> Result<Linked<Json<Data<Vec<BlogPost>>>>, Problem> {
@@ -56,7 +54,7 @@ async fn list(app: &App, skip: usize) -> Result<Linked<Json<Data<Vec<BlogPost>>>
     };
     let mut data: Vec<BlogPost> = posts.into_iter().map(|post| post.at(site_url)).take_while(fits).collect();
     let mut next = skip.saturating_add(data.len());
-    // The rest of a list that ends early is long if it begins at a multiple.
+    // A list that ends early ends at a multiple, so that the list after it is not cut short.
     if next < total && next - next % STEP > skip {
         next -= next % STEP;
         data.truncate(next - skip);

@@ -18,6 +18,7 @@ use model::outbox::patch::{OutboxPatch, Refused};
 use model::outbox::view::OutboxView;
 use model::outbox::work::MAX_BYTES;
 use store::optimistic;
+use store::outbox::transition::OutboxMove;
 use wire::change::Change;
 use wire::id::EmailId;
 use wire::problem::Problems;
@@ -56,8 +57,8 @@ pub async fn handle(
         if entry.is_too_large() {
             return Err(invalid("body", &format!("makes the email larger than {MAX_BYTES} bytes")));
         }
-        app.store.replace_outbox_entry(&row, &entry).await?;
-        view(&app, project, entry, row.version + 1).await
+        let row = app.store.move_outbox_entry(OutboxMove::new(row, entry)).await?;
+        view(&app, project, row.entry, row.version).await
     })
 }
 

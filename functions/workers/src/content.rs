@@ -13,7 +13,7 @@ use model::code::Code;
 use model::document::theme::{DEFAULT_THEME, Theme};
 use model::document::{DocumentKind, MailDocument, builtin};
 use model::email::Email;
-use model::outbox::body::Body;
+use model::outbox::body::{Bodies, Body};
 use model::outbox::codes::Codes;
 use model::outbox::work::Rendering;
 use model::outbox::{Failure, OutboxEntry, Recipients};
@@ -103,23 +103,17 @@ pub(crate) async fn open_all(app: &App, parties: &Parties, rows: &[&OutboxRow]) 
 /// The stored bodies of entries of one project, in their order; `None` for those with codes, and
 /// for those whose bodies are missing.
 async fn stored_bodies(app: &App, rows: &[&OutboxRow]) -> Result<Vec<Option<Body>>, store::Error> {
-    let mut bodies: Vec<Option<Body>> = Vec::with_capacity(rows.len());
-    let (mut places, mut ids) = (Vec::new(), Vec::new());
-    for row in rows {
-        // An entry of an earlier version contains its bodies.
-        let mail = row.entry.rendered.as_ref().filter(|mail| mail.kept.is_none() && !row.entry.has_sealed_codes());
-        bodies.push(mail.map(|mail| Body { html: mail.html.clone(), text: mail.text.clone() }));
-        if !row.entry.has_sealed_codes() && row.entry.has_kept_bodies(app.clock.now()) {
-            places.push(bodies.len() - 1);
-            ids.push(row.entry.id);
-        }
-    }
-    if let Some(row) = rows.first() {
-        for (place, body) in places.into_iter().zip(app.store.bodies(&row.project, &ids).await?) {
-            bodies[place] = body;
-        }
-    }
-    Ok(bodies)
+    let Some(first) = rows.first() else { return Ok(Vec::new()) };
+    let now = app.clock.now();
+    let bodies: Vec<(EmailId, Bodies)> = rows.iter().map(|row| (row.entry.id, row.entry.bodies(now))).collect();
+    let kept: Vec<EmailId> = bodies.iter().filter(|(_, bodies)| matches!(bodies, Bodies::Kept)).map(|(id, _)| *id).collect();
+    let mut kept = app.store.bodies(&first.project, &kept).await?.into_iter();
+    let found = bodies.into_iter().map(|(_, bodies)| match bodies {
+        Bodies::Inside(body) => Some(body),
+        Bodies::Kept => kept.next().flatten(),
+        Bodies::None => None,
+    });
+    Ok(found.collect())
 }
 
 fn unsendable(app: &App, why: &str) -> Failure {

@@ -72,7 +72,7 @@ async fn advance(app: &App, parties: &Parties, rows: Vec<OutboxRow>) -> usize {
             Stage::Sending { .. } => (&mut to_move, entry.abandon_sending(now)),
             _ => continue,
         };
-        moves.extend(next.map(|next| OutboxMove { row, next }));
+        moves.extend(next.map(|next| OutboxMove::new(row, next)));
     }
     let mut works: Vec<BoxFuture<'_, Result<usize, store::Error>>> = Vec::new();
     works.extend(parts(to_move).into_iter().map(|part| moved(app, part).boxed()));
@@ -103,7 +103,7 @@ async fn render(app: &App, parties: &Parties, claims: Vec<OutboxMove>) -> Result
                 next
             }
         };
-        Some(OutboxMove { row: row.clone(), next })
+        Some(OutboxMove::new(row.clone(), next))
     });
     for part in parts(moves.collect()) {
         app.store.move_outbox_entries(part).await?;

@@ -59,5 +59,5 @@ fn settle(app: &App, parties: &Parties, row: OutboxRow, arrived: &(dyn Fn(EmailI
         }
         _ => entry.take_back(now),
     };
-    next.map(|next| OutboxMove { row, next })
+    next.map(|next| OutboxMove::new(row, next))
 }

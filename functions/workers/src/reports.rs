@@ -54,7 +54,7 @@ pub async fn take(app: &App, told: &Told) -> Result<bool, store::Error> {
     optimistic!(ROUNDS, |_| {
         let Some(row) = app.store.outbox_entry(&told.project, told.entry).await? else { return Ok(false) };
         let Some(next) = row.entry.clone().report(told.report, app.clock.now()) else { return Ok(false) };
-        let moved = app.store.move_outbox_entries(vec![OutboxMove { row, next }]).await?;
+        let moved = app.store.move_outbox_entries(vec![OutboxMove::new(row, next)]).await?;
         if moved.is_empty() { Err(store::Error::conflict()) } else { Ok(true) }
     })
 }

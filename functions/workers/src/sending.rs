@@ -83,8 +83,8 @@ pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: 
         let (mut expired, mut claims) = (Vec::new(), Vec::new());
         for row in rows {
             match row.entry.clone().expire(now) {
-                Some(next) => expired.push(OutboxMove { row, next }),
-                None => claims.extend(row.entry.clone().begin_sending(app.entropy.uuid(), now).map(|next| OutboxMove { row, next })),
+                Some(next) => expired.push(OutboxMove::new(row, next)),
+                None => claims.extend(row.entry.clone().begin_sending(app.entropy.uuid(), now).map(|next| OutboxMove::new(row, next))),
             }
         }
         skipped += all(parts(expired).into_iter().map(|part| moved(app, part).boxed()).collect()).await;
@@ -173,7 +173,7 @@ async fn send(app: &App, mailer: &dyn Mailer, parties: &Parties, row: OutboxRow,
     reached("sent", 1);
     let (fraction, now) = (app.entropy.fraction(), app.clock.now());
     let next = row.entry.clone().finish_sending(claim, outcome.without(&codes), fraction, now)?;
-    Some(OutboxMove { row, next })
+    Some(OutboxMove::new(row, next))
 }
 
 /// Writes the outcomes of emails. The emails may have been sent, so the write is retried more often

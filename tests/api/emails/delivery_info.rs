@@ -146,7 +146,7 @@ async fn outcomes_of_several_minutes_are_counted_in_one_write() {
         let at = app.now() + SignedDuration::from_mins(minutes);
         let report = Report { attempt: super::attempt(&row.entry), kind: ReportKind::Bounced, at: at.as_millisecond() };
         let next = row.entry.clone().report(report, at).unwrap();
-        moves.push(OutboxMove { row, next });
+        moves.push(OutboxMove::new(row, next));
     }
     assert_eq!(moves.len(), emails);
     assert_eq!(app.app.store.move_outbox_entries(moves).await.unwrap().len(), emails);

@@ -33,6 +33,7 @@ use model::outbox::status::{ReportKind, Status};
 use model::outbox::work::Outcome;
 use model::outbox::{Failure, OutboxEntry, Stage};
 use serde_json::{Value, json};
+use store::outbox::transition::OutboxMove;
 use support::{SignedIn, TestApp};
 use uuid::Uuid;
 use wire::clock::Millis;
@@ -75,7 +76,7 @@ pub(crate) async fn work(app: &TestApp, id: &str, rule: impl FnOnce(OutboxEntry)
     let id = EmailId::parse(id).unwrap();
     let row = app.app.store.outbox_entry(app.project_id(), id).await.unwrap().unwrap();
     let entry = rule(row.entry.clone()).unwrap_or_else(|| panic!("{id} is in the wrong state for this step"));
-    app.app.store.replace_outbox_entry(&row, &entry).await.unwrap();
+    app.app.store.move_outbox_entry(OutboxMove::new(row, entry)).await.unwrap();
 }
 
 /// Sends an email to a user, and changes its entry until it has this status; returns its id.

@@ -11,6 +11,7 @@ use model::outbox::status::Status;
 use serde_json::{Value, json};
 use store::Error;
 use store::outbox::OutboxRow;
+use store::outbox::transition::OutboxMove;
 use support::TestApp;
 use uuid::Uuid;
 use wire::id::EmailId;
@@ -186,17 +187,17 @@ async fn a_worker_that_was_overtaken_does_not_replace_bodies() {
         app.advance(SignedDuration::from_mins(2));
         let preparing = row(&app, &id).await;
         let claimed = preparing.entry.clone().begin_rendering(Uuid::from_u128(number), app.now()).unwrap();
-        store.replace_outbox_entry(&preparing, &claimed).await.unwrap();
+        store.move_outbox_entry(OutboxMove::new(preparing, claimed)).await.unwrap();
         claims.push((Uuid::from_u128(number), row(&app, &id).await));
     }
     let finished = |(claim, row): &(Uuid, OutboxRow), html: &str| {
         let mail = ("Greetings".to_owned(), Some(html.to_owned()), None);
-        row.entry.clone().finish_rendering(*claim, Ok(mail), app.now()).unwrap()
+        OutboxMove::new(row.clone(), row.entry.clone().finish_rendering(*claim, Ok(mail), app.now()).unwrap())
     };
-    let late = store.replace_outbox_entry(&claims[0].1, &finished(&claims[0], "late")).await;
+    let late = store.move_outbox_entry(finished(&claims[0], "late")).await;
     assert!(matches!(late, Err(Error::Conflict(_))));
-    store.replace_outbox_entry(&claims[1].1, &finished(&claims[1], "current")).await.unwrap();
-    let late = store.replace_outbox_entry(&claims[0].1, &finished(&claims[0], "late")).await;
+    store.move_outbox_entry(finished(&claims[1], "current")).await.unwrap();
+    let late = store.move_outbox_entry(finished(&claims[0], "late")).await;
     assert!(matches!(late, Err(Error::Conflict(_))));
     assert_eq!(read(&app, &id).await["html"], "current");
 }

@@ -219,7 +219,7 @@ impl Flow<'_> {
         known.owners.decide(self.scope.project, self.profile, purpose, flow_user.map(|row| row.user.id)).map_err(Error::from)
     }
 
-    /// The provider's tokens for an account that the user has already.
+    /// The provider's tokens, if the account was already linked to the user before this flow.
     fn new_tokens(&self) -> Option<NewTokens> {
         let asks_for_scope = self.authorization.provider_scope.as_deref().is_some_and(|scope| !scope.trim().is_empty());
         let replaces_wider = asks_for_scope || self.authorization.purpose == Purpose::Link;

@@ -4,26 +4,14 @@
 use errors::Error;
 use flows::context::Scope;
 use model::provider::tokens::NewTokens;
-use model::user::ProviderAccount;
 use model::user::second_factor::MfaAttempt;
-use store::provider::tokens::{Of, ProviderTokens, keep_tokens, renew_tokens};
+use store::provider::tokens::{Of, renew_tokens};
 use store::user::provider_account::belongs_to;
 use store::user::{self, UserRow};
 use store::{Write, optimistic};
-use wire::id::UserId;
 
 /// Maximum number of attempts when the tokens are changed concurrently.
 const ROUNDS: u32 = 3;
-
-/// The write that stores tokens for an account which the same transaction links, and which has no
-/// tokens yet.
-pub(super) fn of_linked(
-    Scope { project, .. }: Scope<'_>,
-    user: UserId,
-    (account, tokens): (&ProviderAccount, Option<&ProviderTokens>),
-) -> Result<Option<Write>, Error> {
-    Ok(tokens.map(|tokens| keep_tokens(&project.id, user, account, tokens)).transpose()?)
-}
 
 /// The writes that store tokens for an account of the user of `row`. There are none if the account
 /// is no longer linked, or if the existing tokens stay. The transaction must also check the user's

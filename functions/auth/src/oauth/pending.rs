@@ -10,6 +10,7 @@ use model::user::User;
 use model::user::provider_account::Refused;
 use model::user::second_factor::{Attach, MfaAttempt};
 use store::provider::authorization::{Pending, PendingChange};
+use store::provider::tokens::keep_tokens;
 use store::user::UserRow;
 use store::{Contention as _, Write, optimistic};
 
@@ -39,7 +40,9 @@ pub(super) async fn made(scope: Scope<'_>, pending: &Pending, row: &UserRow) -> 
         },
         PendingChange::TakeOver => taken_over(scope, row, account, profile).map_err(outdated)?,
     };
-    writes.extend(kept_tokens::of_linked(scope, user.id, (account, tokens.as_ref()))?);
+    if let Some(tokens) = tokens {
+        writes.push(keep_tokens(&scope.project.id, user.id, account, tokens)?);
+    }
     Ok((user, writes))
 }
 
@@ -53,7 +56,9 @@ pub(crate) async fn attach(scope: Scope<'_>, attempt: &MfaAttempt) {
         let row = app.store.user(&project.id, attempt.user_id).await?.filter(|row| attempt.is_of_epoch(&row.user));
         let Some(row) = row.filter(|row| !row.user.provider_accounts.iter().any(|own| own.is_same(account))) else { return Ok(()) };
         let (user, mut writes) = attached(scope, &row, account)?;
-        writes.extend(kept_tokens::of_linked(scope, user.id, (account, tokens.as_ref()))?);
+        if let Some(tokens) = tokens {
+            writes.push(keep_tokens(&project.id, user.id, account, tokens)?);
+        }
         Ok(app.store.change_account(&project.id, &row, &user, writes).await?.done()?)
     });
     if let Err(error) = attached {

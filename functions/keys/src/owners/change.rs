@@ -68,15 +68,14 @@ pub(crate) async fn change<T>(
     })
 }
 
-/// The user behind a request with client access, as the creator of a team's key: `None` for keys of
-/// users, which end with their owner's credentials, and for requests of servers.
+/// The user who creates a team's key with client access. `None` for a user's key, which ends with
+/// its owner's credentials, and for a key that a server creates.
 pub(crate) fn creator(access: &Access<Client>, owner: Owner) -> Option<Creator> {
-    let is_of_client = access.level == Level::Client && owner.kind() == OwnerKind::Team;
-    access
-        .user
-        .as_ref()
-        .filter(|_| is_of_client)
-        .map(|current| Creator { user_id: current.row.user.id, owner_epoch: current.row.user.owner_epoch })
+    if access.level != Level::Client || owner.kind() != OwnerKind::Team {
+        return None;
+    }
+    let user = &access.user.as_ref()?.row.user;
+    Some(Creator { user_id: user.id, owner_epoch: user.owner_epoch })
 }
 
 /// Writes the keys of an owner, if the owner has not changed since it was read. Users are notified

@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::marker::PhantomData;
 
 use axum::extract::{FromRequestParts, Path};
+use axum::response::Redirect;
 use flows::App;
 use http::request::Parts;
 use serde::de::DeserializeOwned;
@@ -45,6 +46,8 @@ pub trait Numbered: ToSchema {
     const NAME: &'static str;
     /// The smallest number whose answer differs from that without the parameter.
     const LEAST: usize;
+    /// The last segment of the path, without a query.
+    const PATH: &'static str;
 }
 
 /// The number in the query of a request. Nothing in the query of public content is an error, and
@@ -61,6 +64,15 @@ pub enum ContentNumber<T> {
 }
 
 impl<T: Numbered> ContentNumber<T> {
+    /// The number, or the redirect to the path without a query. The redirect is relative: the site
+    /// may be shown below a path, and at several addresses.
+    pub fn canonical(self) -> Result<Option<usize>, Redirect> {
+        match self {
+            Self::Canonical(number, _) => Ok(number),
+            Self::Other => Err(Redirect::temporary(T::PATH)),
+        }
+    }
+
     fn of(query: &str) -> Self {
         let name = |pair: &str| form_urlencoded::parse(pair.as_bytes()).next().is_some_and(|(name, _)| name == T::NAME);
         let mut pairs = query.split('&').filter(|pair| name(pair));
@@ -103,6 +115,7 @@ mod tests {
     impl Numbered for Pages {
         const NAME: &'static str = "page";
         const LEAST: usize = 2;
+        const PATH: &'static str = "blog";
     }
 
     #[test]

@@ -47,7 +47,7 @@ pub enum Kind {
     AddressMadePrimary,
     /// Sign-in by emailed codes and links was enabled, after it had been disabled.
     EmailCodesEnabled,
-    /// Emailed codes and links can no longer be used to sign in.
+    /// Sign-in by emailed codes and links was disabled.
     EmailCodesDisabled,
     /// An authenticator app was set up, possibly in addition to others or in place of one.
     AuthenticatorAdded,

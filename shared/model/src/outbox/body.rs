@@ -74,6 +74,17 @@ pub enum BodyChange {
     Expire(Timestamp),
 }
 
+/// Where the bodies of an email that is about to be sent are.
+#[derive(Debug)]
+pub enum Bodies {
+    /// In the entry, which is of an earlier version.
+    Inside(Body),
+    /// In the separate item.
+    Kept,
+    /// Nowhere: they have to be rendered.
+    None,
+}
+
 impl Rendered {
     /// Takes the bodies out of the entry, without the code of the unsubscribe link.
     fn take_bodies(&mut self) -> Option<Body> {
@@ -100,6 +111,16 @@ impl OutboxEntry {
     /// Whether the bodies count as erased, even if the table still contains them.
     pub fn is_erased(&self, now: Timestamp) -> bool {
         self.erased_at().is_some_and(|erased| erased <= now)
+    }
+
+    /// Where the bodies to send are. An email with codes is rendered again with its codes.
+    pub fn bodies(&self, now: Timestamp) -> Bodies {
+        let mail = self.rendered.as_ref().filter(|_| !self.has_sealed_codes());
+        match mail {
+            Some(mail) if mail.kept.is_none() => Bodies::Inside(Body { html: mail.html.clone(), text: mail.text.clone() }),
+            Some(_) if self.has_kept_bodies(now) => Bodies::Kept,
+            _ => Bodies::None,
+        }
     }
 
     /// Whether the bodies are stored in a separate item and have not expired.

@@ -75,7 +75,7 @@ pub enum Event {
     /// Sign-in by emailed codes and links was enabled, after it had been disabled.
     #[deserr(rename = "email-codes-enabled")]
     EmailCodesEnabled,
-    /// Emailed codes and links can no longer be used to sign in.
+    /// Sign-in by emailed codes and links was disabled.
     #[deserr(rename = "email-codes-disabled")]
     EmailCodesDisabled,
     /// An authenticator app was added.

@@ -14,6 +14,7 @@ use wire::id::{EmailId, ProjectId};
 use crate::client::Store;
 use crate::error::Error;
 use crate::item::{Key, integer};
+use crate::outbox::transition::OutboxMove;
 use crate::outbox::{OutboxRow, entry_key};
 use crate::table;
 use crate::write::Write;
@@ -27,15 +28,15 @@ fn body_key(project: &ProjectId, id: EmailId) -> Key {
 
 /// The write of a change to the item with the bodies. A conflict means that the bodies are those of
 /// a later rendering, or do not exist.
-fn body_write(row: &OutboxRow, change: BodyChange) -> Result<Write, Error> {
+fn body_write(row: &OutboxRow, change: &BodyChange) -> Result<Write, Error> {
     let is_not_later = "(attribute_not_exists(version) OR version <= :version)";
     let update = |expression, until: Timestamp| {
         let write = Write::update(body_key(&row.project, row.entry.id), expression).name("#ttl", table::TTL);
         write.value(":ttl", integer(until.as_second())).value(":version", integer(row.version))
     };
     match change {
-        BodyChange::Store(body, until) => update("SET d = :d, version = :version, #ttl = :ttl", until).on(is_not_later).entity(":d", &body),
-        BodyChange::Expire(until) => Ok(update("SET #ttl = :ttl", until).on(format!("attribute_exists(pk) AND {is_not_later}"))),
+        BodyChange::Store(body, until) => update("SET d = :d, version = :version, #ttl = :ttl", *until).on(is_not_later).entity(":d", body),
+        BodyChange::Expire(until) => Ok(update("SET #ttl = :ttl", *until).on(format!("attribute_exists(pk) AND {is_not_later}"))),
     }
 }
 
@@ -43,9 +44,8 @@ impl Store {
     /// Changes the item with the bodies, if a change of its entry requires that. A conflict is no
     /// error: if the bodies are those of a later rendering, the write of the entry fails; if there
     /// are none, nothing expires.
-    pub(crate) async fn write_body(&self, row: &OutboxRow, next: &OutboxEntry) -> Result<(), Error> {
-        let (next, change) = next.clone().parted();
-        let Some(change) = change.or_else(|| row.entry.discarded_bodies(&next)) else { return Ok(()) };
+    pub(crate) async fn write_bodies(&self, OutboxMove { row, next, bodies }: &OutboxMove) -> Result<(), Error> {
+        let Some(change) = bodies else { return Ok(()) };
         match self.write_unrecorded(body_write(row, change)?).await {
             Ok(()) | Err(Error::Conflict(_)) => Ok(()),
             Err(error) => {

@@ -6,15 +6,15 @@ use model::outbox::{OutboxEntry, Source};
 use crate::client::Store;
 use crate::error::Error;
 use crate::item::{Item, integer, string};
+use crate::outbox::transition::OutboxMove;
 use crate::outbox::work::{self, Waiting};
 use crate::outbox::{OutboxRow, entry_key};
 use crate::write::Write;
 
 /// The write of an entry, on the condition that its version has not changed. Only the fields that
 /// differ are written, so that a change of the status does not write the texts again. The bodies of
-/// the email are written before ([`Store::write_body`]).
-pub(crate) fn replaced(row: &OutboxRow, next: &OutboxEntry) -> Result<Write, Error> {
-    let (next, _) = &next.clone().parted();
+/// the email are written before ([`Store::write_bodies`]).
+pub(crate) fn replaced(OutboxMove { row, next, .. }: &OutboxMove) -> Result<Write, Error> {
     let Changes { set, removed } = Changes::of(&row.entry, next)?;
     let mut write = Write::update(entry_key(&row.project, next.id), String::new())
         .on("version = :old")
@@ -68,9 +68,11 @@ impl Changes {
 }
 
 impl Store {
-    /// Replaces an entry; `Conflict` if it has changed since it was read.
-    pub async fn replace_outbox_entry(&self, row: &OutboxRow, next: &OutboxEntry) -> Result<(), Error> {
-        self.write_body(row, next).await?;
-        self.write(replaced(row, next)?).await
+    /// Writes the transition of one entry and returns the entry in its new state; `Conflict` if it
+    /// has changed since it was read.
+    pub async fn move_outbox_entry(&self, one: OutboxMove) -> Result<OutboxRow, Error> {
+        self.write_bodies(&one).await?;
+        self.write(replaced(&one)?).await?;
+        Ok(one.made())
     }
 }

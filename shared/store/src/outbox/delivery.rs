@@ -61,7 +61,7 @@ struct Counter<'a> {
 /// make the function that sends emails 2.8 KB larger (zipped; `tests/lambda/run build`).
 pub(crate) fn counts_of(moves: &[OutboxMove]) -> Vec<Write> {
     let mut counters: Vec<Counter<'_>> = Vec::new();
-    for OutboxMove { row, next } in moves {
+    for OutboxMove { row, next, .. } in moves {
         let minute = minute(next.updated_at);
         let key = (&row.project, next.id.uuid().as_bytes()[14] % COUNT_SHARDS, minute.div_euclid(HOUR));
         for fate in next.fates_since(&row.entry) {

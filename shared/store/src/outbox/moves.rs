@@ -77,14 +77,14 @@ impl Store {
     /// Changes the bodies of an email. If that fails, returns `None`, and the entry is left as it
     /// is, unless the email has ended: its outcome must not be lost.
     async fn ready(&self, one: OutboxMove) -> Option<OutboxMove> {
-        let is_written = self.write_body(&one.row, &one.next).await.is_ok();
+        let is_written = self.write_bodies(&one).await.is_ok();
         (is_written || one.next.ended_at().is_some()).then_some(one)
     }
 
     async fn try_move(&self, moves: &[OutboxMove]) -> Result<(), Error> {
         let mut writes = counts_of(moves);
         for (number, one) in moves.iter().enumerate() {
-            writes.push(replaced(&one.row, &one.next)?.labelled(Label::Entry(number)));
+            writes.push(replaced(one)?.labelled(Label::Entry(number)));
         }
         match writes.len() {
             0 => Ok(()),

@@ -1,6 +1,7 @@
 //! A transition of an outbox entry.
 
 use model::outbox::OutboxEntry;
+use model::outbox::body::BodyChange;
 
 use crate::outbox::OutboxRow;
 
@@ -9,12 +10,22 @@ use crate::outbox::OutboxRow;
 pub struct OutboxMove {
     /// The entry as it was read.
     pub row: OutboxRow,
-    /// The next state of the entry.
+    /// The next state of the entry, without its bodies.
     pub next: OutboxEntry,
+    /// The change to the item with the bodies; `None` if it stays as it is.
+    pub(crate) bodies: Option<BodyChange>,
 }
 
 impl OutboxMove {
+    /// The transition of an entry to `next`.
+    pub fn new(row: OutboxRow, next: OutboxEntry) -> Self {
+        let (next, change) = next.parted();
+        let bodies = change.or_else(|| row.entry.discarded_bodies(&next));
+        Self { row, next, bodies }
+    }
+
+    /// The entry after the transition.
     pub(crate) fn made(self) -> OutboxRow {
-        OutboxRow { project: self.row.project, entry: self.next.parted().0, version: self.row.version + 1 }
+        OutboxRow { project: self.row.project, entry: self.next, version: self.row.version + 1 }
     }
 }

@@ -65,10 +65,10 @@ pub struct AuthorizationCode {
     /// absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending: Option<Pending>,
-    /// The provider's tokens for an account that the user has already. They are stored when the
-    /// code is redeemed, or are passed on to the sign-in attempt which then waits for the second
-    /// factor. Removed when the code is redeemed. Absent if there are none, or if they are in
-    /// `pending`, and from codes of earlier versions, which stored the tokens before.
+    /// The provider's tokens, if the account was already linked to the user before the flow. They
+    /// are stored when the code is redeemed, or are passed on to the sign-in attempt which then
+    /// waits for the second factor. Removed when the code is redeemed. Absent if there are none, if
+    /// they are in `pending`, and from codes of earlier versions, which stored the tokens at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_tokens: Option<NewTokens>,
     /// The session for which the code was redeemed; absent until then.
