@@ -101,7 +101,7 @@ async fn the_user_is_redirected_to_the_provider_with_a_cookie_for_the_way_back()
     let mut parts = cookie.split("; ");
     assert_eq!(parts.next().unwrap(), format!("gatelet-oauth-inner-{}=true", value(&url, "state").unwrap()));
     let attributes: Vec<&str> = parts.collect();
-    for attribute in ["Path=/", "Max-Age=600", "HttpOnly"] {
+    for attribute in ["Path=/api/v1/auth/oauth/callback/", "Max-Age=600", "HttpOnly"] {
         assert!(attributes.contains(&attribute), "{cookie}");
     }
     assert!(!url.as_str().contains("secret"), "{url}");

@@ -24,8 +24,9 @@ async fn assert_refused(app: &TestApp, others: &[(&'static str, &str)], status: 
 async fn untrusted_redirect_urls_are_rejected() {
     let app = start().await;
     for name in ["redirect_uri", "error_redirect_uri", "error_redirect_url", "after_callback_redirect_url"] {
-        for url in ["https://evil.test/", "http://localhost.evil.test", "http://localhost@evil.test", "javascript://localhost/%0aalert(1)"]
-        {
+        let of_a_provider = "http://localhost:8787/api/v1/auth/oauth/callback/evil?state=s";
+        let misread = ["http://localhost.evil.test", "http://localhost@evil.test", "javascript://localhost/%0aalert(1)"];
+        for url in ["https://evil.test/", of_a_provider].into_iter().chain(misread) {
             assert_refused(&app, &[(name, url)], 400, "REDIRECT_URL_NOT_WHITELISTED").await;
         }
         for url in ["/relative", "", "//evil.test", "http://local\nhost"] {

@@ -49,10 +49,12 @@ pub(crate) fn callback(app: &App, provider_id: &str) -> String {
 
 /// The cookie that the callback expects. A provider that posts its answer does so across sites, so
 /// the cookie needs `SameSite=None`; in development, where there is no TLS, the cookie is
-/// `SameSite=Lax`.
+/// `SameSite=Lax`. Only callbacks get it: any page can make a browser begin many flows, and with
+/// too many cookies, other requests would be too large.
 pub(crate) fn cookie(app: &App, state: &SecretString, life: SignedDuration) -> String {
     let rest = if app.settings.development { "SameSite=Lax" } else { "Secure; SameSite=None" };
-    format!("{COOKIE_PREFIX}{}=true; Path=/; Max-Age={}; HttpOnly; {rest}", state.expose_secret(), life.as_secs())
+    let path = Url::parse(&callback(app, "")).map_or_else(|_| "/".to_owned(), |url| url.path().to_owned());
+    format!("{COOKIE_PREFIX}{}=true; Path={path}; Max-Age={}; HttpOnly; {rest}", state.expose_secret(), life.as_secs())
 }
 
 fn has_cookie(headers: &HeaderMap, state: &SecretString) -> bool {

@@ -2,6 +2,7 @@
 
 pub mod api_key;
 pub mod apple_bundle;
+mod callback_path;
 pub mod config;
 pub mod config_patch;
 pub mod creation;

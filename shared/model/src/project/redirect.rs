@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use url::{Host, Origin, Url};
 use utoipa::ToSchema;
 
+use crate::project::callback_path;
 use crate::project::host_pattern::{MAX_HOST, host_matches};
 
 /// The scheme of native apps, accepted in OAuth flows only.
@@ -100,7 +101,7 @@ impl Rules<'_> {
     pub fn trust(&self, url: &RedirectUrl) -> bool {
         let url = url.url();
         // People misread the host of `https://trusted.example@evil.example`.
-        if !url.username().is_empty() || url.password().is_some() {
+        if !url.username().is_empty() || url.password().is_some() || callback_path::is_of_providers(url) {
             return false;
         }
         (self.allow_localhost && is_localhost(url)) || self.domains.iter().any(|domain| matches(&domain.domain, url))
@@ -155,6 +156,12 @@ pub enum Untrusted {
         /// Scheme, host and port of the URL.
         origin: String,
     },
+    /// OAuth providers send users back to the URL.
+    #[error("redirect URL {origin} with this path is not trusted: providers send users back there, so use a page of the app")]
+    Callback {
+        /// Scheme, host and port of the URL.
+        origin: String,
+    },
 }
 
 impl Untrusted {
@@ -166,6 +173,9 @@ impl Untrusted {
         let origin = Origin::ascii_serialization(&url.origin());
         if !url.username().is_empty() || url.password().is_some() {
             return Self::Credentials { origin };
+        }
+        if callback_path::is_of_providers(url) {
+            return Self::Callback { origin };
         }
         let localhost = if is_localhost(url) { ", or turn on `config.allow_localhost` for development" } else { "" };
         Self::Domain { origin, localhost }

@@ -1,0 +1,40 @@
+//! The paths to which OAuth providers send users back.
+
+use percent_encoding::percent_decode_str;
+use url::Url;
+
+/// Whether OAuth providers send users back to this URL at a deployment of this service. The
+/// operation there hands the code in the query to the provider that the path names, and any project
+/// can have a provider of its own: such a URL as a callback would give the project's codes away.
+///
+/// The host does not matter, as a deployment answers at several, possibly below another path.
+/// Spellings that a proxy might correct count, too.
+pub(crate) fn is_of_providers(url: &Url) -> bool {
+    let path = percent_decode_str(url.path()).decode_utf8_lossy().to_lowercase();
+    let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+    segments.windows(5).any(|part| part[0] == "api" && part[2..] == ["auth", "oauth", "callback"])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_spelling_of_a_providers_callback_is_recognized() {
+        let is_of_providers = |path: &str| is_of_providers(&Url::parse(&format!("https://auth.example.com{path}")).expect("a URL"));
+        for path in [
+            "/api/v1/auth/oauth/callback/evil?state=s",
+            "/api/latest/auth/oauth/callback/evil",
+            "/prod/api/v1/auth/oauth/callback/evil/",
+            "//api/v1//auth/oauth/callback/evil",
+            "/api/v1/auth/./oauth/x/../callback/evil",
+            "/api/v1/%61uth/oauth%2Fcallback/evil",
+            "/API/V1/Auth/OAuth/Callback/evil",
+        ] {
+            assert!(is_of_providers(path), "{path}");
+        }
+        for path in ["/", "/handler/oauth-callback", "/api/auth/oauth/callback/github", "/auth/oauth/callback", "/api/v1/auth/callback"] {
+            assert!(!is_of_providers(path), "{path}");
+        }
+    }
+}
