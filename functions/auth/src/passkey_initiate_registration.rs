@@ -16,6 +16,7 @@ use model::passkey::options;
 use utoipa::ToSchema;
 
 use crate::passkeys::start::{StartedCeremony, check, start};
+use crate::sign_in::authenticators::check_proof;
 
 pub const ROUTE: Route = Route::post("auth-passkey-initiate-registration", "/api/v1/auth/passkey/initiate-passkey-registration")
     .summary("Returns the options for the registration of a passkey")
@@ -41,7 +42,7 @@ pub async fn handle(
     let user = &access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?.row.user;
     let rp_id = body.unwrap_or_default().rp_id;
     check(&access, rp_id.as_deref(), &ROUTE)?;
-    access.check_fresh()?;
+    check_proof(&access, user)?;
     let challenge = Challenge::of_registration(user, &app.entropy, app.clock.now());
     let options = options::of_registration(&access.project, user, &challenge, rp_id.as_deref());
     Ok(Json(start(&access, Ceremony::Registration, &challenge, options).await?))

@@ -25,6 +25,7 @@ use utoipa::ToSchema;
 use wire::id::PasskeyId;
 
 use crate::passkeys::change::refusal;
+use crate::sign_in::authenticators::check_proof;
 
 pub const ROUTE: Route = Route::post("auth-passkey-register", "/api/v1/auth/passkey/register")
     .summary("Registers a passkey of the signed-in user")
@@ -74,7 +75,6 @@ pub async fn handle(
     if !project.config.passkeys.enabled {
         return Err(KnownError::PasskeyAuthenticationNotEnabled.into());
     }
-    access.check_fresh()?;
     let mut passkey = register(project, &challenge, &body.credential, app.entropy.uuid().into(), now)
         .map_err(|failed| KnownError::PasskeyRegistrationFailed { message: failed.to_string() })?;
     if let Some(name) = body.name {
@@ -85,6 +85,7 @@ pub async fn handle(
         if !challenge.is_of(user) {
             return Err(Rejected::NotFound.into());
         }
+        check_proof(&access, user)?;
         user.add_passkey(passkey.clone()).map_err(refusal)?;
         let mut writes = vec![passkey::redeem_challenge(&project.id, Ceremony::Registration, &body.code)];
         if project.config.passkeys.is_two_factors(passkey.was_user_verified) && current.session.proved_one_factor() {

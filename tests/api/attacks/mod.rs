@@ -21,6 +21,7 @@ mod providers_callback;
 mod requirements;
 mod squatters;
 mod switched_off;
+mod unseen_addresses;
 
 use serde_json::{Value, json};
 use support::{Answer, SignedIn, TestApp};

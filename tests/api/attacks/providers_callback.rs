@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use support::TestApp;
 
 use super::{CALLBACK, PASSWORD};
-use crate::assert_error;
+use crate::auth::assert_error;
 
 /// Spellings of the callback of a provider, with a state that the attacker has obtained.
 const OF_PROVIDERS: [&str; 4] = [
@@ -29,7 +29,7 @@ async fn start() -> TestApp {
 async fn no_code_is_emailed_with_a_link_to_a_providers_callback() {
     let app = start().await;
     let ada = app.sign_up("ada@example.com").await;
-    let team = app.signed_in(&ada).post("/api/v1/teams", json!({ "display_name": "Team", "creator_user_id": "me" })).await.json();
+    let team = app.server().post("/api/v1/teams", json!({ "display_name": "Team", "creator_user_id": ada.user_id })).await.json();
     let requests: [(&str, &str, Value); 5] = [
         ("/api/v1/auth/password/send-reset-code", "callback_url", json!({ "email": "ada@example.com" })),
         ("/api/v1/auth/otp/send-sign-in-code", "callback_url", json!({ "email": "ada@example.com" })),

@@ -2,8 +2,10 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use jiff::SignedDuration;
 use serde_json::json;
 use support::TestApp;
+use support::authenticator::{Ceremony, Page, SoftPasskey};
 
 use super::{assert_error, assert_takes_client_access, problems};
 
@@ -85,4 +87,25 @@ async fn registration_needs_a_fresh_sign_in_if_the_project_asks() {
     app.start_registration(&ada).await;
     app.advance(jiff::SignedDuration::from_secs(301));
     assert_error(&app.signed_in(&ada).post(PATH, json!({})).await, 403, "REAUTHENTICATION_REQUIRED");
+}
+
+/// Otherwise, a session that must not remove the app could add a passkey, and remove the app in a
+/// session that begins with this passkey.
+#[tokio::test]
+async fn beside_an_app_a_passkey_needs_as_recent_a_proof_as_removing_the_app() {
+    let app = TestApp::start().await;
+    app.offer_passkeys().await;
+    let ada = app.sign_up("ada@example.com").await;
+    app.configure(json!({ "config": { "reauthentication_max_age_seconds": 3600 } })).await;
+    app.advance(SignedDuration::from_secs(301));
+    let Ceremony { options, code } = app.start_registration(&ada).await;
+    let credential = SoftPasskey::create(&options, Page::default(), 1).registration(&options);
+    let app_secret = json!({ "totp_secret_base64": "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=" });
+    assert_eq!(app.signed_in(&ada).patch("/api/v1/users/me", app_secret).await.status(), 200);
+    assert_error(&app.signed_in(&ada).post(PATH, json!({})).await, 403, "REAUTHENTICATION_REQUIRED");
+    assert_error(&app.register(&ada, &code, &credential).await, 403, "REAUTHENTICATION_REQUIRED");
+    app.advance(SignedDuration::from_secs(1));
+    let proof = json!({ "password": "correct horse battery" });
+    assert_eq!(app.signed_in(&ada).post("/api/v1/auth/sessions/current/reauthenticate", proof).await.status(), 200);
+    assert_eq!(app.register(&ada, &code, &credential).await.status(), 200);
 }

@@ -171,6 +171,11 @@ async fn an_address_signs_in_one_user_but_many_can_have_it() {
     let (ada, _, channel) = ada(&app).await;
     let bob = app.sign_up("bob@example.com").await;
     let caller = app.signed_in(&bob);
+    let own = channels(&app, &bob.user_id).await.remove(0);
+    let taken = caller.patch(&path_of(&own), json!({ "value": "ada@example.com" })).await;
+    assert_error(&taken, 409, "CONTACT_CHANNEL_ALREADY_USED_FOR_AUTH_BY_SOMEONE_ELSE");
+    assert_eq!(taken.json()["details"]["contact_channel_value"], Value::Null);
+    assert_eq!(values(&channels(&app, &bob.user_id).await), ["bob@example.com"]);
     let mut body = new("me", "ada@example.com");
     let named = add(&caller, body.clone()).await;
     caller.delete(&path_of(&named)).await;
@@ -185,11 +190,6 @@ async fn an_address_signs_in_one_user_but_many_can_have_it() {
         (&taken.json()["details"], taken.header("x-stack-known-error")),
         (&details, Some("CONTACT_CHANNEL_ALREADY_USED_FOR_AUTH_BY_SOMEONE_ELSE"))
     );
-    let own = channels(&app, &bob.user_id).await.remove(0);
-    let taken = caller.patch(&path_of(&own), json!({ "value": "ada@example.com" })).await;
-    assert_error(&taken, 409, "CONTACT_CHANNEL_ALREADY_USED_FOR_AUTH_BY_SOMEONE_ELSE");
-    assert_eq!(taken.json()["details"]["contact_channel_value"], Value::Null);
-    assert_eq!(values(&channels(&app, &bob.user_id).await), ["bob@example.com"]);
     assert_eq!(app.sign_in("ada@example.com").await.user_id, ada.user_id);
 
     // Once Ada no longer signs in with the address, others may claim it.

@@ -48,6 +48,11 @@ pub fn changes(before: &User, after: &User) -> Vec<Change> {
     let signs_in = |user: &User, email: &Email| user.channel_of(email).is_some_and(Channel::signs_in);
     let starts = after.channels.iter().filter(|channel| channel.signs_in() && !signs_in(before, &channel.value));
     changes.extend(starts.map(|channel| Change::about(Kind::AddressAdded, &channel.value)));
+    // A verified address gets notices and can be made a way to sign in.
+    let is_verified = |user: &User, email: &Email| user.channel_of(email).is_some_and(|channel| channel.is_verified);
+    let is_new = |channel: &&Channel| channel.is_verified && !channel.signs_in() && !is_verified(before, &channel.value);
+    let verified = after.channels.iter().filter(is_new).filter(|channel| !signs_in(before, &channel.value));
+    changes.extend(verified.map(|channel| Change::about(Kind::AddressVerified, &channel.value)));
     let ends = before.channels.iter().filter(|channel| channel.signs_in() && !signs_in(after, &channel.value));
     changes.extend(ends.map(|channel| Change::about(Kind::AddressRemoved, &channel.value)));
     let primary = |user: &User| user.primary().map(|channel| channel.value.clone());

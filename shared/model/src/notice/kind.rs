@@ -41,6 +41,8 @@ pub enum Kind {
     PasswordRemoved,
     /// The user can now sign in with an address.
     AddressAdded,
+    /// An address with which the user cannot sign in was verified.
+    AddressVerified,
     /// The user can no longer sign in with an address.
     AddressRemoved,
     /// An address became the primary one.
@@ -80,7 +82,7 @@ impl Kind {
     /// must not be stored in the account, which these versions could not read.
     pub(crate) fn counted_as(self) -> Self {
         match self {
-            Self::EmailCodesEnabled => Self::AddressAdded,
+            Self::EmailCodesEnabled | Self::AddressVerified => Self::AddressAdded,
             Self::EmailCodesDisabled => Self::AddressRemoved,
             known => known,
         }
@@ -90,9 +92,12 @@ impl Kind {
     pub fn topic(self) -> Topic {
         match self {
             Self::PasswordSet | Self::PasswordChanged | Self::PasswordReset | Self::PasswordRemoved => Topic::Password,
-            Self::AddressAdded | Self::AddressRemoved | Self::AddressMadePrimary | Self::EmailCodesEnabled | Self::EmailCodesDisabled => {
-                Topic::SignInAddress
-            }
+            Self::AddressAdded
+            | Self::AddressVerified
+            | Self::AddressRemoved
+            | Self::AddressMadePrimary
+            | Self::EmailCodesEnabled
+            | Self::EmailCodesDisabled => Topic::SignInAddress,
             Self::AuthenticatorAdded
             | Self::OneAuthenticatorRemoved
             | Self::AuthenticatorRemoved

@@ -122,11 +122,11 @@ pub struct Ended;
 
 impl Snapshot {
     /// The snapshot without the unverified addresses with which the user could not sign in before
-    /// the change, but can in `after`: such addresses belong to the change, whenever they were
-    /// added.
+    /// the change, but that are verified or sign in in `after`: such addresses belong to the
+    /// change, whenever they were added.
     pub fn without_wishes(mut self, after: &User) -> Self {
-        let starts = |channel: &Channel| after.channel_of(&channel.value).is_some_and(Channel::signs_in) && !channel.signs_in();
-        self.channels.retain(|channel| channel.is_verified || !starts(channel));
+        let counts = |channel: &Channel| channel.is_verified || channel.signs_in();
+        self.channels.retain(|channel| counts(channel) || !after.channel_of(&channel.value).is_some_and(counts));
         self
     }
 
@@ -154,7 +154,9 @@ impl User {
     }
 
     /// Records which addresses became verified since `before`; they are junior to those that were
-    /// verified already. Forgets addresses that are no longer verified.
+    /// verified already. The address that the account began with is recorded as little as one that
+    /// was verified from the start: it stays the most senior, whenever it is verified. Forgets
+    /// addresses that are no longer verified.
     pub fn note_verified(&mut self, before: &Self, now: Timestamp) {
         let is_verified = |user: &Self, email: &Email| user.channel_of(email).is_some_and(|channel| channel.is_verified);
         // The new addresses get a later time than every address verified before, even if the clock
@@ -166,7 +168,9 @@ impl User {
             .filter_map(|channel| before.notices.joined_at(&channel.value))
             .max();
         let at = latest.map_or(now, |latest| now.max(after(latest, SignedDuration::from_millis(1))));
+        let is_first = |email: &Email| before.channel_of(email).is_some_and(|old| old.signs_in() && old.standing == Standing::Provisional);
         let new = self.channels.iter().filter(|channel| channel.is_verified && !is_verified(before, &channel.value));
+        let new = new.filter(|channel| !is_first(&channel.value));
         let new: Vec<Joined> = new.map(|channel| Joined { email: channel.value.clone(), at }).collect();
         self.notices.joined.retain(|joined| !new.iter().any(|new| new.email == joined.email));
         self.notices.released.retain(|released| !new.iter().any(|new| new.email == *released));

@@ -15,8 +15,10 @@ pub fn events(before: &User, after: &User) -> Vec<Event> {
         _ => None,
     };
     let ends = after.session_epoch != before.session_epoch;
-    let others = [verifies.then_some(Event::AddressVerified), restriction, ends.then_some(Event::SessionsEnded)];
-    changes(before, after).into_iter().map(|change| change.kind.into()).chain(others.into_iter().flatten()).collect()
+    let mut events: Vec<Event> = changes(before, after).into_iter().map(|change| change.kind.into()).collect();
+    let verified = (verifies && !events.contains(&Event::AddressVerified)).then_some(Event::AddressVerified);
+    events.extend([verified, restriction, ends.then_some(Event::SessionsEnded)].into_iter().flatten());
+    events
 }
 
 /// The addresses, provider accounts, passkeys and authenticator apps that a change added.

@@ -133,6 +133,7 @@ impl From<Kind> for Event {
             Kind::PasswordReset => Self::PasswordReset,
             Kind::PasswordRemoved => Self::PasswordRemoved,
             Kind::AddressAdded => Self::AddressAdded,
+            Kind::AddressVerified => Self::AddressVerified,
             Kind::AddressRemoved => Self::AddressRemoved,
             Kind::AddressMadePrimary => Self::AddressMadePrimary,
             Kind::EmailCodesEnabled => Self::EmailCodesEnabled,

@@ -137,6 +137,7 @@ impl User {
         }
         let standing = self.standing_after(&self.channels[position], &value, &patch, author);
         let channel = &mut self.channels[position];
+        let is_correction = author == Author::User && channel.value != value && standing == Standing::Provisional;
         let is_verified = channel.is_verified && channel.value == value;
         channel.standing = standing;
         channel.is_verified = patch.is_verified.unwrap_or(is_verified);
@@ -144,23 +145,29 @@ impl User {
         channel.used_for_auth = patch.used_for_auth.unwrap_or(channel.used_for_auth);
         channel.is_primary = patch.is_primary.unwrap_or(channel.is_primary);
         self.raise_epoch_if_way_in_went(&before);
+        if is_correction {
+            self.began_epoch = self.credential_epoch;
+        }
         Ok(())
     }
 
     /// The standing of a changed channel. A user's own request to sign in with an address takes
-    /// effect when the address is verified, with one exception: if the account has only one address
-    /// to sign in with, replacing it takes effect immediately, as if the account had been created
-    /// with the new address, so that correcting a typo locks nobody out. The exception does not
-    /// apply to a verified address, which cannot be a typo: an intruder could otherwise replace it
-    /// and become the owner by first proof.
+    /// effect when the address is verified, with one exception: if the address that the user signed
+    /// up with is the only way to sign in beside the password, replacing it takes effect
+    /// immediately, as if the account had been created with the new address, so that correcting a
+    /// typo locks nobody out. The exception does not apply to a verified address, which cannot be a
+    /// typo, nor to an account that ever had another way to sign in: an intruder could otherwise
+    /// replace the address and become the owner by first proof.
     fn standing_after(&self, channel: &Channel, value: &Email, patch: &ChannelPatch, author: Author) -> Standing {
         let starts = patch.used_for_auth == Some(true) && !channel.used_for_auth;
         let is_other = *value != channel.value;
         match author {
             Author::Server if is_other || patch.used_for_auth.is_some() || patch.is_verified.is_some() => Standing::Assigned,
             Author::User if is_other && channel.signs_in() => {
-                let is_only = !channel.is_verified && self.channels.iter().filter(|channel| channel.signs_in()).count() == 1;
-                if is_only { Standing::Provisional } else { Standing::Wished }
+                let is_first = !channel.is_verified && self.began_with(channel);
+                let has_other = self.channels.iter().any(|other| other.id != channel.id && (other.signs_in() || other.is_verified));
+                let has_other = has_other || !self.passkeys.is_empty() || !self.provider_accounts.is_empty();
+                if is_first && !has_other { Standing::Provisional } else { Standing::Wished }
             }
             Author::User if is_other || starts => Standing::Wished,
             _ => channel.standing,

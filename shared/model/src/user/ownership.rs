@@ -183,8 +183,9 @@ impl User {
         }
     }
 
-    /// Whether an unverified channel is the address that the user signed up with. If the address
-    /// had been replaced, the epoch would have been raised.
+    /// Whether an unverified channel is the address that the user signed up with, or to which the
+    /// user corrected it. If any way to sign in had been lost since, the epoch would have been
+    /// raised.
     pub fn began_with(&self, channel: &Channel) -> bool {
         self.credential_epoch == self.began_epoch && channel.signs_in() && channel.standing == Standing::Provisional
     }
