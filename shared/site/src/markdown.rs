@@ -215,11 +215,15 @@ pub fn embedded(text: &str) -> String {
     result
 }
 
+/// How often the HTML in a text is looked for.
+const ROUNDS: usize = 8;
+
 /// Escapes the HTML in the Markdown. The parser takes what follows an unclosed element for HTML,
-/// too, until the element is escaped, so the text is parsed again until nothing changes.
+/// too, until the element is escaped, so the text is parsed again until nothing changes. If that
+/// takes too long, as in a text that was made for it, every `<` is escaped, even in code.
 fn without_html(text: &str) -> String {
     let mut text = text.to_owned();
-    loop {
+    for _ in 0..ROUNDS {
         let events = Parser::new_ext(&text, OPTIONS).into_offset_iter();
         let markup = events.filter(|(event, _)| matches!(event, Event::Html(_) | Event::InlineHtml(_)));
         let changes: Vec<_> = markup.map(|(_, range)| (range.clone(), text[range].replace('<', "&lt;"))).collect();
@@ -229,6 +233,7 @@ fn without_html(text: &str) -> String {
         }
         text = escaped;
     }
+    text.replace('<', "&lt;")
 }
 
 /// Replaces these ranges of the text, which are in order and do not overlap.

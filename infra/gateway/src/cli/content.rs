@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::Subcommand;
+use model::text::line::plain;
 use store::Store;
 use store::content::images::Shelf;
 use store::content::{KEPT, Published};
@@ -55,7 +56,7 @@ async fn publish(target: &Target, folder: &Path, site_url: Option<String>, bucke
     let site_url = site_url.map(|url| settings::base_url("GATELET_SITE_URL", &url)).transpose()?;
     let folder = content::read_directory(folder, site_url.as_deref())?;
     for warning in &folder.warnings {
-        say!("Warning: {warning}");
+        say!("Warning: {}", plain(warning));
     }
     let tools = Tools::open(target).await?;
     let now = tools.clock.now();

@@ -19,7 +19,7 @@ use wire::problem::Problems;
 
 use super::confirm::deletion;
 use super::deployment::Session;
-use super::deployment::output::Output;
+use super::deployment::output::{Output, json};
 use super::input::{patch, project_id};
 use super::tools::{Target, Tools};
 use crate::keys::{Keys, Role, closed_internal};
@@ -168,8 +168,7 @@ async fn list(tools: &Tools, output: &Output) -> anyhow::Result<()> {
 }
 
 fn show(project: &Project) -> anyhow::Result<()> {
-    say!("{}", serde_json::to_string_pretty(&AdminProject::of(project, true))?);
-    Ok(())
+    json(&AdminProject::of(project, true))
 }
 
 async fn new_keys(tools: &Tools, id: &str) -> anyhow::Result<()> {

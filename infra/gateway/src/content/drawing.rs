@@ -39,17 +39,25 @@ static FONT: LazyLock<FontRef<'static>> =
 pub(super) struct Drawing {
     title: String,
     site: String,
+    /// What else is in the name of the picture.
+    rest: String,
 }
 
 impl Drawing {
     /// The picture of a page with this title.
     pub(super) fn of(title: &str, site: &str) -> Self {
-        Self { title: title.to_owned(), site: site.to_owned() }
+        Self { title: title.to_owned(), site: site.to_owned(), rest: String::new() }
+    }
+
+    /// The picture of a post. Its name depends on the text, too: the picture of a post whose time
+    /// has not come is stored already, and nobody should find it by guessing the title.
+    pub(super) fn of_post(title: &str, site: &str, text: &str) -> Self {
+        Self { rest: format!("\n{}", Digest::of(text)), ..Self::of(title, site) }
     }
 
     /// The name of the picture.
     pub(super) fn name(&self) -> ImageName {
-        let digest = Digest::of(&format!("{VERSION}\n{}\n{}", self.title, self.site));
+        let digest = Digest::of(&format!("{VERSION}\n{}\n{}{}", self.title, self.site, self.rest));
         ImageName { digest, width: WIDTH.into(), height: HEIGHT.into(), format: Format::Png }
     }
 
@@ -255,6 +263,13 @@ mod tests {
         for other in [Drawing::of("Hello!", "Example"), Drawing::of("Hello", "Other")] {
             assert!(one.name() != other.name() && one.png().unwrap() != other.png().unwrap());
         }
+    }
+
+    #[test]
+    fn the_picture_of_a_post_has_a_name_that_nobody_can_guess_without_the_text() {
+        let of = |text| Drawing::of_post("Hello", "Example", text);
+        assert!(of("One").name() != of("Two").name() && of("One").name() != Drawing::of("Hello", "Example").name());
+        assert_eq!(of("One").png().unwrap(), Drawing::of("Hello", "Example").png().unwrap());
     }
 
     #[test]

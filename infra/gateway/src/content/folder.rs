@@ -90,13 +90,16 @@ impl Folder {
     fn illustrated(&self) -> (Content, BTreeMap<String, Drawing>) {
         let mut content = self.content.clone();
         let site = &self.content.site.name;
-        let lists = [("/docs", site.as_str()), ("/blog", "Blog"), ("/apps", "Apps")].map(|(page, title)| (page.to_owned(), title));
-        let apps = self.content.apps.iter().map(|app| (format!("/apps/{}", app.id), app.display_name.as_str()));
-        let posts = self.content.blog_posts.iter().map(|post| (format!("/blog/{}", post.slug), post.title.as_str()));
+        let lists = [("/docs", site.as_str()), ("/blog", "Blog"), ("/apps", "Apps")];
+        let lists = lists.map(|(page, title)| (page.to_owned(), Drawing::of(title, site)));
+        let apps = self.content.apps.iter().map(|app| (format!("/apps/{}", app.id), Drawing::of(&app.display_name, site)));
+        let posts = self.content.blog_posts.iter().map(|post| {
+            let text = self.content.texts.get(&post.slug).unwrap_or(&post.excerpt);
+            (format!("/blog/{}", post.slug), Drawing::of_post(&post.title, site, text))
+        });
         let mut drawings = BTreeMap::new();
-        for (page, title) in lists.into_iter().chain(apps).chain(posts) {
+        for (page, drawing) in lists.into_iter().chain(apps).chain(posts) {
             content.pictures.entry(page).or_insert_with(|| {
-                let drawing = Drawing::of(title, site);
                 let name = drawing.name();
                 drawings.insert(name.to_string(), drawing);
                 name.path()

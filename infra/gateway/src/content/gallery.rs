@@ -10,7 +10,7 @@ use imagesize::{Compression, ImageType};
 use model::content::image::{Format, ImageName, LONGEST_SIDE, MOST_BYTES};
 use percent_encoding::percent_decode_str;
 
-use super::source::PublishError;
+use super::source::{PublishError, read_within};
 
 /// The folder with the image files, and the files that the content has referred to so far.
 pub(super) struct Gallery {
@@ -76,16 +76,9 @@ fn joined(folder: &str, written: &str) -> Result<String, String> {
     Ok(parts.join("/"))
 }
 
-/// Reads a file that is not too large.
+/// Reads the file of an image.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, String> {
-    let size = path.metadata().map_err(|error| format!("cannot be read: {error}"))?;
-    if !size.is_file() {
-        return Err("is not a file".to_owned());
-    }
-    if size.len() > MOST_BYTES as u64 {
-        return Err(format!("has {} bytes; at most {MOST_BYTES} can be published: make it smaller", size.len()));
-    }
-    std::fs::read(path).map_err(|error| format!("cannot be read: {error}"))
+    read_within(path, MOST_BYTES)
 }
 
 /// What an image is by its content, whatever its name says.

@@ -46,8 +46,7 @@ pub(super) fn read_all(dir: &Path) -> Result<Vec<Source>, PublishError> {
             continue;
         }
         let name = format!("blog/{name}");
-        let bytes = std::fs::read(&path).map_err(|error| PublishError::of_file(&name, error))?;
-        posts.push(Source::of_bytes(&name, bytes)?);
+        posts.extend(Source::read(dir, &name)?);
     }
     posts.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(posts)

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
+use model::text::line::plain;
 use serde::de::DeserializeOwned;
 use toml::Spanned;
 
@@ -24,13 +25,28 @@ impl PublishError {
 impl fmt::Display for PublishError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
-            Some(line) => write!(f, "{}:{line}: {}", self.file, self.message),
-            None => write!(f, "{}: {}", self.file, self.message),
+            Some(line) => write!(f, "{}:{line}: {}", plain(&self.file), plain(&self.message)),
+            None => write!(f, "{}: {}", plain(&self.file), plain(&self.message)),
         }
     }
 }
 
 impl std::error::Error for PublishError {}
+
+/// The largest file with text, in bytes.
+const MOST_BYTES: usize = 4 << 20;
+
+/// Reads a file of at most this many bytes.
+pub(super) fn read_within(path: &Path, most: usize) -> Result<Vec<u8>, String> {
+    let size = path.metadata().map_err(|error| format!("cannot be read: {error}"))?;
+    if !size.is_file() {
+        return Err("is not a file".to_owned());
+    }
+    if size.len() > most as u64 {
+        return Err(format!("has {} bytes; at most {most} can be published: make it smaller", size.len()));
+    }
+    std::fs::read(path).map_err(|error| format!("cannot be read: {error}"))
+}
 
 /// A file with its text, and its name as messages show it, with `/` on every system.
 pub(super) struct Source {
@@ -43,13 +59,20 @@ impl Source {
         Self { name: name.to_owned(), text: text.to_owned() }
     }
 
-    /// Reads a file below `dir`; `None` if it does not exist.
+    /// Reads a file below `dir`; `None` if it does not exist. The file must not be a link to
+    /// another folder: whoever writes content must not publish other files of the machine.
     pub(super) fn read(dir: &Path, name: &str) -> Result<Option<Self>, PublishError> {
-        match std::fs::read(dir.join(name)) {
-            Ok(bytes) => Self::of_bytes(name, bytes).map(Some),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(PublishError::of_file(name, error)),
+        let fail = |error: std::io::Error| PublishError::of_file(name, error);
+        let path = match dir.join(name).canonicalize() {
+            Ok(path) => path,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(fail(error)),
+        };
+        if !path.starts_with(dir.canonicalize().map_err(fail)?) {
+            return Err(PublishError::of_file(name, "is a link to a file outside of the folder: copy the file into the folder"));
         }
+        let bytes = read_within(&path, MOST_BYTES).map_err(|message| PublishError::of_file(name, message))?;
+        Self::of_bytes(name, bytes).map(Some)
     }
 
     pub(super) fn of_bytes(name: &str, bytes: Vec<u8>) -> Result<Self, PublishError> {

@@ -209,3 +209,23 @@ fn every_file_of_the_sample_directory_is_embedded() {
     let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("sample");
     assert_eq!(read_directory(&dir, None), Ok(super::sample::folder(None)));
 }
+
+#[test]
+#[cfg(unix)]
+fn a_link_to_a_file_outside_of_the_folder_is_rejected() {
+    let folder = std::env::temp_dir().join(format!("gatelet-content-{}", std::process::id()));
+    let site = folder.join("site");
+    std::fs::create_dir_all(site.join("blog")).unwrap();
+    std::fs::write(site.join("site.toml"), SITE).unwrap();
+    std::fs::write(folder.join("outside.md"), POST).unwrap();
+    std::fs::write(site.join("blog/inside.txt"), POST).unwrap();
+    let link = |target: &str| {
+        let _ = std::fs::remove_file(site.join("blog/hello.md"));
+        std::os::unix::fs::symlink(target, site.join("blog/hello.md")).unwrap();
+        read_directory(&site, Some(URL)).map(|folder| folder.content)
+    };
+    assert_eq!(link("inside.txt").unwrap().blog_posts.len(), 1);
+    assert_refused(link("../../outside.md"), "blog/hello.md", "outside of the folder: copy the file into the folder");
+    assert_refused(link("/dev/zero"), "blog/hello.md", "outside of the folder");
+    std::fs::remove_dir_all(folder).unwrap();
+}

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use clap::Args;
 use jiff::Timestamp;
 use model::text::line::plain;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::say::say;
@@ -43,7 +44,7 @@ impl Output {
     /// Prints a list of ids and names.
     pub(crate) fn names(&self, items: impl Iterator<Item = (String, String)>) -> anyhow::Result<()> {
         if self.json {
-            return json(&items.map(|(id, name)| json!({ "id": id, "display_name": name })).collect());
+            return json(&items.map(|(id, name)| json!({ "id": id, "display_name": name })).collect::<Vec<_>>());
         }
         items.for_each(|(id, name)| say!("{}  {}", plain(&id), plain(&name)));
         Ok(())
@@ -59,11 +60,13 @@ impl Output {
     }
 }
 
-/// Prints JSON. Control characters are escaped, as a terminal would obey them.
-pub(crate) fn json(value: &Value) -> anyhow::Result<()> {
+/// Prints JSON. Control characters and marks of direction are escaped, as a terminal would obey
+/// them.
+pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
+    let is_mark = |character| matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let mut text = String::new();
     for character in serde_json::to_string_pretty(value)?.chars() {
-        if character.is_control() && character != '\n' {
+        if character.is_control() && character != '\n' || is_mark(character) {
             let _ = write!(text, "\\u{:04x}", u32::from(character));
         } else {
             text.push(character);
