@@ -69,6 +69,18 @@ fn a_distribution_caches_no_path_of_the_product_api() {
     }
 }
 
+/// CloudFront keeps errors for ten seconds by default, by their path alone and whatever their
+/// `cache-control` is: everybody would get the error that somebody else caused.
+#[test]
+fn a_distribution_caches_no_errors() {
+    let template = tree::template();
+    let errors = &template["Resources"]["CloudFront"]["Properties"]["DistributionConfig"]["CustomErrorResponses"];
+    for status in [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504] {
+        let is_not_kept = |error: &serde_json::Value| error["ErrorCode"] == status && error["ErrorCachingMinTTL"] == 0;
+        assert!(errors.as_array().unwrap().iter().any(is_not_kept), "{status}");
+    }
+}
+
 /// Operations that verify no access token, because they have no access level, but need the secret
 /// for another purpose.
 const SECRET_WITHOUT_ACCESS: [(&str, &str); 9] = [

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -58,8 +58,10 @@ async fn serve(mut stream: TcpStream, behaviour: Behaviour, seen: Arc<Mutex<Vec<
         return;
     }
     let request = read(&mut stream).await;
+    let is_ascii = request["FromEmailAddress"].as_str().is_some_and(str::is_ascii);
     seen.lock().unwrap().push(request);
-    match behaviour {
+    let refusal = || Behaviour::Answer(400, json!({ "__type": "BadRequestException", "message": "From: not ASCII" }));
+    match if is_ascii { behaviour } else { refusal() } {
         Behaviour::Answer(status, body) => {
             let body = body.to_string();
             let head = format!(

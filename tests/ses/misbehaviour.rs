@@ -50,6 +50,19 @@ async fn an_email_carries_its_content_tags_and_configuration_set() {
 }
 
 #[tokio::test]
+async fn a_sender_s_name_in_any_script_is_encoded() {
+    let endpoint = Endpoint::start(vec![taken()]).await;
+    let app = TestApp::start().await;
+    app.configure(json!({ "display_name": "Café Zoë, 東京の認証サービスとその仲間たちの長い名前" })).await;
+    let id = app.send_mail(json!({})).await;
+    app.deliver_by(&ses(&endpoint.url, None)).await;
+    assert_eq!(app.outbox_entry(&id).await["status"], "sent");
+    let from = endpoint.requests()[0]["FromEmailAddress"].as_str().unwrap().to_owned();
+    assert!(from.starts_with("=?utf-8?b?") && from.ends_with(" <noreply@example.com>"), "{from}");
+    assert!(from.split(' ').all(|word| word.len() <= 75), "{from}");
+}
+
+#[tokio::test]
 async fn without_a_configuration_set_no_reports_are_expected() {
     let endpoint = Endpoint::start(vec![taken()]).await;
     let (app, id) = outbox(json!({})).await;

@@ -7,10 +7,10 @@ use crypto::digest::Digest;
 use jiff::Timestamp;
 use lettre::Address;
 use lettre::address::Envelope;
-use lettre::message::header::{HeaderName, HeaderValue};
-use lettre::message::{Mailbox, Message, MultiPart, SinglePart};
+use lettre::message::header::{From as FromHeader, HeaderName, HeaderValue, Headers};
+use lettre::message::{Mailbox, Mailboxes, Message, MultiPart, SinglePart};
 
-use crate::send::Mail;
+use crate::send::{Mail, Sender};
 
 /// Composes messages.
 pub(crate) struct Composer {
@@ -56,6 +56,17 @@ impl Composer {
         let message = message.ok()?;
         Some(Composed { envelope: message.envelope().clone(), bytes: message.formatted() })
     }
+}
+
+/// A sender as an address with a name in ASCII: SES refuses any other (RFC 2047 has the encoding).
+pub(crate) fn ascii(sender: &Sender) -> String {
+    let encoded = || {
+        let mut headers = Headers::new();
+        let mailbox = Mailbox::new(Some(sender.name.clone()), sender.address.parse().ok()?);
+        headers.set(FromHeader::from(Mailboxes::from(mailbox)));
+        Some(headers.to_string().trim().strip_prefix("From: ")?.replace("\r\n", ""))
+    };
+    if sender.name.is_ascii() { sender.to_string() } else { encoded().unwrap_or_else(|| sender.address.clone()) }
 }
 
 /// The source of an email as a message dated `at`; `None` if the email cannot be sent.

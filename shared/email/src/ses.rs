@@ -18,6 +18,7 @@ use tokio::time::timeout;
 use wire::clock::Clock;
 use wire::environment::{self, variable};
 
+use crate::mime::ascii;
 use crate::send::{Mail, Mailer, tags};
 use crate::ses_api::{Body, Content, Destination, Error, Message, Pair, SendEmail, SesApi, Text};
 
@@ -60,7 +61,7 @@ impl Ses {
         let tags =
             [(tags::ENTRY, mail.id.to_string()), (tags::PROJECT, mail.project.to_string()), (tags::ATTEMPT, mail.attempt.to_string())];
         SendEmail {
-            from_email_address: mail.from.to_string(),
+            from_email_address: ascii(&mail.from),
             destination: Destination { to_addresses: mail.to.iter().map(ToString::to_string).collect() },
             content: Content { simple: Message { subject: Text::utf8(&mail.subject), body, headers } },
             email_tags: tags.into_iter().map(|(name, value)| Pair { name, value }).collect(),
