@@ -44,22 +44,23 @@ const ROUNDS: u32 = 5;
 /// Makes the due deliveries to an endpoint, until none is due, the endpoint is switched off,
 /// another worker has claimed it, or `until` has passed. While `is_crowded`, ends after one pass;
 /// what is left stays due, behind the endpoints that wait. If the endpoint was deleted, deletes its
-/// deliveries instead.
-pub(super) async fn work(app: &App, lane: &Lane, until: Timestamp, is_crowded: &AtomicBool) -> Result<(), store::Error> {
+/// deliveries instead. Returns `false` if another worker has claimed the endpoint, or if it has no
+/// deliveries any more: it may still seem due, but trying it again at once is useless.
+pub(super) async fn work(app: &App, lane: &Lane, until: Timestamp, is_crowded: &AtomicBool) -> Result<bool, store::Error> {
     while app.clock.now() < until {
-        let Some(claimed) = app.store.claim_webhook(lane, app.clock.now()).await? else { return Ok(()) };
+        let Some(claimed) = app.store.claim_webhook(lane, app.clock.now()).await? else { return Ok(false) };
         reached("claimed-endpoint", 1);
         let Some(row) = app.store.webhook_endpoint(&lane.0, lane.1).await? else {
             while !app.store.purge_webhook(lane).await? {}
-            return Ok(());
+            return Ok(true);
         };
         let Passed { may_have_more, rest } = pass(app, claimed, &row.endpoint, is_crowded).await?;
         sleep(rest).await;
         if !may_have_more || is_crowded.load(Ordering::Relaxed) {
-            return Ok(());
+            return Ok(true);
         }
     }
-    Ok(())
+    Ok(true)
 }
 
 /// What follows a pass over the queue of an endpoint.
