@@ -85,8 +85,9 @@ pub(super) fn wake(project: &ProjectId, endpoint: WebhookEndpointId, now: Timest
 /// For an endpoint that has been enabled again: makes it due, so that its pending deliveries are
 /// sent, and resets its failures.
 pub fn fresh_start(project: &ProjectId, endpoint: WebhookEndpointId, now: Timestamp) -> Write {
-    wake(project, endpoint, now)
-        .expression("SET gsi2pk = :gsi2pk, gsi2sk = if_not_exists(held, :gsi2sk) REMOVE failing_since, failed_at ADD version :one".to_owned())
+    wake(project, endpoint, now).expression(
+        "SET gsi2pk = :gsi2pk, gsi2sk = if_not_exists(held, :gsi2sk) REMOVE failing_since, failed_at ADD version :one".to_owned(),
+    )
 }
 
 /// Writes the place of a delivery.
