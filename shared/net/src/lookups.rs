@@ -119,7 +119,7 @@ mod tests {
     fn behind_the_gate(host: &str) -> io::Result<Addresses> {
         BEGUN.fetch_add(1, Ordering::SeqCst);
         if host.ends_with("slow.example") {
-            let open = GATE.0.lock().unwrap();
+            let open = GATE.0.lock().map_err(|_| io::Error::other("poisoned"))?;
             drop(GATE.1.wait_while(open, |open| !*open).unwrap());
         }
         Ok(vec![SocketAddr::from(([192, 0, 2, 1], 0))].into_iter())
