@@ -174,10 +174,15 @@ fn stacks_change_the_api_one_at_a_time_and_the_workers_come_first() {
 }
 
 #[test]
-fn concurrency_can_be_reserved_for_token_refreshes() {
+fn concurrency_can_be_reserved_for_token_refreshes_and_webhooks() {
     let resources = resources();
     let reserved = resources.iter().filter(|(_, one)| !one["Properties"]["ReservedConcurrentExecutions"].is_null());
-    assert_eq!(reserved.map(|(id, _)| id.as_str()).collect::<BTreeSet<_>>(), BTreeSet::from(["AuthOauthToken", "AuthSessionRefresh"]));
+    let wanted = BTreeSet::from(["AuthOauthToken", "AuthSessionRefresh", "WorkersWebhooks"]);
+    assert_eq!(reserved.map(|(id, _)| id.as_str()).collect::<BTreeSet<_>>(), wanted);
+    // By default nothing is reserved: accounts with a low quota could not deploy the stack.
+    for parameter in ["RefreshConcurrency", "WebhookConcurrency"] {
+        assert_eq!(tree::template()["Parameters"][parameter]["Default"], 0, "{parameter}");
+    }
 }
 
 #[test]

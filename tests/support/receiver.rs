@@ -55,6 +55,8 @@ pub enum Reply {
     Redirect(String),
     /// No answer for this long.
     Late(Duration),
+    /// A status after this time.
+    LateStatus(Duration, u16),
     /// A status, and then a body that never ends.
     Endless,
 }
@@ -133,6 +135,10 @@ async fn answer(shared: &Shared, headers: HeaderMap, body: Bytes) -> Response {
         Reply::Late(time) => {
             tokio::time::sleep(time).await;
             answer(204).body(Body::empty())
+        }
+        Reply::LateStatus(time, status) => {
+            tokio::time::sleep(time).await;
+            answer(status).body(Body::empty())
         }
         Reply::Endless => {
             let drops = futures_util::stream::repeat_with(|| Ok::<_, std::io::Error>(Bytes::from_static(b"x")));

@@ -53,7 +53,7 @@ pub async fn handle(access: Access<Admin>, Input { body, .. }: Input<SendTest>) 
     let Some(row) = row else { return Ok(Json(failed("the endpoint does not exist".to_owned()))) };
     let (endpoint, now) = (row.endpoint, app.clock.now());
     let data = json!({ "message": "This is a test of the endpoint.", "endpointUrl": endpoint.url });
-    let message = Message::new(format!("msg_{}", app.entropy.uuid().simple()), EventType::EndpointTest, now, &data);
+    let message = Message::new(format!("msg_{}", app.entropy.uuid().simple()), EventType::EndpointTest, now, data);
     let mut delivery = Delivery::new(app.entropy.ordered_uuid(now).into(), message, now);
     let outcome = attempt(app, project, &endpoint, &delivery, BUDGET).await;
     delivery.attempted_once(outcome.clone());

@@ -3,6 +3,7 @@
 
 #![warn(missing_docs)]
 
+mod lookups;
 pub mod outgoing;
 pub mod public_address;
 #[cfg(test)]

@@ -18,7 +18,7 @@ use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::client::legacy::connect::dns::{GaiResolver, Name};
+use hyper_util::client::legacy::connect::dns::Name;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
@@ -26,6 +26,7 @@ use settings::Settings;
 use tower::Service;
 use url::{Host, Url};
 
+use crate::lookups::{PROVIDERS, SystemNames, WEBHOOKS};
 use crate::public_address::{NotPublic, is_public};
 use crate::resolver::{BoxError, PublicResolver};
 use crate::tls;
@@ -67,18 +68,21 @@ pub struct Outgoing<'a> {
     allow_private: bool,
     /// Base URL of the server that stands in for every `https` host; `None` to call the hosts.
     stand_in: Option<&'a str>,
+    /// Whether the calls go to webhook endpoints. Their names are looked up in places of their own.
+    is_for_webhooks: bool,
 }
 
 impl<'a> Outgoing<'a> {
     /// A client with the deployment's rules for private IP addresses.
     pub fn new(settings: &'a Settings) -> Self {
-        Self { allow_private: settings.allow_private_issuers, stand_in: settings.provider_stand_in.as_deref() }
+        let stand_in = settings.provider_stand_in.as_deref();
+        Self { allow_private: settings.allow_private_issuers, stand_in, is_for_webhooks: false }
     }
 
-    /// A client with the rules of [`Self::new`] that never calls the server that stands in for
-    /// providers.
-    pub(crate) fn direct(settings: &Settings) -> Outgoing<'static> {
-        Outgoing { allow_private: settings.allow_private_issuers, stand_in: None }
+    /// A client for webhook endpoints, with the rules of [`Self::new`], that never calls the server
+    /// that stands in for providers.
+    pub(crate) fn of_webhooks(settings: &Settings) -> Outgoing<'static> {
+        Outgoing { allow_private: settings.allow_private_issuers, stand_in: None, is_for_webhooks: true }
     }
 
     /// The URL to use for an endpoint: its own or, if a server stands in for all hosts, the
@@ -157,12 +161,14 @@ impl<'a> Outgoing<'a> {
     }
 
     pub(crate) fn client(self) -> &'static Client {
-        static CLIENTS: [OnceLock<Client>; 2] = [OnceLock::new(), OnceLock::new()];
-        CLIENTS[usize::from(self.allow_private)].get_or_init(|| client(PublicResolver::new(self.allow_private)))
+        static CLIENTS: [[OnceLock<Client>; 2]; 2] = [const { [const { OnceLock::new() }; 2] }; 2];
+        let lookups = if self.is_for_webhooks { &WEBHOOKS } else { &PROVIDERS };
+        let of_purpose = &CLIENTS[usize::from(self.is_for_webhooks)];
+        of_purpose[usize::from(self.allow_private)].get_or_init(|| client(PublicResolver::new(self.allow_private, lookups)))
     }
 }
 
-pub(crate) type Client<R = GaiResolver> = legacy::Client<HttpsConnector<HttpConnector<PublicResolver<R>>>, Full<Bytes>>;
+pub(crate) type Client<R = SystemNames> = legacy::Client<HttpsConnector<HttpConnector<PublicResolver<R>>>, Full<Bytes>>;
 
 /// A client whose connections to a host name go only to the addresses that the resolver returns.
 /// An IP address in a URL is not resolved; [`Outgoing::check`] checks it.
@@ -224,7 +230,7 @@ mod tests {
     use super::*;
 
     fn outgoing(allow_private: bool) -> Outgoing<'static> {
-        Outgoing { allow_private, stand_in: None }
+        Outgoing { allow_private, stand_in: None, is_for_webhooks: false }
     }
 
     #[test]

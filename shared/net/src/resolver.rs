@@ -7,16 +7,17 @@ use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use hyper_util::client::legacy::connect::dns::{GaiResolver, Name};
+use hyper_util::client::legacy::connect::dns::Name;
 use tower::Service;
 
+use crate::lookups::{Lookups, SystemNames};
 use crate::public_address::{among, rule};
 
 pub(crate) type BoxError = Box<dyn StdError + Send + Sync>;
 
 /// Resolves names to IP addresses that may be called.
 #[derive(Debug, Clone)]
-pub(crate) struct PublicResolver<R = GaiResolver> {
+pub(crate) struct PublicResolver<R = SystemNames> {
     /// The resolver whose answers are checked.
     pub(crate) names: R,
     /// Whether an address may be called.
@@ -24,9 +25,9 @@ pub(crate) struct PublicResolver<R = GaiResolver> {
 }
 
 impl PublicResolver {
-    /// Resolves names as the system does.
-    pub(crate) fn new(allow_private: bool) -> Self {
-        Self { names: GaiResolver::new(), may_call: rule(allow_private) }
+    /// Resolves names as the system does, with these lookups.
+    pub(crate) fn new(allow_private: bool, lookups: &'static Lookups) -> Self {
+        Self { names: SystemNames(lookups), may_call: rule(allow_private) }
     }
 }
 

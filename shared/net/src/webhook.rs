@@ -50,7 +50,7 @@ pub fn check(settings: &Settings, text: &str) -> Result<(), &'static str> {
     if url.scheme() != "https" && !(url.scheme() == "http" && settings.allow_private_issuers && is_this_machine(&url)) {
         return Err("the URL must begin with https://; http:// is only for this machine, with GATELET_ALLOW_PRIVATE_ISSUERS=1");
     }
-    Outgoing::direct(settings).check(text).map(drop).map_err(|_| "its address is not public")
+    Outgoing::of_webhooks(settings).check(text).map(drop).map_err(|_| "its address is not public")
 }
 
 fn is_this_machine(url: &Url) -> bool {
@@ -65,7 +65,7 @@ fn is_this_machine(url: &Url) -> bool {
 /// Posts a body to an endpoint, which may take `budget` until the status of its answer. Any status
 /// is an answer; a fault means that there was none.
 pub async fn post(settings: &Settings, url: &str, headers: Vec<(String, String)>, body: String, budget: Duration) -> Result<Posted, Fault> {
-    let outgoing = Outgoing::direct(settings);
+    let outgoing = Outgoing::of_webhooks(settings);
     let uri = outgoing.check(url)?.as_str().to_owned();
     let mut request = Request::builder().method(Method::POST).uri(uri).body(Full::new(Bytes::from(body))).map_err(unsendable)?;
     request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));

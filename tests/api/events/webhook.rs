@@ -18,7 +18,7 @@ pub(super) async fn write(app: &TestApp, project: &ProjectId) {
     let sealing = Sealing { sealer: &app.app.sealer, entropy: &app.app.entropy, project };
     let (endpoint, _) = new.into_endpoint(id, sealing, app.now()).unwrap();
     assert!(app.app.store.create_webhook_endpoint(project, &endpoint).await.unwrap());
-    let message = Message::new("msg_0123456789abcdef".to_owned(), EventType::EndpointTest, app.now(), &json!({ "message": "Hello" }));
+    let message = Message::new("msg_0123456789abcdef".to_owned(), EventType::EndpointTest, app.now(), json!({ "message": "Hello" }));
     let mut delivery = Delivery::new(WebhookDeliveryId::parse(WEBHOOK_DELIVERY).unwrap(), message, app.now());
     delivery.attempted_once(Attempt { at: app.now(), response_status: Some(500), duration_millis: 1, error: None, answer: None });
     app.app.store.put_webhook_delivery(&(project.clone(), id), &delivery).await.unwrap();

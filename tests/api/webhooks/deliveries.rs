@@ -52,6 +52,22 @@ async fn an_endpoint_gets_at_most_eight_requests_at_a_time() {
 }
 
 #[tokio::test]
+async fn an_endpoint_that_does_not_work_gets_one_request_at_a_time() {
+    let app = TestApp::start().await;
+    let receiver = Receiver::answering(vec![Reply::LateStatus(Duration::from_millis(20), 500)]).await;
+    endpoint_at(&app, &receiver, &["user.created"]).await;
+    for number in 0..40 {
+        create_user(&app, &number.to_string()).await;
+    }
+    app.deliver_webhooks().await;
+    assert_eq!((receiver.received().len(), receiver.most_at_once()), (40, 1));
+    receiver.reply(Reply::LateStatus(Duration::from_millis(20), 204));
+    app.advance(SignedDuration::from_secs(10));
+    app.deliver_webhooks().await;
+    assert_eq!((receiver.received().len(), receiver.most_at_once()), (80, 8), "it works again");
+}
+
+#[tokio::test]
 async fn a_task_that_panics_ends_only_the_work_on_its_endpoint() {
     let (app, receiver) = (TestApp::start().await, Receiver::start().await);
     for _ in 0..2 {
@@ -97,8 +113,11 @@ async fn an_endpoint_gives_its_place_up_while_another_one_waits() {
 #[tokio::test]
 async fn a_slow_endpoint_begins_no_more_requests_while_another_one_waits() {
     let app = TestApp::start().await;
-    let (slow, waiting) = (Receiver::answering(vec![Reply::Late(Duration::from_millis(1100))]).await, Receiver::start().await);
+    let (slow, waiting) = (Receiver::start().await, Receiver::start().await);
     endpoint_at(&app, &slow, &["user.created"]).await;
+    create_user(&app, "First").await;
+    app.deliver_webhooks().await;
+    slow.reply(Reply::Late(Duration::from_millis(1100)));
     endpoint_at(&app, &waiting, &["team.created"]).await;
     for number in 0..20 {
         create_user(&app, &number.to_string()).await;
@@ -110,14 +129,14 @@ async fn a_slow_endpoint_begins_no_more_requests_while_another_one_waits() {
     let mut courier = Courier::with_places(1);
     assert_eq!(courier.begin(&app.app, Timestamp::MAX).await.unwrap(), 1);
     assert!(courier.ended().await);
-    assert_eq!((slow.received().len(), waiting.received().len()), (8, 0), "the slow endpoint ends with its first requests");
+    assert_eq!((slow.received().len(), waiting.received().len()), (9, 0), "the slow endpoint ends with its first requests");
     app.advance(SignedDuration::from_millis(1));
     courier.begin(&app.app, Timestamp::MAX).await.unwrap();
     assert!(courier.ended().await);
-    assert_eq!((slow.received().len(), waiting.received().len()), (8, 1), "the other one is next");
+    assert_eq!((slow.received().len(), waiting.received().len()), (9, 1), "the other one is next");
     slow.reply(Reply::Status(204));
     courier.drain(&app.app, Timestamp::MAX).await.unwrap();
-    assert_eq!(slow.received().len(), 20);
+    assert_eq!(slow.received().len(), 21);
 }
 
 #[tokio::test]

@@ -62,6 +62,33 @@ async fn a_user_has_events_from_creation_to_deletion() {
 }
 
 #[tokio::test]
+async fn an_event_leaves_metadata_out_if_there_is_too_much() {
+    let (app, receiver) = (TestApp::start().await, Receiver::start().await);
+    let ada = create_user(&app, "Ada").await;
+    let (path, large) = (format!("/api/v1/users/{}", ada["id"].as_str().unwrap()), json!("x".repeat(30_000)));
+    let body = json!({
+        "display_name": "Team", "creator_user_id": ada["id"],
+        "client_metadata": large, "client_read_only_metadata": large, "server_metadata": large,
+    });
+    let team = app.server().post("/api/v1/teams", body).await.json();
+    endpoint_at(&app, &receiver, &["user.updated"]).await;
+    let body = json!({ "selected_team_id": team["id"], "client_metadata": large, "server_metadata": large });
+    let changed = events(&app, &receiver, async { assert_eq!(app.server().patch(&path, body).await.status(), 200) }).await;
+    let mut expected = app.server().get(&path).await.json();
+    for field in ["client_metadata", "client_read_only_metadata", "server_metadata"] {
+        assert_eq!(expected["selected_team"][field], large);
+        expected["selected_team"][field] = Value::Null;
+    }
+    assert_eq!((changed.len(), &changed[0]["data"], &changed[0]["truncated"]), (1, &expected, &json!(true)));
+
+    let body = json!({ "client_metadata": null, "server_metadata": null });
+    app.server().patch(&format!("/api/v1/teams/{}", team["id"].as_str().unwrap()), body.clone()).await;
+    let changed = events(&app, &receiver, async { assert_eq!(app.server().patch(&path, body).await.status(), 200) }).await;
+    assert_eq!((&changed[0]["data"], changed[0].get("truncated")), (&app.server().get(&path).await.json(), None));
+    assert_eq!(changed[0]["data"]["selected_team"]["client_read_only_metadata"], large);
+}
+
+#[tokio::test]
 async fn teams_memberships_and_permissions_have_events() {
     let (app, receiver) = (TestApp::start().await, Receiver::start().await);
     let wanted = [

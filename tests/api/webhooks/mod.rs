@@ -3,6 +3,7 @@
 mod deliveries;
 mod endpoints;
 mod events;
+mod held;
 mod hostile;
 mod queue;
 mod replays;

@@ -17,7 +17,7 @@ use super::{create_user, endpoint_at};
 async fn record(app: &App, lane: &Lane, count: usize) {
     let now = app.clock.now();
     let one = |number: usize| {
-        let message = Message::new(format!("msg_{number}"), EventType::UserCreated, now, &json!({ "id": number }));
+        let message = Message::new(format!("msg_{number}"), EventType::UserCreated, now, json!({ "id": number }));
         let (position, object) = (format!("{number:040}"), number.to_string());
         NewDelivery { lane: lane.clone(), delivery: Delivery::of(message, lane.1, now), position, object }
     };

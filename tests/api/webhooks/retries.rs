@@ -92,12 +92,12 @@ async fn changes_at(app: &TestApp, second: i64) -> Batch {
     batch
 }
 
-/// Creates users, and records their events as if they had happened in this second. The events of 40
+/// Creates users, and records their events as if they had happened in this second. The events of 60
 /// such users do not fit into one page of a replay.
 async fn create_users_at(app: &TestApp, second: i64, names: &[String]) {
-    let large = json!({ "text": "x".repeat(32_000) });
+    let large = json!({ "text": "x".repeat(31_000) });
     for name in names {
-        let body = json!({ "display_name": name, "client_metadata": large, "client_read_only_metadata": large, "server_metadata": large });
+        let body = json!({ "display_name": name, "client_metadata": large, "server_metadata": large });
         assert_eq!(app.server().post("/api/v1/users", body).await.status(), 201);
     }
     assert_eq!(app.record_batch(changes_at(app, second).await).await, names.len());
@@ -108,7 +108,7 @@ async fn failed_deliveries_are_replayed_in_pages_from_a_time_on() {
     let (app, receiver) = (TestApp::start().await, Receiver::answering(vec![Reply::Status(503)]).await);
     let created = endpoint_at(&app, &receiver, &["user.created"]).await;
     app.record_webhooks().await;
-    let names: Vec<String> = (0..40).map(|number| format!("{number:02}")).collect();
+    let names: Vec<String> = (0..60).map(|number| format!("{number:02}")).collect();
     let start = app.now().as_second();
     for (names, second) in names.chunks(4).zip(start..) {
         create_users_at(&app, second, names).await;
@@ -129,11 +129,11 @@ async fn failed_deliveries_are_replayed_in_pages_from_a_time_on() {
         names
     };
     // The first page ends between two seconds, so the second one leaves nothing out.
-    assert_eq!(replay(0).await, json!({ "count": 36, "next_since_millis": (start + 9) * 1000 }));
-    assert_eq!(delivered().await, names[..36]);
+    assert_eq!(replay(0).await, json!({ "count": 52, "next_since_millis": (start + 13) * 1000 }));
+    assert_eq!(delivered().await, names[..52]);
     // The times of events are whole seconds, so a time within a second includes all of its events.
-    assert_eq!(replay((start + 9) * 1000 + 999).await, json!({ "count": 4, "next_since_millis": null }));
-    assert_eq!(delivered().await, names[36..]);
+    assert_eq!(replay((start + 13) * 1000 + 999).await, json!({ "count": 8, "next_since_millis": null }));
+    assert_eq!(delivered().await, names[52..]);
     assert_eq!(replay(0).await, json!({ "count": 0, "next_since_millis": null }), "each is replayed once");
 }
 

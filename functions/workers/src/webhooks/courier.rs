@@ -3,15 +3,22 @@
 //! for a task, each task ends after one pass over its queue, and the place of a task that has ended
 //! goes to the project with the fewest tasks. So however many endpoints a project has, and however
 //! slowly they answer, they do not keep out those of other projects.
+//!
+//! An endpoint that another worker holds is left out for some seconds, and so is one whose work the
+//! table refused. So a worker of its own that finds only such endpoints ends, instead of trying
+//! them again and again. Their deliveries are not forgotten: the worker that holds an endpoint
+//! looks at its queue again before it lets go of it; an endpoint whose worker was killed is due
+//! when the lease ends; and something looks for due endpoints at least once a minute.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use flows::App;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use model::webhook::Lane;
 use tokio::task::{Id, JoinSet};
+use wire::clock::after;
 use wire::id::ProjectId;
 
 use crate::webhooks::lane;
@@ -20,12 +27,17 @@ use crate::webhooks::lane;
 const AT_ONCE: usize = 256;
 /// The number of due endpoints that are read from each shard.
 const READ: i32 = 200;
+/// How long an endpoint is left out that another worker holds, or whose work the table refused.
+const ASIDE: SignedDuration = SignedDuration::from_secs(5);
 
 /// Endpoints that are being worked on, each with its task.
 pub struct Courier {
     places: usize,
-    tasks: JoinSet<()>,
+    /// Each task returns until when its endpoint is left out; `None` if it is not.
+    tasks: JoinSet<Option<Timestamp>>,
     busy: HashMap<Lane, Id>,
+    /// The endpoints that are left out, each with the end of that time.
+    aside: HashMap<Lane, Timestamp>,
     /// Whether due endpoints wait for a place.
     is_crowded: Arc<AtomicBool>,
 }
@@ -39,13 +51,15 @@ impl Default for Courier {
 impl Courier {
     /// A courier that works on at most this many endpoints at the same time.
     pub fn with_places(places: usize) -> Self {
-        Self { places, tasks: JoinSet::new(), busy: HashMap::new(), is_crowded: Arc::default() }
+        Self { places, tasks: JoinSet::new(), busy: HashMap::new(), aside: HashMap::new(), is_crowded: Arc::default() }
     }
 
     /// Begins to work on endpoints that are due, and returns on how many. No pass over the queue of
     /// an endpoint begins after `until`.
     pub async fn begin(&mut self, app: &App, until: Timestamp) -> Result<usize, store::Error> {
-        let mut next = self.in_turn(app.store.due_webhooks(app.clock.now(), READ).await?);
+        let now = app.clock.now();
+        self.aside.retain(|_, until| *until > now);
+        let mut next = self.in_turn(app.store.due_webhooks(now, READ).await?);
         let free = self.places.saturating_sub(self.busy.len());
         self.is_crowded.store(next.len() > free, Ordering::Relaxed);
         next.truncate(free);
@@ -53,24 +67,26 @@ impl Courier {
         for lane in next {
             let (app, own, is_crowded) = (app.clone(), lane.clone(), Arc::clone(&self.is_crowded));
             let task = self.tasks.spawn(async move {
-                if let Err(error) = lane::work(&app, &own, until, &is_crowded).await {
+                let is_done = lane::work(&app, &own, until, &is_crowded).await.unwrap_or_else(|error| {
                     tracing::warn!(%error, project = %own.0, endpoint = %own.1, "deliveries to an endpoint stopped; they stay due");
-                }
+                    false
+                });
+                (!is_done).then(|| after(app.clock.now(), ASIDE))
             });
             self.busy.insert(lane, task.id());
         }
         Ok(begun)
     }
 
-    /// The endpoints in `due` that no task works on, in the order in which they get free places:
-    /// each place goes to an endpoint of a project that has the fewest places by then, and among
-    /// these endpoints to the first in `due`, which has been due longest.
+    /// The endpoints in `due` that no task works on and that are not left out, in the order in which
+    /// they get free places: each place goes to an endpoint of a project that has the fewest places
+    /// by then, and among these endpoints to the first in `due`, which has been due longest.
     fn in_turn(&self, due: Vec<Lane>) -> Vec<Lane> {
         let mut places: HashMap<ProjectId, usize> = HashMap::new();
         for (project, _) in self.busy.keys() {
             *places.entry(project.clone()).or_default() += 1;
         }
-        let waiting = due.into_iter().filter(|lane| !self.busy.contains_key(lane));
+        let waiting = due.into_iter().filter(|lane| !self.busy.contains_key(lane) && !self.aside.contains_key(lane));
         let mut ranked: Vec<(usize, Lane)> = waiting
             .map(|lane| {
                 let rank = places.entry(lane.0.clone()).or_default();
@@ -84,27 +100,30 @@ impl Courier {
 
     /// Waits until the work on an endpoint ends; `false` if there is none.
     pub async fn ended(&mut self) -> bool {
-        let ended = match self.tasks.join_next_with_id().await {
-            Some(Ok((task, ()))) => task,
+        let (ended, until) = match self.tasks.join_next_with_id().await {
+            Some(Ok(ended)) => ended,
             Some(Err(error)) => {
                 tracing::error!(%error, "the task of a webhook endpoint failed");
-                error.id()
+                (error.id(), None)
             }
             None => return false,
         };
-        self.busy.retain(|_, task| *task != ended);
+        let lanes = self.busy.extract_if(|_, task| *task == ended);
+        self.aside.extend(lanes.filter_map(|(lane, _)| Some((lane, until?))));
         true
     }
 
-    /// Works on due endpoints until none is due or `until` has passed, and waits for work that has
-    /// begun.
+    /// Works on due endpoints until none is due, except those that are left out, or `until` has
+    /// passed, and waits for work that has begun. An error of the search for due endpoints is
+    /// returned after that work has ended.
     pub async fn drain(&mut self, app: &App, until: Timestamp) -> Result<(), store::Error> {
+        let mut found = Ok(0);
         loop {
-            if app.clock.now() < until {
-                self.begin(app, until).await?;
+            if found.is_ok() && app.clock.now() < until {
+                found = self.begin(app, until).await;
             }
             if !self.ended().await {
-                return Ok(());
+                return found.map(drop);
             }
         }
     }

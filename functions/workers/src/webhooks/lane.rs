@@ -1,7 +1,8 @@
 //! The work on one endpoint: makes the due deliveries, in order for each changed item.
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::iter::from_fn;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use flows::App;
@@ -18,11 +19,15 @@ use tokio::time::{Instant, sleep};
 use crate::fail_point::reached;
 use crate::webhooks::notice;
 
-/// The number of requests to an endpoint at the same time.
+/// The number of requests at the same time to an endpoint whose last attempt succeeded. Any other
+/// endpoint gets one request at a time, because each request to an endpoint whose name resolves
+/// slowly occupies a thread, even after the request has ended.
 const CONCURRENCY: usize = 8;
-/// The number of deliveries between two looks at the queue. Even if each takes as long as it may,
-/// they end within the lease of the endpoint.
+/// The number of deliveries between two looks at the queue.
 const CHUNK: usize = CONCURRENCY * 4;
+/// The time after which a pass begins no more requests. Even if the last one takes as long as it
+/// may, it ends within the lease of the endpoint.
+const PASS: Duration = Duration::from_secs(33);
 /// The parts of a queue that are searched for due places, one after another: the number of places
 /// in each part. Places further back are found once places before them have been removed. The first
 /// part is small, because it usually has enough due places: without it, each chunk of a long queue
@@ -44,22 +49,23 @@ const ROUNDS: u32 = 5;
 /// Makes the due deliveries to an endpoint, until none is due, the endpoint is switched off,
 /// another worker has claimed it, or `until` has passed. While `is_crowded`, ends after one pass;
 /// what is left stays due, behind the endpoints that wait. If the endpoint was deleted, deletes its
-/// deliveries instead.
-pub(super) async fn work(app: &App, lane: &Lane, until: Timestamp, is_crowded: &AtomicBool) -> Result<(), store::Error> {
+/// deliveries instead. Returns `false` if another worker has claimed the endpoint, or if it has no
+/// deliveries any more: it may still seem due, but trying it again at once is useless.
+pub(super) async fn work(app: &App, lane: &Lane, until: Timestamp, is_crowded: &AtomicBool) -> Result<bool, store::Error> {
     while app.clock.now() < until {
-        let Some(claimed) = app.store.claim_webhook(lane, app.clock.now()).await? else { return Ok(()) };
+        let Some(claimed) = app.store.claim_webhook(lane, app.clock.now()).await? else { return Ok(false) };
         reached("claimed-endpoint", 1);
         let Some(row) = app.store.webhook_endpoint(&lane.0, lane.1).await? else {
             while !app.store.purge_webhook(lane).await? {}
-            return Ok(());
+            return Ok(true);
         };
         let Passed { may_have_more, rest } = pass(app, claimed, &row.endpoint, is_crowded).await?;
         sleep(rest).await;
         if !may_have_more || is_crowded.load(Ordering::Relaxed) {
-            return Ok(());
+            return Ok(true);
         }
     }
-    Ok(())
+    Ok(true)
 }
 
 /// What follows a pass over the queue of an endpoint.
@@ -84,7 +90,7 @@ async fn pass(app: &App, mut claimed: Claimed, endpoint: &Endpoint, is_crowded: 
     let search = began.elapsed();
     let is_idle = places.is_empty();
     let pending = app.store.pending_webhooks(&lane, places).await?;
-    let goes_on = || !is_crowded.load(Ordering::Relaxed) || began.elapsed() < SHARE;
+    let goes_on = || began.elapsed() < if is_crowded.load(Ordering::Relaxed) { SHARE } else { PASS };
     let off = deliver(app, &mut claimed, endpoint, pending.into_iter().take_while(|_| goes_on())).await?;
     if let Some(reason) = off {
         switch_off(app, &lane, reason).await?;
@@ -133,34 +139,45 @@ async fn due(app: &App, lane: &Lane) -> Result<Due, store::Error> {
     Ok(Due { places, next })
 }
 
-/// Attempts these deliveries side by side, taking each from the iterator when its request can
-/// begin, and writes their outcomes together as they arrive. Returns why the endpoint must be
-/// switched off, if it must.
+/// Attempts these deliveries, taking each from the iterator when its request can begin, and writes
+/// their outcomes together as they arrive. They are attempted side by side while the endpoint works
+/// ([`Health::works`](model::webhook::health::Health::works)), otherwise one after another. Returns
+/// why the endpoint must be switched off, if it must.
 async fn deliver(
     app: &App,
     claimed: &mut Claimed,
     endpoint: &Endpoint,
-    pending: impl Iterator<Item = PendingDelivery> + Send,
+    mut pending: impl Iterator<Item = PendingDelivery> + Send,
 ) -> Result<Option<DisabledReason>, store::Error> {
-    let (lane, mut off) = (claimed.lane.clone(), None);
-    let attempts = pending.map(|mut pending| {
-        let project = &lane.0;
-        async move {
-            reached("delivering", 1);
-            let attempt = attempt(app, project, endpoint, &pending.delivery, BUDGET).await;
-            reached("delivered", 1);
-            pending.delivery.attempted(attempt, app.entropy.fraction());
-            pending
+    let (lane, mut off, mut is_over) = (claimed.lane.clone(), None, false);
+    while !is_over {
+        is_over = true;
+        // How many requests may still begin before the health of the endpoint is looked at again.
+        let left = AtomicUsize::new(if claimed.health.works() { CHUNK } else { 1 });
+        let next = || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).ok().and_then(|_| pending.next());
+        let attempts = from_fn(next).map(|mut pending| {
+            let project = &lane.0;
+            async move {
+                reached("delivering", 1);
+                let attempt = attempt(app, project, endpoint, &pending.delivery, BUDGET).await;
+                reached("delivered", 1);
+                pending.delivery.attempted(attempt, app.entropy.fraction());
+                pending
+            }
+        });
+        let mut settled = Box::pin(iter(attempts).buffer_unordered(CONCURRENCY).ready_chunks(AT_ONCE));
+        while let Some(settled) = settled.next().await {
+            is_over = false;
+            for attempt in settled.iter().filter_map(|pending| pending.delivery.attempts.last()) {
+                off = claimed.health.note(attempt).or(off);
+            }
+            if !claimed.health.works() {
+                left.store(0, Ordering::Relaxed);
+            }
+            let count = settled.len();
+            app.store.settle_webhooks(&lane, settled).await?;
+            reached("settled-deliveries", count);
         }
-    });
-    let mut settled = Box::pin(iter(attempts).buffer_unordered(CONCURRENCY).ready_chunks(AT_ONCE));
-    while let Some(settled) = settled.next().await {
-        for attempt in settled.iter().filter_map(|pending| pending.delivery.attempts.last()) {
-            off = claimed.health.note(attempt).or(off);
-        }
-        let count = settled.len();
-        app.store.settle_webhooks(&lane, settled).await?;
-        reached("settled-deliveries", count);
     }
     Ok(off)
 }

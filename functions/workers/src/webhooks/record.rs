@@ -37,7 +37,7 @@ pub async fn record(app: &App, event: &Value) -> Result<usize, store::Error> {
         let (Some(Some(project)), Some(endpoints)) = (projects.get(&change.project), endpoints.get(&change.project)) else { continue };
         let known = Known { app, project, teams_left: &left };
         for (index, (event_type, data)) in of(&known, &change).await?.into_iter().enumerate() {
-            let message = message(&change, index, event_type, &data);
+            let message = message(&change, index, event_type, data);
             new.extend(deliveries(&change, (index, &message), app.clock.now(), endpoints));
         }
     }
@@ -69,7 +69,7 @@ fn teams_left(changes: &[Change]) -> HashMap<(ProjectId, UserId), Vec<TeamId>> {
 
 /// The `index`th event of a change. Its id is derived from the change, so it is the same when a
 /// batch is read again.
-fn message(change: &Change, index: usize, event_type: EventType, data: &Value) -> Message {
+fn message(change: &Change, index: usize, event_type: EventType, data: Value) -> Message {
     let seed = format!("{}/{}/{}/{index}", change.project, change.object, change.position);
     Message::new(format!("msg_{}", Digest::of(&seed)), event_type, change.at, data)
 }

@@ -163,7 +163,8 @@ pub struct DeliveryView {
     /// When this delivery was last replayed, in milliseconds since the Unix epoch; `null` if it was
     /// not.
     replayed_at_millis: Option<i64>,
-    /// The body of the message.
+    /// The body of the message: `type`, `timestamp` and `data`. With `"truncated": true`, metadata
+    /// in `data` is `null` because there was too much.
     #[schema(value_type = Object)]
     payload: Value,
 }

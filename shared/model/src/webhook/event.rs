@@ -99,24 +99,38 @@ pub struct Message {
     pub event_type: EventType,
     /// When the event happened; for a replay, when it was requested.
     pub at: Timestamp,
-    /// The body: `{"type", "timestamp", "data"}`.
+    /// The body: `{"type", "timestamp", "data"}`, and `"truncated": true` if metadata was left out.
     pub body: String,
 }
 
-/// The body of a message.
-#[derive(Serialize)]
-struct Body<'a> {
-    #[serde(rename = "type")]
-    event_type: EventType,
-    timestamp: String,
-    data: &'a Value,
-}
+/// The size of data, in bytes of JSON, above which metadata is left out. Each delivery of an event
+/// stores its data, and those of an endpoint are in one partition of the table.
+const MAX_DATA: usize = 64 << 10;
+/// The metadata of users and teams, in the order in which it is left out (JSON pointers): first
+/// that of the selected team, which has events of its own, and last what only servers read.
+const METADATA: [&str; 6] = [
+    "/selected_team/client_metadata",
+    "/selected_team/client_read_only_metadata",
+    "/selected_team/server_metadata",
+    "/client_metadata",
+    "/client_read_only_metadata",
+    "/server_metadata",
+];
 
 impl Message {
-    /// A message with this data.
-    pub fn new(id: String, event_type: EventType, at: Timestamp, data: &Value) -> Self {
-        let body = Body { event_type, timestamp: at.to_string(), data };
-        let body = serde_json::to_string(&body).unwrap_or_default();
+    /// A message with this data. Of data above 64 KB of JSON, as much metadata as necessary is
+    /// replaced with `null`.
+    pub fn new(id: String, event_type: EventType, at: Timestamp, mut data: Value) -> Self {
+        let (mut text, mut truncated) = (data.to_string(), "");
+        for metadata in METADATA {
+            if text.len() > MAX_DATA
+                && let Some(metadata) = data.pointer_mut(metadata).filter(|metadata| !metadata.is_null())
+            {
+                *metadata = Value::Null;
+                (text, truncated) = (data.to_string(), r#","truncated":true"#);
+            }
+        }
+        let body = format!(r#"{{"type":"{}","timestamp":"{at}"{truncated},"data":{text}}}"#, event_type.name());
         Self { id, event_type, at, body }
     }
 }
@@ -138,7 +152,37 @@ mod tests {
 
     #[test]
     fn a_body_begins_with_its_type() {
-        let message = Message::new("msg_1".to_owned(), EventType::TeamDeleted, Timestamp::UNIX_EPOCH, &json!({ "id": "x" }));
+        let message = Message::new("msg_1".to_owned(), EventType::TeamDeleted, Timestamp::UNIX_EPOCH, json!({ "id": "x" }));
         assert_eq!(message.body, r#"{"type":"team.deleted","timestamp":"1970-01-01T00:00:00Z","data":{"id":"x"}}"#);
+    }
+
+    #[test]
+    fn metadata_is_left_out_until_the_data_is_small_enough() {
+        let text = |kib: usize| json!("x".repeat(kib << 10));
+        let data = |kib: [usize; 6]| {
+            let [team_client, team_read_only, team_server, client, read_only, server] = kib.map(text);
+            let team = json!({ "id": "t", "client_metadata": team_client, "client_read_only_metadata": team_read_only, "server_metadata": team_server });
+            json!({ "id": "u", "client_metadata": client, "client_read_only_metadata": read_only, "server_metadata": server, "selected_team": team })
+        };
+        let sent = |data: Value| {
+            let message = Message::new("msg_1".to_owned(), EventType::UserUpdated, Timestamp::UNIX_EPOCH, data);
+            serde_json::from_str::<Value>(&message.body).unwrap()
+        };
+        let small = data([10; 6]);
+        let body = sent(small.clone());
+        assert_eq!((&body["data"], body.get("truncated")), (&small, None));
+        for (kib, left_out) in [([20, 1, 1, 1, 1, 45], 1), ([0, 0, 0, 32, 1, 32], 4), ([1, 1, 1, 1, 32, 32], 5), ([32; 6], 5)] {
+            let full = data(kib);
+            let body = sent(full.clone());
+            assert_eq!(body["truncated"], true, "{kib:?}");
+            for (number, metadata) in METADATA.into_iter().enumerate() {
+                let expected = if number < left_out { &Value::Null } else { full.pointer(metadata).unwrap() };
+                assert_eq!(body["data"].pointer(metadata).unwrap(), expected, "{kib:?} {metadata}");
+            }
+            assert_eq!((&body["data"]["id"], &body["data"]["selected_team"]["id"]), (&json!("u"), &json!("t")));
+        }
+        // A user without a selected team, and data that only servers can make large.
+        let body = sent(json!({ "id": "u", "selected_team": null, "other": "x".repeat(MAX_DATA) }));
+        assert_eq!((&body["data"]["selected_team"], body.get("truncated")), (&Value::Null, None));
     }
 }

@@ -69,6 +69,11 @@ impl Health {
         }
     }
 
+    /// Whether the last attempt succeeded. An endpoint without any attempt does not work yet.
+    pub fn works(&self) -> bool {
+        self.last.is_some_and(|last| last.status == DeliveryStatus::Succeeded)
+    }
+
     /// Forgets the failures.
     pub fn reset(&mut self) {
         (self.failing_since, self.failed_at) = (None, None);
@@ -105,6 +110,17 @@ mod tests {
         assert_eq!(health.failing_since, None);
         assert_eq!(health.note(&attempt(117, 500)), None);
         assert_eq!(health.note(&attempt(300, 500)), None, "failures more than a day apart are not one series");
+    }
+
+    #[test]
+    fn an_endpoint_works_once_its_last_attempt_has_succeeded() {
+        let mut health = Health::default();
+        assert!(!health.works());
+        health.note(&attempt(0, 204));
+        assert!(health.works());
+        health.note(&attempt(1, 500));
+        health.reset();
+        assert!(!health.works(), "it has only been switched on again");
     }
 
     #[test]

@@ -4,9 +4,10 @@
 //! this keeps the order of deliveries, and a slow endpoint occupies at most one worker. The due
 //! time in the endpoint's state says when a worker should next look at the queue: at once, if a
 //! delivery was recorded; at the end of the lease, while a worker holds one; otherwise when the
-//! next retry is due. Recording a delivery increments the version of the state. So the worker that
-//! ends its lease notices deliveries that were recorded during the lease, and makes the endpoint
-//! due at once.
+//! next retry is due. Recording a delivery increments the version of the state. A delivery that is
+//! recorded during a lease does not make the endpoint due, as no other worker could claim it: the
+//! worker that ends its lease notices the new version, and makes the endpoint due at once. If that
+//! worker is killed, the endpoint is due at the end of the lease.
 
 use jiff::{SignedDuration, Timestamp};
 use model::webhook::health::Health;
@@ -74,17 +75,19 @@ fn due(write: Write, (project, endpoint): (&ProjectId, WebhookEndpointId), at: T
     write.value(":gsi2pk", string(shard_partition(shard(endpoint)))).value(":gsi2sk", string(position))
 }
 
-/// Makes an endpoint due.
+/// Makes an endpoint due: at once or, if a worker has claimed it, when that worker ends its lease.
 pub(super) fn wake(project: &ProjectId, endpoint: WebhookEndpointId, now: Timestamp) -> Write {
-    let wake = Write::update(state_key(project, endpoint), "SET gsi2pk = :gsi2pk, gsi2sk = :gsi2sk ADD version :one");
+    // `held` is the position among due endpoints that a claim gives; without a claim, it is absent.
+    let wake = Write::update(state_key(project, endpoint), "SET gsi2pk = :gsi2pk, gsi2sk = if_not_exists(held, :gsi2sk) ADD version :one");
     due(wake, (project, endpoint), now).value(":one", integer(1))
 }
 
 /// For an endpoint that has been enabled again: makes it due, so that its pending deliveries are
 /// sent, and resets its failures.
 pub fn fresh_start(project: &ProjectId, endpoint: WebhookEndpointId, now: Timestamp) -> Write {
-    wake(project, endpoint, now)
-        .expression("SET gsi2pk = :gsi2pk, gsi2sk = :gsi2sk REMOVE failing_since, failed_at ADD version :one".to_owned())
+    wake(project, endpoint, now).expression(
+        "SET gsi2pk = :gsi2pk, gsi2sk = if_not_exists(held, :gsi2sk) REMOVE failing_since, failed_at ADD version :one".to_owned(),
+    )
 }
 
 /// Writes the place of a delivery.
@@ -117,7 +120,7 @@ pub(super) fn health(item: &Item) -> Health {
 fn released(claimed: &Claimed, next: Option<Timestamp>) -> Result<Write, Error> {
     let ((project, endpoint), Claimed { health, until, .. }) = (&claimed.lane, claimed);
     let mut write = Write::update(state_key(project, *endpoint), String::new()).value(":until", integer(until.as_millisecond()));
-    let (mut sets, mut removes) = (vec!["#last = :last".to_owned()], vec!["lease".to_owned()]);
+    let (mut sets, mut removes) = (vec!["#last = :last".to_owned()], vec!["lease, held".to_owned()]);
     for (name, time) in [("failing_since", health.failing_since), ("failed_at", health.failed_at)] {
         match time {
             Some(time) => {
@@ -159,7 +162,7 @@ impl Store {
     /// was ever recorded for it, or it was purged.
     pub async fn claim_webhook(&self, (project, endpoint): &Lane, now: Timestamp) -> Result<Option<Claimed>, Error> {
         let until = after(now, LEASE);
-        let claim = Write::update(state_key(project, *endpoint), "SET lease = :until, gsi2pk = :gsi2pk, gsi2sk = :gsi2sk")
+        let claim = Write::update(state_key(project, *endpoint), "SET lease = :until, held = :gsi2sk, gsi2pk = :gsi2pk, gsi2sk = :gsi2sk")
             .on("attribute_exists(pk) AND (attribute_not_exists(lease) OR lease <= :now)")
             .value(":until", integer(until.as_millisecond()))
             .value(":now", integer(now.as_millisecond()));
@@ -191,7 +194,7 @@ impl Store {
     /// is then left over from a worker that has ended.
     pub async fn free_webhooks(&self, now: Timestamp) -> Result<(), Error> {
         for (project, endpoint) in self.due_webhooks(after(now, LEASE), READ).await? {
-            let free = Write::update(state_key(&project, endpoint), "SET gsi2pk = :gsi2pk, gsi2sk = :gsi2sk REMOVE lease");
+            let free = Write::update(state_key(&project, endpoint), "SET gsi2pk = :gsi2pk, gsi2sk = :gsi2sk REMOVE lease, held");
             match self.write_unrecorded(due(free.on("attribute_exists(pk)"), (&project, endpoint), now)).await {
                 Ok(()) | Err(Error::Conflict(_)) => {}
                 Err(error) => return Err(error),

@@ -1,0 +1,162 @@
+//! Lookups of host names by the system. Each occupies a thread of the pool for blocking work until
+//! it ends, even if nobody waits for it any more. Writes to the table of a gateway need threads of
+//! the same pool, so the number of lookups in progress is bounded. It is also bounded for each host
+//! name, because a name server that never answers would otherwise occupy all places.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::task::{Context, Poll};
+
+use hyper_util::client::legacy::connect::dns::Name;
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+use tower::Service;
+
+/// The number of lookups of one host name at the same time.
+const OF_HOST: usize = 2;
+/// The number of lookups for providers at the same time.
+const OF_PROVIDERS: usize = 64;
+/// The number of lookups for webhook endpoints at the same time. The pool for blocking work has 512
+/// threads.
+const OF_WEBHOOKS: usize = 192;
+
+/// The lookups for providers.
+pub(crate) static PROVIDERS: Lookups = Lookups::new(OF_PROVIDERS, system);
+/// The lookups for webhook endpoints.
+pub(crate) static WEBHOOKS: Lookups = Lookups::new(OF_WEBHOOKS, system);
+
+/// The addresses of a host, with port 0.
+type Addresses = std::vec::IntoIter<SocketAddr>;
+
+fn system(host: &str) -> io::Result<Addresses> {
+    (host, 0).to_socket_addrs()
+}
+
+/// A bounded number of lookups.
+#[derive(Debug)]
+pub(crate) struct Lookups {
+    places: Semaphore,
+    /// The places for each host name that is being looked up.
+    hosts: Mutex<BTreeMap<String, Weak<Semaphore>>>,
+    look_up: fn(&str) -> io::Result<Addresses>,
+}
+
+impl Lookups {
+    /// At most `most` lookups at the same time; `look_up` may block.
+    const fn new(most: usize, look_up: fn(&str) -> io::Result<Addresses>) -> Self {
+        Self { places: Semaphore::const_new(most), hosts: Mutex::new(BTreeMap::new()), look_up }
+    }
+
+    /// Looks a host up once there is a place for it. The lookup keeps its place until it ends.
+    async fn of(&'static self, host: String) -> io::Result<Addresses> {
+        let places = (
+            self.places_of(&host).acquire_owned().await.map_err(io::Error::other)?,
+            self.places.acquire().await.map_err(io::Error::other)?,
+        );
+        let found = spawn_blocking(move || {
+            let _places = places;
+            (self.look_up)(&host)
+        });
+        found.await.map_err(io::Error::other)?
+    }
+
+    fn places_of(&self, host: &str) -> Arc<Semaphore> {
+        let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(places) = hosts.get(host).and_then(Weak::upgrade) {
+            return places;
+        }
+        hosts.retain(|_, places| places.strong_count() > 0);
+        let places = Arc::new(Semaphore::new(OF_HOST));
+        hosts.insert(host.to_owned(), Arc::downgrade(&places));
+        places
+    }
+}
+
+/// A resolver that makes these lookups.
+#[derive(Debug, Clone)]
+pub(crate) struct SystemNames(pub(crate) &'static Lookups);
+
+impl Service<Name> for SystemNames {
+    type Response = Addresses;
+    type Error = io::Error;
+    type Future = Pin<Box<dyn Future<Output = io::Result<Addresses>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, name: Name) -> Self::Future {
+        Box::pin(self.0.of(name.as_str().to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::sync::Condvar;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::Waker;
+
+    use super::*;
+
+    /// Holds back the lookups of hosts below `slow.example`.
+    static GATE: (Mutex<bool>, Condvar) = (Mutex::new(false), Condvar::new());
+    static BEGUN: AtomicUsize = AtomicUsize::new(0);
+
+    /// Opens the gate when dropped.
+    struct Opening;
+
+    impl Drop for Opening {
+        fn drop(&mut self) {
+            *GATE.0.lock().unwrap() = true;
+            GATE.1.notify_all();
+        }
+    }
+
+    fn behind_the_gate(host: &str) -> io::Result<Addresses> {
+        BEGUN.fetch_add(1, Ordering::SeqCst);
+        if host.ends_with("slow.example") {
+            let open = GATE.0.lock().map_err(|_| io::Error::other("poisoned"))?;
+            drop(GATE.1.wait_while(open, |open| !*open).unwrap());
+        }
+        Ok(vec![SocketAddr::from(([192, 0, 2, 1], 0))].into_iter())
+    }
+
+    /// Begins to look a host up, and stops waiting for it.
+    fn abandon(lookups: &'static Lookups, host: &str) {
+        let lookup = pin!(lookups.of(host.to_owned()));
+        assert!(lookup.poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    }
+
+    #[tokio::test]
+    async fn a_lookup_keeps_its_place_although_nobody_waits_for_it() {
+        static LOOKUPS: Lookups = Lookups::new(4, behind_the_gate);
+        let opening = Opening;
+        for _ in 0..10 {
+            abandon(&LOOKUPS, "a.slow.example");
+        }
+        assert_eq!(LOOKUPS.places.available_permits(), 4 - OF_HOST, "one host does not take all places");
+        let found = LOOKUPS.of("fast.example".to_owned()).await.unwrap();
+        assert_eq!(found.count(), 1);
+        for number in 0..10 {
+            abandon(&LOOKUPS, &format!("{number}.slow.example"));
+        }
+        assert_eq!(LOOKUPS.places.available_permits(), 0);
+        abandon(&LOOKUPS, "fast.example");
+        drop(opening);
+        assert_eq!(LOOKUPS.of("fast.example".to_owned()).await.unwrap().count(), 1);
+        assert_eq!(BEGUN.load(Ordering::SeqCst), 4 + 2, "no lookup begins without a place");
+        drop(LOOKUPS.places.acquire_many(4).await.unwrap());
+        LOOKUPS.of("other.example".to_owned()).await.unwrap();
+        assert_eq!(LOOKUPS.hosts.lock().unwrap().len(), 1, "hosts that nobody looks up are forgotten");
+    }
+
+    #[tokio::test]
+    async fn a_name_is_looked_up_as_the_system_does() {
+        let found: Vec<SocketAddr> = PROVIDERS.of("localhost".to_owned()).await.unwrap().collect();
+        assert!(!found.is_empty() && found.iter().all(|address| address.ip().is_loopback()), "{found:?}");
+    }
+}
