@@ -143,7 +143,7 @@ export const texts = {
     activeUsers: "Active users today",
     emails: "Emails per day",
     methods: "Sign-in methods",
-    noMethods: "Nobody can sign in yet.",
+    noMethods: "Nobody has signed up yet.",
     picture: (title, days) => `${title}: bar chart of ${days} days; the figures are in the table below`,
     figures: "Figures",
     day: "Day",

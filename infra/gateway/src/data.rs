@@ -161,6 +161,10 @@ impl Data {
             Ok(text) => {
                 deployment_secret(text.trim().to_owned()).with_context(|| format!("cannot use the deployment secret in {}", path.display()))
             }
+            Err(error) if error.kind() == ErrorKind::NotFound && self.keys_file().exists() => Err(error).with_context(|| {
+                let path = path.display();
+                format!("the deployment secret of this data, {path}, is missing: restore the file, or set GATELET_SECRET to its content")
+            }),
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let secret = entropy.code();
                 write_private(&path, secret.expose_secret())?;

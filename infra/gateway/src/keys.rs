@@ -63,6 +63,14 @@ impl Keys {
     /// Chooses the keys of the first project: from the environment, from an earlier start, or newly
     /// created.
     pub fn choose(saved: &Saved, entropy: &Entropy) -> anyhow::Result<Self> {
+        if let (Some(set), Some(saved)) = (variable(PROJECT_ID), saved.value(PROJECT_ID))
+            && set != saved
+        {
+            bail!(
+                "{PROJECT_ID} is {set}, but the project of this data folder is {saved}: the shell has probably read the keys.env of \
+                 another folder, so unset {PROJECT_ID} and the keys, or use a new shell"
+            );
+        }
         let project_id = match variable(PROJECT_ID).or_else(|| saved.value(PROJECT_ID)) {
             Some(text) => ProjectId::parse(&text).with_context(|| format!("{PROJECT_ID} must be a UUID or internal, not {text:?}"))?,
             None => ProjectId::from(entropy.uuid()),
@@ -194,15 +202,15 @@ mod tests {
         let (first, internal) = (Keys::generate(&entropy, entropy.uuid().into()), Keys::generate(&entropy, ProjectId::internal()));
         let old = format!("{}{}", first.lines(Role::First), internal.lines(Role::Internal));
         std::fs::write(&file, &old).unwrap();
-        let saved = Saved::read(Some(&file));
+        let saved = Saved::read(Some(&file)).unwrap();
         assert_eq!(Keys::choose(&saved, &entropy).unwrap().lines(Role::First), first.lines(Role::First));
         let page_key = PageKey::choose(&saved, &entropy).unwrap();
         saved.write(&file, &[first.lines(Role::First), internal.lines(Role::Internal), page_key.line()]).unwrap();
         let new = std::fs::read_to_string(&file).unwrap();
         assert!(new.lines().all(|line| line.starts_with("export GATELET_")), "{new}");
         assert_eq!(new.replace(EXPORT, ""), old + &page_key.line());
-        assert_eq!(PageKey::choose(&Saved::read(Some(&file)), &entropy).unwrap().line(), page_key.line());
-        assert_eq!(Keys::choose(&Saved::read(Some(&file)), &entropy).unwrap().lines(Role::First), first.lines(Role::First));
+        assert_eq!(PageKey::choose(&Saved::read(Some(&file)).unwrap(), &entropy).unwrap().line(), page_key.line());
+        assert_eq!(Keys::choose(&Saved::read(Some(&file)).unwrap(), &entropy).unwrap().lines(Role::First), first.lines(Role::First));
         std::fs::remove_file(file).unwrap();
     }
 }

@@ -1,6 +1,9 @@
 //! `keys.env`, which keeps the keys of a gateway between starts.
 
+use std::io::ErrorKind;
 use std::path::Path;
+
+use anyhow::Context as _;
 
 use crate::data::write_private;
 
@@ -13,8 +16,18 @@ pub(crate) const EXPORT: &str = "export ";
 pub struct Saved(String);
 
 impl Saved {
-    pub fn read(file: Option<&Path>) -> Self {
-        Self(file.and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default())
+    /// Reads the file; nothing is saved if there is none.
+    pub fn read(file: Option<&Path>) -> anyhow::Result<Self> {
+        let Some(path) = file else { return Ok(Self::default()) };
+        match std::fs::read_to_string(path) {
+            Ok(text) => Ok(Self(text)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     pub(crate) fn value(&self, name: &str) -> Option<String> {

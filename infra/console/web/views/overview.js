@@ -39,7 +39,7 @@ export async function view({ api, to, projects, projectId }) {
     "div",
     {},
     head(shown(name, { most: 80 }), { lead: t.metrics.lead, actions: [curlButton(() => api.request("GET", PATH))] }),
-    !metrics.counted_at_millis && note("waiting", t.metrics.notCounted, " ", h("code", {}, "gateway metrics recount")),
+    !metrics.counted_at_millis && metrics.recently_registered.length > 0 && note("waiting", t.metrics.notCounted, " ", h("code", {}, "gateway metrics recount")),
     h(
       "div",
       { class: "panels" },

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
-use anyhow::{Context as _, anyhow};
+use anyhow::{Context as _, anyhow, bail};
 use clap::Args;
 use crypto::deployment_secret::DeploymentSecret;
 use email::smtp::Smtp;
@@ -11,10 +11,12 @@ use jiff::SignedDuration;
 use net::tls;
 use secrecy::ExposeSecret as _;
 use settings::{Settings, base_url};
+use store::Store;
 use tokio::net::TcpListener;
 use wire::clock::{Clock, after};
 use wire::entropy::Entropy;
 use wire::environment::variable;
+use wire::id::ProjectId;
 
 use super::listen::{Listen, bind};
 use super::log;
@@ -82,6 +84,9 @@ pub(super) struct Options {
 
 pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()> {
     log::install()?;
+    if target.table.is_some() || target.api.is_some() {
+        bail!("the gateway serves the data of a folder (--data): --table and --api are for other commands, such as `gateway project list`");
+    }
     if cfg!(panic = "abort") {
         tracing::warn!(
             "this binary was built with the Cargo profile `release`, which is for the Lambda functions and makes a panic end the \
@@ -178,9 +183,13 @@ struct KeyRing {
 /// one.
 async fn install_keys(data: Option<&Data>, engine: &Engine, clock: &Clock, entropy: &Entropy) -> anyhow::Result<KeyRing> {
     let file = data.map(Data::keys_file);
-    let saved = Saved::read(file.as_deref());
+    let saved = Saved::read(file.as_deref())?;
     let (keys, internal) = (Keys::choose(&saved, entropy)?, Keys::choose_internal(&saved, entropy)?);
+    keys.replace_saved(Role::First, &saved, &engine.store(), clock, entropy).await?;
     let is_new = keys.install(&engine.store(), clock, entropy).await?;
+    if is_new && saved.is_empty() {
+        warn_of_others(&engine.store(), &keys.project_id).await?;
+    }
     internal.replace_saved(Role::Internal, &saved, &engine.store(), clock, entropy).await?;
     internal.install(&engine.store(), clock, entropy).await?;
     let page_key = PageKey::choose(&saved, entropy)?;
@@ -188,6 +197,22 @@ async fn install_keys(data: Option<&Data>, engine: &Engine, clock: &Clock, entro
         saved.write(file, &[keys.lines(Role::First), internal.lines(Role::Internal), page_key.line()])?;
     }
     Ok(KeyRing { keys, internal, page_key, is_new })
+}
+
+/// Warns if the data has other projects than the new one, because their keys were in a file that is
+/// gone.
+async fn warn_of_others(store: &Store, new: &ProjectId) -> anyhow::Result<()> {
+    let projects = store.projects().await?;
+    let others: Vec<String> =
+        projects.into_iter().filter(|line| line.id != *new && !line.id.is_internal()).map(|line| line.id.to_string()).collect();
+    if !others.is_empty() {
+        tracing::warn!(
+            "the data folder has no keys.env, so {new} is a new project with new keys; for one of the other projects, set GATELET_PROJECT_ID \
+             or run `gateway project new-keys ID`: {}",
+            others.join(", ")
+        );
+    }
+    Ok(())
 }
 
 /// The networks from the command line, or else from the environment.

@@ -25,7 +25,7 @@ pub(crate) struct Credentials {
 impl Credentials {
     /// Chooses the credentials: from the environment, from an earlier start, or newly created.
     pub(crate) fn choose(file: Option<&Path>, entropy: &Entropy) -> anyhow::Result<Self> {
-        let saved = Saved::read(file);
+        let saved = Saved::read(file)?;
         let chosen = match (variable(ID), variable(SECRET)) {
             (Some(id), Some(secret)) => (id, secret.into()),
             (None, None) => match (saved.value("AWS_ACCESS_KEY_ID"), saved.value("AWS_SECRET_ACCESS_KEY")) {

@@ -84,6 +84,26 @@ async fn the_environment_sets_the_project_and_its_keys() {
     }
 }
 
+/// A shell that has read the `keys.env` of another folder must not exchange the folder's project.
+#[tokio::test]
+async fn the_project_of_a_folder_is_not_exchanged() {
+    let folder = Folder::new("exchanged");
+    drop(Gateway::start(&folder.data()));
+    let saved = std::fs::read_to_string(folder.path("data/keys.env")).unwrap();
+    let refused = |name: &str, value: &str| {
+        let mut command = gateway(&["--data", &folder.data(), "--listen", "127.0.0.1:0"]);
+        let output = command.env(name, value).output().unwrap();
+        assert!(!output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let error = refused("GATELET_PROJECT_ID", PROJECT);
+    assert!(error.contains("the shell has probably read the keys.env of another folder"), "{error}");
+    assert_eq!(std::fs::read_to_string(folder.path("data/keys.env")).unwrap(), saved);
+    std::fs::remove_file(folder.path("data/secret")).unwrap();
+    let error = refused("RUST_LOG", "");
+    assert!(error.contains("is missing: restore the file, or set GATELET_SECRET to its content"), "{error}");
+}
+
 /// Whether a server key works for the project `internal`.
 async fn opens_internal(gateway: &Gateway, key: &str) -> bool {
     let headers = [("x-stack-project-id", "internal"), ("x-stack-access-type", "server"), ("x-stack-secret-server-key", key)];

@@ -22,7 +22,18 @@ use crate::http::text::Page;
 #[deserr(deny_unknown_fields)]
 pub struct LinkQuery {
     /// The code of the link.
+    #[deserr(default = unknown(), from(String) = code_of)]
     pub code: Code,
+}
+
+/// The code of a link; for a text that is none, as when a mail program has cut the link off, a code
+/// that no link has. People then see the page for links that no longer work.
+fn code_of(text: String) -> Code {
+    Code::parse(&text).unwrap_or_else(|_| unknown())
+}
+
+fn unknown() -> Code {
+    Code::new(String::new().into())
 }
 
 /// A page that a link leads to: a question, a result or an error.
