@@ -78,9 +78,9 @@ impl Courier {
         Ok(begun)
     }
 
-    /// The endpoints in `due` that no task works on and that are not left out, in the order in which
-    /// they get free places: each place goes to an endpoint of a project that has the fewest places
-    /// by then, and among these endpoints to the first in `due`, which has been due longest.
+    /// The endpoints in `due` that no task works on and that are not left out, in the order in
+    /// which they get free places: each place goes to an endpoint of a project that has the fewest
+    /// places by then, and among these endpoints to the first in `due`, which has been due longest.
     fn in_turn(&self, due: Vec<Lane>) -> Vec<Lane> {
         let mut places: HashMap<ProjectId, usize> = HashMap::new();
         for (project, _) in self.busy.keys() {
