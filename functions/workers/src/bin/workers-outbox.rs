@@ -1,5 +1,5 @@
-//! Lambda of [`workers::outbox`], started by `workers-changes` when there is work, and by a schedule
-//! every minute.
+//! Lambda of [`workers::outbox`], started by `workers-changes` when there is work, and by a
+//! schedule every minute.
 
 use email::sandbox;
 use email::ses::Ses;

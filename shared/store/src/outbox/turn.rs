@@ -5,10 +5,10 @@
 //! |---|---|---|---|
 //! | turn | `OUTBOX` | `TURN` | `lasts_until` in milliseconds; `again` if work came in since the turn began |
 //!
-//! A worker that does not get the turn notes in it that work came in. A turn with such a note cannot
-//! end: its worker looks for work again. So no work is overlooked, unless a turn passes without
-//! having been ended; such work is found by the worker that the schedule starts, which needs no
-//! turn. Each write costs one unit.
+//! A worker that does not get the turn notes in it that work came in. A turn with such a note
+//! cannot end: its worker looks for work again. So no work is overlooked, unless a turn passes
+//! without having been ended; such work is found by the worker that the schedule starts, which
+//! needs no turn. Each write costs one unit.
 
 use jiff::Timestamp;
 
