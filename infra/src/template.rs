@@ -18,7 +18,7 @@ use store::{content, table};
 use crate::content_paths::ContentPath;
 use crate::operation::Operation;
 use crate::render::{self, Source};
-use crate::workers::{ENDINGS, FALLBACK, MAIL_REPORTS, OUTBOX, TRAIL, WEBHOOKS, Worker};
+use crate::workers::{CHANGES, ENDINGS, FALLBACK, MAIL_REPORTS, OUTBOX, TRAIL, WEBHOOKS, Worker};
 
 const SHARED: Source = ("shared.j2", include_str!("../template/shared.j2"));
 const ROOT: Source = ("root.yaml", include_str!("../template/root.yaml.j2"));
@@ -55,6 +55,8 @@ struct Context {
     timeout: u16,
     /// The name of the outbox worker. An alarm reports when its schedule has stopped.
     outbox_name: &'static str,
+    /// The name of the reader of the stream. An alarm reports when it falls behind.
+    changes_name: &'static str,
 }
 
 /// An area as a resource of the root stack.
@@ -112,6 +114,7 @@ struct WorkersContext<'a> {
     all: &'a Context,
     needs: Needs,
     outbox: Function,
+    changes: Function,
     reports: Function,
     endings: Function,
     trail: Function,
@@ -285,6 +288,7 @@ fn context(operations: &[Operation], areas: &BTreeMap<String, Vec<Function>>) ->
         hashing_memory: HASHING_MEMORY,
         timeout: TIMEOUT,
         outbox_name: OUTBOX.name,
+        changes_name: CHANGES.name,
     }
 }
 
@@ -298,13 +302,14 @@ pub fn render(operations: &[Operation]) -> anyhow::Result<BTreeMap<PathBuf, Stri
         files.insert(format!("stacks/{name}.yaml").into(), render::render_with(AREA, &[SHARED], area)?);
     }
     let outbox = Function::of_worker(&OUTBOX, "Renders and sends the emails that are due", None);
+    let changes = Function::of_worker(&CHANGES, "Records the events of webhooks and wakes the workers", None);
     let reports = Function::of_worker(&MAIL_REPORTS, "Records what SES reports about emails", None);
     let endings = Function::of_worker(&ENDINGS, "Finishes deletions that outlast their request", None);
     let trail = Function::of_worker(&TRAIL, "Links new entries into the chains of audit trails", None);
     let webhooks = Function::of_worker(&WEBHOOKS, "Delivers the events of webhooks", None);
     // The workers' stack has the secret as a parameter, as some of the workers need it.
     let needs = Needs { uses_secret: true, ..Needs::default() };
-    let workers = WorkersContext { all: &context, needs, outbox, reports, endings, trail, webhooks };
+    let workers = WorkersContext { all: &context, needs, outbox, changes, reports, endings, trail, webhooks };
     files.insert("stacks/workers.yaml".into(), render::render_with(WORKERS, &[SHARED], workers)?);
     Ok(files)
 }

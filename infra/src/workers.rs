@@ -38,8 +38,7 @@ const READS_AND_WRITES: &[TableAction] = &[
 /// Answers requests that match no operation.
 pub const FALLBACK: Worker = Worker { name: fallback::NAME, table: &[], mail: &[], uses_secret: false, memory: 256, timeout: 10 };
 
-/// Sends emails: finds due work by an index, and makes each step with a conditional write. It also
-/// records the events of webhooks.
+/// Sends emails: finds due work by an index, and makes each step with a conditional write.
 pub const OUTBOX: Worker = Worker {
     name: "workers-outbox",
     table: READS_AND_WRITES,
@@ -49,6 +48,11 @@ pub const OUTBOX: Worker = Worker {
     memory: 512,
     timeout: 120,
 };
+
+/// Records the events of webhooks, and starts the functions that send emails and deliver events;
+/// invoked by the table's stream.
+pub const CHANGES: Worker =
+    Worker { name: "workers-changes", table: READS_AND_WRITES, mail: &[], uses_secret: false, memory: 512, timeout: 60 };
 
 /// Records SES's reports about emails.
 pub const MAIL_REPORTS: Worker = Worker {
@@ -87,4 +91,4 @@ pub const WEBHOOKS: Worker = Worker {
     timeout: 120,
 };
 
-pub const ALL: [Worker; 6] = [FALLBACK, OUTBOX, MAIL_REPORTS, ENDINGS, TRAIL, WEBHOOKS];
+pub const ALL: [Worker; 7] = [FALLBACK, OUTBOX, CHANGES, MAIL_REPORTS, ENDINGS, TRAIL, WEBHOOKS];

@@ -47,7 +47,7 @@ fn a_function_has_the_deployment_secret_if_and_only_if_it_derives_keys() {
 #[test]
 fn functions_that_need_no_secret_have_none() {
     let without: BTreeSet<&str> = functions().into_iter().filter(|(_, uses_secret)| !uses_secret).map(|(name, _)| name).collect();
-    for name in ["edge-health", "edge-welcome", "edge-fallback", "workers-mail-reports", "workers-endings"] {
+    for name in ["edge-health", "edge-welcome", "edge-fallback", "workers-mail-reports", "workers-endings", "workers-changes"] {
         assert!(without.contains(name), "{name} has the secret");
     }
     let operations = operations::all();

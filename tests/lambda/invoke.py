@@ -33,7 +33,7 @@ MUST_SUCCEED = {
     "projects-internal-current-read", "projects-internal-current-update", "projects-jwks-read",
 }
 
-WORKERS = ("workers-endings", "workers-mail-reports", "workers-outbox", "workers-trail", "workers-webhooks")
+WORKERS = ("workers-changes", "workers-endings", "workers-mail-reports", "workers-outbox", "workers-trail", "workers-webhooks")
 
 
 def wait_for(url, seconds):
@@ -126,7 +126,7 @@ def judge(name, answer):
     if not isinstance(answer, dict):
         return str(answer)
     if name.startswith("workers-"):
-        return None if answer.keys() & {"moved", "done", "linked", "batchItemFailures"} else f"not a worker's answer: {answer}"
+        return None if answer.keys() & {"moved", "done", "recorded", "linked", "batchItemFailures"} else f"not a worker's answer: {answer}"
     status = answer.get("statusCode", 0)
     if not 200 <= status < 500 or (name in MUST_SUCCEED and status >= 300):
         return f"status {status}: {answer.get('body')}"

@@ -21,30 +21,46 @@ const PATIENCE: SignedDuration = SignedDuration::from_secs(30);
 /// Time of a step that is reserved for the writes at its end.
 pub const MARGIN: Duration = Duration::from_secs(15);
 
+/// The least time for a deletion: enough to find that nothing is left to delete.
+const LEAST_SHARE: Duration = Duration::from_secs(10);
+
 /// Continues the pending deletions, one after another, and stops at `end`. Skips those that a
 /// client may still complete by repeating its request (`PATIENCE`). Returns how many deletions this
 /// step completed.
+///
+/// The time is divided equally among the deletions that are left, but none gets less than
+/// `LEAST_SHARE`. Each minute begins with another deletion. So no deletion waits for the end of
+/// another one, even if that takes days, or if the worker is stopped in it each time.
 pub async fn step(app: &App, end: Instant) -> Result<usize, store::Error> {
-    let mut done = 0;
-    for ending in app.store.endings().await? {
-        let is_recent = app.clock.now().duration_since(ending.begun_at) < PATIENCE;
-        if is_recent && !matches!(ending.what, Ended::Project { .. }) {
-            continue;
+    let now = app.clock.now();
+    let mut endings = app.store.endings().await?;
+    endings.retain(|ending| matches!(ending.what, Ended::Project { .. }) || now.duration_since(ending.begun_at) >= PATIENCE);
+    let minute = usize::try_from(now.as_second() / 60).unwrap_or_default();
+    let first = minute.checked_rem(endings.len()).unwrap_or_default();
+    endings.rotate_left(first);
+    let (mut done, count) = (0, endings.len());
+    for (number, ending) in endings.iter().enumerate() {
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            break;
         }
-        match work(app, &ending, end).await {
-            Ok(true) => {
-                app.store.forget_ending(&ending).await?;
-                done += 1;
-            }
-            Ok(false) => {}
+        let share = (left / u32::try_from(count - number).unwrap_or(u32::MAX)).max(LEAST_SHARE).min(left);
+        match complete(app, ending, Instant::now() + share).await {
+            Ok(is_done) => done += usize::from(is_done),
             // The next step continues this deletion; other deletions are not affected.
             Err(error) => tracing::warn!(%error, ?ending, "a deletion could not be completed"),
         }
-        if Instant::now() >= end {
-            break;
-        }
     }
     Ok(done)
+}
+
+/// Continues a deletion until `end`, and deletes its note if it is complete. Returns whether it is.
+async fn complete(app: &App, ending: &Ending, end: Instant) -> Result<bool, store::Error> {
+    let is_done = work(app, ending, end).await?;
+    if is_done {
+        app.store.forget_ending(ending).await?;
+    }
+    Ok(is_done)
 }
 
 /// Continues a deletion. Returns whether it is complete: nothing is left to delete and, for a

@@ -23,4 +23,5 @@ mod sending;
 mod tokens;
 pub mod trail;
 mod turns;
+pub mod wake;
 pub mod webhooks;

@@ -193,3 +193,20 @@ pub async fn drain(app: &App, mailer: &dyn Mailer, until: Timestamp) -> Result<u
     moved += outbox.finish().await;
     result.map(|()| moved)
 }
+
+/// Like [`drain`], but only if no other worker that was woken is draining the outbox: that worker
+/// then does this one's work, too. Each worker that drains may run for minutes, and work comes in
+/// many times per second.
+pub async fn drain_in_turn(app: &App, mailer: &dyn Mailer, until: Timestamp) -> Result<usize, store::Error> {
+    let mut moved = 0;
+    if !app.store.begin_outbox_turn(app.clock.now(), until).await? {
+        return Ok(moved);
+    }
+    loop {
+        let drained = drain(app, mailer, until).await;
+        if app.store.end_outbox_turn(until).await? || app.clock.now() >= until {
+            return drained.map(|count| moved + count);
+        }
+        moved += counted(drained);
+    }
+}

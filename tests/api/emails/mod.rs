@@ -26,6 +26,7 @@ mod send_test_email;
 mod senders;
 mod template_update;
 mod theme_delete;
+mod turns;
 mod unsubscribe;
 
 use model::outbox::report::Report;

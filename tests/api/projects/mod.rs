@@ -18,6 +18,7 @@ mod internal_metrics;
 mod internal_transfer;
 mod jwks_aliases;
 mod jwks_read;
+mod large_deletions;
 mod metrics_counting;
 mod owned;
 mod providers;

@@ -1,8 +1,5 @@
-//! Lambda of [`workers::outbox`], run by the table's stream and by a schedule every minute.
-//!
-//! It also records the events of webhooks ([`workers::webhooks`]): a stream should have no more
-//! than two readers, and the other reader, the worker of the audit trail, waits for up to a minute
-//! to get larger batches.
+//! Lambda of [`workers::outbox`], started by `workers-changes` when there is work, and by a
+//! schedule every minute.
 
 use email::sandbox;
 use email::ses::Ses;
@@ -10,7 +7,7 @@ use email::smtp::{ByProject, Smtp};
 use flows::App;
 use lambda_runtime::{Error, LambdaEvent, service_fn};
 use serde_json::Value;
-use workers::webhooks::{Wake, record};
+use workers::outbox::{drain, drain_in_turn};
 
 fn main() -> Result<(), Error> {
     sandbox::install();
@@ -23,30 +20,27 @@ async fn run() -> Result<(), Error> {
     let app = App::from_env()?;
     let own = Smtp::from_env(&app.settings, app.clock.clone())?;
     let mailer = ByProject { own, deployments: Ses::from_env(app.clock.clone())? };
-    let (app, mailer, wake) = (&app, &mailer, &Wake::from_env()?);
+    let (app, mailer) = (&app, &mailer);
     lambda_runtime::run(service_fn(|event: LambdaEvent<Value>| async move {
-        // If this fails, the stream delivers the batch again.
-        if record(app, &event.payload).await? > 0
-            && let Some(wake) = wake
-        {
-            wake.start().await;
+        // An update of the deployment may replace this function before it hands the stream to
+        // `workers-changes`. Until then, the stream keeps its batches.
+        if event.payload.get("Records").is_some() {
+            return Err("this function does not read the table's stream".into());
         }
-        // To the outbox, the content of the event does not matter: the index tells which entries
-        // are due. Sending begins at the latest 25 seconds before the deadline, so that the last
-        // email has all the time that a mail provider may take.
+        // Sending begins at the latest 25 seconds before the deadline, so that the last email has
+        // all the time that a mail provider may take.
         let deadline = jiff::Timestamp::from_millisecond(i64::try_from(event.context.deadline)?)?;
-        let sent = workers::outbox::drain(app, mailer, deadline - jiff::SignedDuration::from_secs(25)).await;
-        let is_scheduled = event.payload.get("Records").is_none();
-        let moved = match sent {
-            // The schedule tries again, so the stream need not deliver the batch again.
-            Err(error) if !is_scheduled => {
+        let until = deadline - jiff::SignedDuration::from_secs(25);
+        let is_scheduled = event.payload.get("source").is_some();
+        let moved = if is_scheduled {
+            drain(app, mailer, until).await?
+        } else {
+            drain_in_turn(app, mailer, until).await.unwrap_or_else(|error| {
                 tracing::error!(%error, "a step of the outbox failed; the schedule tries again");
                 0
-            }
-            moved => moved?,
+            })
         };
-        // The metric is written only once a minute, when the schedule starts this function; the
-        // stream can start the function far more often.
+        // The metric is written only once a minute; work can start the function far more often.
         if is_scheduled {
             let (now, oldest) = (app.clock.now(), app.store.oldest_due(app.clock.now()).await?);
             let age = oldest.map(|due| now.duration_since(due).unsigned_abs()).unwrap_or_default();

@@ -11,8 +11,6 @@ mod lane;
 mod messages;
 mod notice;
 mod record;
-mod wake;
 
 pub use courier::Courier;
 pub use record::record;
-pub use wake::Wake;

@@ -113,8 +113,14 @@ mod tests {
         for name in read.iter().filter(|name| !of_rules(name) && !internal.contains(&name.as_str()) && name.starts_with("GATELET_")) {
             assert!(documented.contains(name), "{name} is not in the table of shared/settings");
         }
-        let of_functions =
-            ["GATELET_TABLE", "GATELET_STAGE", "GATELET_ORIGIN_SECRET", "GATELET_SES_CONFIGURATION_SET", "GATELET_WEBHOOKS_FUNCTION"];
+        let of_functions = [
+            "GATELET_TABLE",
+            "GATELET_STAGE",
+            "GATELET_ORIGIN_SECRET",
+            "GATELET_SES_CONFIGURATION_SET",
+            "GATELET_WEBHOOKS_FUNCTION",
+            "GATELET_OUTBOX_FUNCTION",
+        ];
         for name in documented.iter().filter(|name| name.starts_with("GATELET_") && !of_functions.contains(&name.as_str())) {
             assert!(page.contains(name.as_str()), "{name} is not in docs/gateway.md");
         }

@@ -20,6 +20,7 @@ pub mod list;
 pub mod moves;
 pub mod quota;
 pub mod transition;
+pub mod turn;
 pub mod work;
 
 use jiff::Timestamp;

@@ -21,6 +21,7 @@ use jiff::Timestamp;
 use model::outbox::OutboxEntry;
 use model::outbox::quota::Audience;
 use model::outbox::status::Status;
+use serde_json::Value;
 use wire::id::{BroadcastId, EmailId, ProjectId};
 
 use crate::client::Store;
@@ -127,6 +128,17 @@ fn in_queue(project: &ProjectId, entry: &OutboxEntry) -> Waiting {
 fn queue(project: &ProjectId) -> String {
     let sum = project.as_str().bytes().fold(0_u8, u8::wrapping_add);
     format!("QUEUE#{}", sum % SHARDS)
+}
+
+/// Whether a batch of the table's stream contains emails or broadcasts that are due by `until`, or
+/// emails that are ready to be sent.
+pub fn is_in(event: &Value, until: Timestamp) -> bool {
+    let until = format!("{}#~", sortable(until));
+    event["Records"].as_array().into_iter().flatten().any(|record| {
+        let text = |name| record["dynamodb"]["NewImage"][name]["S"].as_str().unwrap_or_default();
+        let partition = text("gsi2pk");
+        partition.starts_with("QUEUE#") || partition.starts_with("DUE#") && text("gsi2sk") <= until.as_str()
+    })
 }
 
 impl Store {

@@ -21,6 +21,7 @@ use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use model::project::Project;
+use model::team::invitation::Invitation;
 use model::trail::retention::MAX_RETENTION_DAYS;
 use model::user::User;
 use tokio::time::Instant;
@@ -49,10 +50,13 @@ use crate::{record, session};
 /// How long a project may still be written to after its end: more than the time for which a process
 /// may remember the project plus the duration of a request.
 pub const LATE_WRITES: SignedDuration = SignedDuration::from_secs(60);
-/// How many users, teams, days of the trail or transactions are processed in parallel.
+/// How many users, teams or partitions are processed in parallel.
 const SIDE_BY_SIDE: usize = 8;
 /// How many items of a list are read at once.
 const PAGE: i32 = 200;
+/// How many keys of a partition are read at once, and deleted before the next ones are read. So the
+/// keys in memory are few, and a worker that is stopped has already deleted most of what it read.
+const SWEPT: i32 = 297;
 /// The maximum number of due items of each partition that are searched for broadcasts.
 const DUE: i32 = 1000;
 
@@ -98,8 +102,8 @@ impl Store {
             tokio::try_join!(purger.ending_teams(), purger.mails(since, now), purger.trail(since, now), purger.fixed_partitions())
         };
         let others = others.boxed();
-        let (users, teams, ((), mails, trail, ())) = tokio::try_join!(users, teams, others)?;
-        let is_done = mails && trail && users.into_iter().chain(teams).all(|is_done| is_done);
+        let (users, teams, (ending, mails, trail, fixed)) = tokio::try_join!(users, teams, others)?;
+        let is_done = users.into_iter().chain(teams).chain([ending, mails, trail, fixed]).all(|is_done| is_done);
         Ok(match (is_done, purger.found.into_inner()) {
             (false, _) => Purge::Unfinished,
             (true, 0) => Purge::Nothing,
@@ -120,44 +124,69 @@ impl Purger<'_> {
         self.store.query_page(query.limit(PAGE).set_exclusive_start_key(from)).await
     }
 
-    async fn delete(&self, keys: Vec<Key>) -> Result<usize, Error> {
-        let count = keys.len();
-        let chunks = keys.chunks(MAX_WRITES).map(|chunk| self.store.transact(chunk.iter().cloned().map(Write::delete).collect::<Vec<_>>()));
-        let chunks: Vec<_> = chunks.collect();
-        futures_util::stream::iter(chunks).buffer_unordered(SIDE_BY_SIDE).try_collect::<Vec<()>>().await?;
-        Ok(count)
-    }
-
-    /// The keys of a partition's items.
-    async fn keys_of(&self, partition: &str) -> Result<Vec<Key>, Error> {
-        let query = self.store.query().key_condition_expression("pk = :pk").expression_attribute_values(":pk", string(partition));
-        let items = self.store.query_all(query.projection_expression("pk, sk").consistent_read(true)).await?;
-        Ok(items.iter().filter_map(key_of).collect())
-    }
-
-    /// Deletes the items of a partition and `others`. The partition's item with the sort key
-    /// `listed`, by which the partition is found, is deleted last.
-    async fn delete_partition(&self, partition: &str, listed: &str, others: Vec<Key>) -> Result<usize, Error> {
-        let (last, first): (Vec<Key>, Vec<Key>) = self.keys_of(partition).await?.into_iter().partition(|key| key.sk == listed);
-        Ok(self.delete(first.into_iter().chain(others).collect()).await? + self.delete(last).await?)
-    }
-
-    fn count(&self, deleted: usize) {
-        self.found.fetch_add(deleted, Ordering::Relaxed);
-    }
-
-    /// Runs deletions side by side, and counts the items that they delete.
-    async fn count_all(&self, deletions: impl Iterator<Item = BoxFuture<'_, Result<usize, Error>>>) -> Result<(), Error> {
-        let deleted: Vec<usize> = futures_util::stream::iter(deletions).buffer_unordered(SIDE_BY_SIDE).try_collect().await?;
-        self.count(deleted.into_iter().sum());
+    /// Deletes items in order, in transactions of maximum size, and counts them.
+    async fn delete(&self, keys: Vec<Key>) -> Result<(), Error> {
+        for chunk in keys.chunks(MAX_WRITES) {
+            self.store.transact(chunk.iter().cloned().map(Write::delete).collect::<Vec<_>>()).await?;
+            self.found.fetch_add(chunk.len(), Ordering::Relaxed);
+        }
         Ok(())
+    }
+
+    /// Deletes the items of a partition and, before each session of a user, the claim to its
+    /// refresh token. At most [`SWEPT`] keys are read before they are deleted. The item with the
+    /// sort key `last`, by which the partition is found, is deleted last. Returns whether nothing
+    /// is left; `false` if time runs out, but not before the first keys are deleted.
+    async fn sweep(&self, partition: &str, last: &str) -> Result<bool, Error> {
+        let query = self.store.query().key_condition_expression("pk = :pk").expression_attribute_values(":pk", string(partition));
+        let query = query.projection_expression("pk, sk").consistent_read(true).limit(SWEPT);
+        let (mut held, mut from) = (Vec::new(), None);
+        loop {
+            let (items, next) = self.store.query_page(query.clone().set_exclusive_start_key(from)).await?;
+            let (listed, own): (Vec<Key>, Vec<Key>) = items.iter().filter_map(key_of).partition(|key| key.sk == last);
+            held.extend(listed);
+            let mut keys = self.claims(&own).await?;
+            keys.extend(own);
+            self.delete(keys).await?;
+            from = next;
+            if from.is_none() {
+                return self.delete(held).await.map(|()| true);
+            }
+            if !self.has_time() {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// The keys of the claims to the refresh tokens of these sessions; other keys are ignored.
+    async fn claims(&self, keys: &[Key]) -> Result<Vec<Key>, Error> {
+        let mut claims = Vec::new();
+        for session in keys.iter().filter_map(|key| key.sk.strip_prefix("SESSION#")).filter_map(|id| SessionId::parse(id).ok()) {
+            let older = self.store.older_claims(self.project, session).await?;
+            claims.push(older.first().and_then(key_of).unwrap_or_else(|| session::claim_key_of(self.project, session)));
+        }
+        Ok(claims)
+    }
+
+    /// Runs deletions side by side. Returns whether all of them are done.
+    async fn all(&self, deletions: impl Iterator<Item = BoxFuture<'_, Result<bool, Error>>>) -> Result<bool, Error> {
+        let done: Vec<bool> = futures_util::stream::iter(deletions).buffer_unordered(SIDE_BY_SIDE).try_collect().await?;
+        Ok(done.into_iter().all(|is_done| is_done))
+    }
+
+    /// Sweeps partitions in which no item has to be deleted last.
+    async fn sweep_all(&self, partitions: impl Iterator<Item = String>) -> Result<bool, Error> {
+        let sweep = |partition: String| async move { Ok(self.has_time() && self.sweep(&partition, "").await?) }.boxed();
+        self.all(partitions.map(sweep)).await
     }
 
     async fn users(&self, shard: u8) -> Result<bool, Error> {
         let (partition, mut from) = (user::list_partition(self.project, shard), None);
         while self.has_time() {
             let (items, next) = self.page(&partition, from).await?;
-            self.count_all(items.into_iter().map(|item| self.user(item).boxed())).await?;
+            if !self.all(items.into_iter().map(|item| self.user(item).boxed())).await? {
+                break;
+            }
             from = next;
             if from.is_none() {
                 return Ok(true);
@@ -168,28 +197,23 @@ impl Purger<'_> {
 
     /// Deletes a user together with the claims to the user's email addresses, provider accounts,
     /// passkeys and refresh tokens. The claims are in other partitions.
-    async fn user(&self, item: Item) -> Result<usize, Error> {
-        let Some(key) = key_of(&item) else { return Ok(0) };
+    async fn user(&self, item: Item) -> Result<bool, Error> {
+        let Some(key) = key_of(&item) else { return Ok(true) };
+        if !self.has_time() {
+            return Ok(false);
+        }
         let user: User = entity(item)?;
         let emails = user.channels.iter().filter(|channel| channel.signs_in()).map(|channel| email_claim_key(self.project, &channel.value));
         let accounts = user.provider_accounts.iter().map(|account| account_claim_key(self.project, account));
         let passkeys = user.passkeys.iter().map(|passkey| passkey_claim_key(self.project, passkey));
-        let mut claims: Vec<Key> = emails.chain(accounts).chain(passkeys).collect();
-        let own = self.keys_of(&key.pk).await?;
-        let sessions = own.iter().filter_map(|key| key.sk.strip_prefix("SESSION#")).filter_map(|id| SessionId::parse(id).ok());
-        for session in sessions {
-            let older = self.store.older_claims(self.project, session).await?;
-            claims.push(older.first().and_then(key_of).unwrap_or_else(|| session::claim_key_of(self.project, session)));
-        }
-        self.delete_partition(&key.pk, "USER", claims).await
+        self.delete(emails.chain(accounts).chain(passkeys).collect()).await?;
+        self.sweep(&key.pk, "USER").await
     }
 
     /// Deletes the teams whose own deletion had begun. The lists no longer contain them.
-    async fn ending_teams(&self) -> Result<(), Error> {
-        for team in self.store.ending_teams(self.project).await? {
-            self.count(self.team(team).await?);
-        }
-        Ok(())
+    async fn ending_teams(&self) -> Result<bool, Error> {
+        let teams = self.store.ending_teams(self.project).await?;
+        self.all(teams.into_iter().map(|team| self.team(team).boxed())).await
     }
 
     async fn teams(&self, shard: u8) -> Result<bool, Error> {
@@ -198,7 +222,9 @@ impl Purger<'_> {
             let (items, next) = self.page(&partition, from).await?;
             let id = |item: &Item| item.get("gsi1sk").and_then(|value| TeamId::parse(value.as_s().ok()?.split('#').nth(1)?).ok());
             let teams: Vec<TeamId> = items.iter().filter_map(id).collect();
-            self.count_all(teams.into_iter().map(|team| self.team(team).boxed())).await?;
+            if !self.all(teams.into_iter().map(|team| self.team(team).boxed())).await? {
+                break;
+            }
             from = next;
             if from.is_none() {
                 return Ok(true);
@@ -208,10 +234,18 @@ impl Purger<'_> {
     }
 
     /// Deletes a team with its members and invitations.
-    async fn team(&self, team: TeamId) -> Result<usize, Error> {
-        let invitations = self.store.invitations_to(self.project, team).await?;
-        let others = invitations.iter().flat_map(|invitation| invitation::keys(self.project, invitation)).collect();
-        self.delete_partition(&team::partition(self.project, team), "TEAM", others).await
+    async fn team(&self, team: TeamId) -> Result<bool, Error> {
+        let (invitations, mut from) = (invitation::list_partition(self.project, team), None);
+        while self.has_time() {
+            let (items, next) = self.page(&invitations, from).await?;
+            let found: Vec<Invitation> = items.into_iter().map(entity).collect::<Result<_, _>>()?;
+            self.delete(found.iter().flat_map(|invitation| invitation::keys(self.project, invitation)).collect()).await?;
+            from = next;
+            if from.is_none() {
+                return self.sweep(&team::partition(self.project, team), "TEAM").await;
+            }
+        }
+        Ok(false)
     }
 
     /// Deletes the broadcasts that are still being expanded, and then the outbox month by month,
@@ -220,8 +254,9 @@ impl Purger<'_> {
         for due in self.store.due_work(now, DUE).await? {
             if let Due::Broadcast(project, id) = due
                 && project == *self.project
+                && !self.sweep(&broadcast::partition(self.project, id), "HEAD").await?
             {
-                self.count(self.delete_partition(&broadcast::partition(self.project, id), "HEAD", Vec::new()).await?);
+                return Ok(false);
             }
         }
         let (mut month, last) = (now, month_partition(self.project, since));
@@ -233,7 +268,7 @@ impl Purger<'_> {
                     return Ok(false);
                 }
                 let (items, next) = self.page(&partition, from).await?;
-                self.count(self.delete(items.iter().filter_map(key_of).collect()).await?);
+                self.delete(items.iter().filter_map(key_of).collect()).await?;
                 from = next;
                 if from.is_none() {
                     break;
@@ -254,36 +289,23 @@ impl Purger<'_> {
         let (first, last) = (trail::day(since.max(kept)), trail::day(now));
         let days = last.until(first).map_or(0, |span| i64::from(span.get_days().unsigned_abs()));
         let days = (0..=days).filter_map(|ago| last.checked_sub(SignedDuration::from_hours(24 * ago)).ok());
-        let deleted = days.map(|day| {
-            async move {
-                if !self.has_time() {
-                    return Ok(false);
-                }
-                self.count(self.delete(self.keys_of(&trail::day_partition(self.project, day)).await?).await?);
-                Ok::<_, Error>(true)
-            }
-            .boxed()
-        });
-        let done: Vec<bool> = futures_util::stream::iter(deleted).buffer_unordered(SIDE_BY_SIDE).try_collect().await?;
-        Ok(done.into_iter().all(|is_done| is_done))
+        self.sweep_all(days.map(|day| trail::day_partition(self.project, day))).await
     }
 
     /// Deletes the project's partitions that have fixed names: API keys, the levels of the
     /// configuration, the boost, email documents, quotas, delivery counters, figures, the words of
     /// users, the links of the trail, and webhook endpoints with their deliveries.
-    async fn fixed_partitions(&self) -> Result<(), Error> {
+    async fn fixed_partitions(&self) -> Result<bool, Error> {
         // The deliveries of webhooks are found by the endpoints, which are deleted last.
-        for endpoint in self.store.webhook_endpoints(self.project).await? {
-            self.count(self.delete(self.keys_of(&partition(self.project, endpoint.id)).await?).await?);
+        let endpoints = self.store.webhook_endpoints(self.project).await?;
+        if !self.sweep_all(endpoints.into_iter().map(|endpoint| partition(self.project, endpoint.id))).await? {
+            return Ok(false);
         }
         let counters = (0..COUNT_SHARDS).map(|shard| delivery::partition(self.project, shard));
         let active = (0..activity::SHARDS).map(|shard| activity::partition(self.project, shard));
         let others = ["P", "T", "Q", "F"].map(|kind| format!("{kind}#{}", self.project));
         let words = (0..USER_SHARDS).map(|shard| by_word::partition(self.project, shard));
-        let delete = async |partition: String| self.delete(self.keys_of(&partition).await?).await;
         let links = [chain::partition(self.project)];
-        let deleted = try_join_all(counters.chain(active).chain(words).chain(others).chain(links).map(delete)).await?;
-        self.count(deleted.into_iter().sum());
-        Ok(())
+        self.sweep_all(counters.chain(active).chain(words).chain(others).chain(links)).await
     }
 }

@@ -54,6 +54,11 @@ fn code_key(project: &ProjectId, invitation: &Invitation) -> Key {
 }
 
 /// The keys of an invitation and its code.
+/// The partition of the index that lists the invitations to a team.
+pub(crate) fn list_partition(project: &ProjectId, team: TeamId) -> String {
+    format!("T#{project}#{team}#INVITATIONS")
+}
+
 pub(crate) fn keys(project: &ProjectId, invitation: &Invitation) -> [Key; 2] {
     [invitation_key(project, invitation.id), code_key(project, invitation)]
 }
@@ -68,7 +73,7 @@ pub fn create(project: &ProjectId, invitation: &Invitation, code: &Code) -> Resu
     let sender = invitation.invited_by.map(|sender| format!("#{sender}")).unwrap_or_default();
     let write = Write::create(invitation_key(project, id), invitation)?
         .targets(targets(invitation))
-        .attribute("gsi1pk", string(format!("T#{project}#{team}#INVITATIONS")))
+        .attribute("gsi1pk", string(list_partition(project, team)))
         .attribute("gsi1sk", string(id.to_string()))
         .attribute("gsi2pk", string(format!("I#{project}#{}", invitation.email)))
         .attribute("gsi2sk", string(format!("{id}#{team}{sender}")))
@@ -155,7 +160,7 @@ impl Store {
     /// The invitations to a team, oldest first.
     pub async fn invitations_to(&self, project: &ProjectId, team: TeamId) -> Result<Vec<Invitation>, Error> {
         let query = self.query().index_name("gsi1").key_condition_expression("gsi1pk = :pk");
-        let query = query.expression_attribute_values(":pk", string(format!("T#{project}#{team}#INVITATIONS")));
+        let query = query.expression_attribute_values(":pk", string(list_partition(project, team)));
         let invitations = self.query_all(query).await?.into_iter().map(entity).collect::<Result<_, _>>()?;
         Ok(invitations)
     }

@@ -1,4 +1,4 @@
-//! Starts the function that delivers events, as soon as events are recorded.
+//! Starts another function as soon as there is work for it.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use wire::environment::{Error, variable};
 /// How long starting the function may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Starts the function that delivers events.
+/// Starts a function.
 pub struct Wake {
     client: Client,
     /// The name of the function.
@@ -20,11 +20,11 @@ pub struct Wake {
 }
 
 impl Wake {
-    /// For the function that `GATELET_WEBHOOKS_FUNCTION` names; `None` if the variable is not set:
-    /// then only the schedule starts the function. Fails if a setting of AWS is missing, or if the
-    /// file that `SSL_CERT_FILE` names cannot be read or parsed.
-    pub fn from_env() -> Result<Option<Self>, Error> {
-        let Some(function) = variable("GATELET_WEBHOOKS_FUNCTION") else { return Ok(None) };
+    /// For the function that the environment variable `name` names; `None` if it is not set: then
+    /// only the schedule starts the function. Fails if a setting of AWS is missing, or if the file
+    /// that `SSL_CERT_FILE` names cannot be read or parsed.
+    pub fn from_env(name: &'static str) -> Result<Option<Self>, Error> {
+        let Some(function) = variable(name) else { return Ok(None) };
         let client = Client::new(Endpoint::from_env(Service::Lambda)?, AwsHttp::from_env()?);
         Ok(Some(Self { client, function }))
     }
@@ -39,9 +39,9 @@ impl Wake {
         request.headers_mut().insert("content-type", "application/json");
         match timeout(PATIENCE, self.client.exchange(request)).await {
             Ok(Ok(answer)) if answer.status().is_success() && is_set => {}
-            Ok(Ok(answer)) => tracing::warn!(status = answer.status().as_u16(), "the function that delivers webhooks was not started"),
-            Ok(Err(error)) => tracing::warn!(?error, "the function that delivers webhooks was not started"),
-            Err(_) => tracing::warn!("the function that delivers webhooks was not started in time"),
+            Ok(Ok(answer)) => tracing::warn!(status = answer.status().as_u16(), self.function, "a function was not started"),
+            Ok(Err(error)) => tracing::warn!(?error, self.function, "a function was not started"),
+            Err(_) => tracing::warn!(self.function, "a function was not started in time"),
         }
     }
 }

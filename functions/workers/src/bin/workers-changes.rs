@@ -1,0 +1,43 @@
+//! Lambda run by the table's stream: records the events of webhooks ([`workers::webhooks`]) and
+//! starts the functions that send emails and deliver events.
+//!
+//! It does nothing else, because the stream waits for it: the batches of a shard are read one after
+//! another, and the stream forgets them after a day. Emails and webhooks share one function, as a
+//! stream should have no more than two readers. The other reader, the worker of the audit trail,
+//! waits for up to a minute to get larger batches.
+
+use flows::App;
+use jiff::SignedDuration;
+use lambda_runtime::Error;
+use serde_json::json;
+use store::outbox::work;
+use workers::lambda;
+use workers::wake::Wake;
+use workers::webhooks::record;
+
+/// By how much the clocks of functions may differ.
+const SKEW: SignedDuration = SignedDuration::from_secs(5);
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Error> {
+    let wakes = ["GATELET_OUTBOX_FUNCTION", "GATELET_WEBHOOKS_FUNCTION"].map(Wake::from_env);
+    let [outbox, webhooks] = wakes;
+    let (outbox, webhooks) = (&outbox?, &webhooks?);
+    lambda::run(App::without_secret, async |app, event| {
+        // First, because emails do not depend on webhooks.
+        if work::is_in(&event.payload, app.clock.now() + SKEW)
+            && let Some(outbox) = outbox
+        {
+            outbox.start().await;
+        }
+        // If this fails, the stream delivers the batch again.
+        let recorded = record(app, &event.payload).await?;
+        if recorded > 0
+            && let Some(webhooks) = webhooks
+        {
+            webhooks.start().await;
+        }
+        Ok(json!({ "recorded": recorded }))
+    })
+    .await
+}
