@@ -27,8 +27,8 @@ export function takeToken(location, history, storage) {
 }
 
 /**
- * Returns the code of an emailed link that leads to the page for a new password, and removes it from
- * the URL; `null` if there is none.
+ * Returns the code of an emailed link to the page for a new password, and removes it from the URL;
+ * `null` if there is none.
  */
 export function takeResetCode(location, history) {
   if (location.pathname.replace(/\/+$/, "") !== url("/password-reset")) return null;
