@@ -6,12 +6,17 @@ import { failure, link } from "./components/parts.js";
 import { account, projectSwitch, sidebar } from "./components/shell.js";
 import { fill, h } from "./core/dom.js";
 import { resolve, Router, url } from "./core/router.js";
-import { Session, takeToken } from "./core/session.js";
+import { Session, takeResetCode, takeToken } from "./core/session.js";
 import { routes } from "./routes.js";
 import { texts as t } from "./texts.js";
 
 // Before anything is awaited, so that the token is kept even if the page is left at once.
 takeToken(location, history, storage("localStorage"));
+// The reset of a password: the code, and whether the new password is set. Kept in memory only.
+const reset = { code: takeResetCode(location, history), isDone: false };
+// The page comes with the policy to send no referrer, as its URL may contain a code. From here on,
+// the form that asks for a preview needs one, or its origin would be `null`.
+document.head.append(h("meta", { name: "referrer", content: "same-origin" }));
 
 const place = document.querySelector("#console");
 const who = h("div", { class: "account" });
@@ -37,9 +42,9 @@ function storage(name) {
 async function show() {
   shows += 1;
   const current = shows;
-  const isSignIn = location.pathname.startsWith(url("/sign-in"));
-  if (!session.isOpen && !isSignIn) return router.go(url("/sign-in", { next: location.pathname + location.search }));
   const found = resolve(routes, location.pathname);
+  const isPublic = Boolean(found?.route.isPublic);
+  if (!session.isOpen && !isPublic) return router.go(url("/sign-in", { next: location.pathname + location.search }));
   if (!found) return draw(null, h("div", {}, h("h1", { tabindex: "-1" }, t.notFound.title), h("p", {}, t.notFound.text), h("p", {}, link(url("/projects"), t.notFound.back))));
   const { route, parameters } = found;
   const projectId = parameters.project;
@@ -47,6 +52,7 @@ async function show() {
     session,
     router,
     projects,
+    reset,
     parameters,
     projectId,
     api: projectId && session.project(projectId),
@@ -57,7 +63,7 @@ async function show() {
     forgetProjects: () => projects.clear(),
   };
   try {
-    const [{ view }] = await Promise.all([route.load(), knowProjects()]);
+    const [{ view }] = await Promise.all([route.load(), isPublic ? knowProjects().catch(() => {}) : knowProjects()]);
     const content = await view(context);
     if (context.isCurrent()) draw(context, content, route.name);
   } catch (error) {

@@ -1,12 +1,16 @@
-// The pages of the console. A view is loaded when it is first shown.
+// The pages of the console. A view is loaded when it is first shown. Only a public page is shown to
+// somebody who has neither the keys of a project nor a session.
 
 export const routes = [
   { path: "", name: "home", load: () => import("./views/home.js") },
   // Where a deployment redirects `/console` to.
   { path: "/home", name: "home", load: () => import("./views/home.js") },
-  { path: "/sign-in", name: "sign-in", load: () => import("./views/sign-in.js") },
+  { path: "/sign-in", name: "sign-in", isPublic: true, load: () => import("./views/sign-in.js") },
+  { path: "/forgot-password", name: "forgot", isPublic: true, load: () => import("./views/forgot-password.js") },
+  // Below the path of a trusted domain, emails and tools are given pages with these paths. The SDK
+  // has them, too.
+  { path: "/password-reset", name: "reset", isPublic: true, load: () => import("./views/password-reset.js") },
   { path: "/account", name: "account", load: () => import("./views/account.js") },
-  // The SDK's page for the same purpose has this path, too, below the path of a trusted domain.
   { path: "/cli-auth-confirm", name: "confirm", load: () => import("./views/confirm-tool.js") },
   { path: "/projects", name: "projects", load: () => import("./views/projects.js") },
   { path: "/:project", name: "overview", load: () => import("./views/overview.js") },

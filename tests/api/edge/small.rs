@@ -119,10 +119,11 @@ async fn the_console_of_a_deployment_has_no_data_and_calls_its_own_origin() {
         (head, String::from_utf8(body.to_vec()).unwrap())
     };
 
-    for path in ["/console", "/console/sign-in", "/console/internal/users?q=ada"] {
+    for path in ["/console", "/console/password-reset?code=x", "/console/internal/users?q=ada"] {
         let (head, page) = send("GET", path, &[], "").await;
         assert_eq!((head.status.as_u16(), head.headers["content-type"].to_str().unwrap()), (200, "text/html; charset=utf-8"));
         assert!(head.headers["content-security-policy"].to_str().unwrap().contains("connect-src 'self'"));
+        assert_eq!(head.headers["referrer-policy"], "no-referrer", "the URL may contain a code");
         assert!(!head.headers.contains_key("access-control-allow-origin"));
         assert!(page.contains("/main.js\"") && !page.contains('{'), "{page}");
     }

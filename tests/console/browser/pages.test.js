@@ -108,7 +108,8 @@ async function lookAt(t, paths) {
 
 test("pages without data are accessible, and fit", { timeout: 300_000 }, async (t) => {
   await it.started;
-  await lookAt(t, ["/console/sign-in", "/console/projects", ...EMPTY.map((path) => it.home + path), `${it.home}/nothing/at/all`]);
+  const own = ["/sign-in", "/forgot-password", "/password-reset", "/projects"].map((path) => `/console${path}`);
+  await lookAt(t, [...own, ...EMPTY.map((path) => it.home + path), `${it.home}/nothing/at/all`]);
 });
 
 test("pages with data are accessible, and fit", { timeout: 300_000 }, async (t) => {

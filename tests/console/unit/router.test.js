@@ -22,10 +22,18 @@ test("fixed pages come before projects", () => {
   assert.deepEqual(opened("/console/"), ["home", {}]);
   assert.deepEqual(opened("/console/home"), ["home", {}]);
   assert.deepEqual(opened("/console/sign-in"), ["sign-in", {}]);
+  assert.deepEqual(opened("/console/forgot-password"), ["forgot", {}]);
+  assert.deepEqual(opened("/console/password-reset/"), ["reset", {}]);
+  assert.deepEqual(opened("/console/cli-auth-confirm"), ["confirm", {}]);
   assert.deepEqual(opened("/console/projects"), ["projects", {}]);
   assert.deepEqual(opened("/console/p1"), ["overview", { project: "p1" }]);
   assert.deepEqual(opened("/console/p1/settings/emails"), ["settings", { project: "p1", area: "emails" }]);
   assert.equal(opened("/console/p1/nothing/at/all"), null);
+});
+
+test("only the pages for signing in need no session", () => {
+  const open = routes.filter(({ isPublic }) => isPublic).map(({ path }) => path);
+  assert.deepEqual(open, ["/sign-in", "/forgot-password", "/password-reset"]);
 });
 
 test("every page has its module", async () => {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Session, takeToken } from "../../../infra/console/web/core/session.js";
+import { Session, takeResetCode, takeToken } from "../../../infra/console/web/core/session.js";
 
 const TOKEN = "a".repeat(43);
 const [KEPT, OPENED] = ["gatelet.console-token", "gatelet.console-token-opened"];
@@ -39,6 +39,41 @@ test("the token of the link is kept, and removed from the URL", () => {
   assert.deepEqual([[...kept.all], replaced], [[["gatelet.console-token-opened", TOKEN]], ["/console?a=b"]]);
   takeToken({ hash: "#main", pathname: "/console", search: "" }, history, kept);
   assert.deepEqual([kept.all.get("gatelet.console-token-opened"), replaced.length], [TOKEN, 1]);
+});
+
+test("the code of the link for a new password is removed from the URL, only on its page", () => {
+  const replaced = [];
+  const history = { replaceState: (_, __, url) => replaced.push(url) };
+  const take = (pathname, search) => takeResetCode({ pathname, search }, history);
+  assert.equal(take("/console/password-reset", "?code=abc"), "abc");
+  assert.equal(take("/console/password-reset/", "?a=b&code=abc"), "abc");
+  assert.deepEqual(replaced, ["/console/password-reset", "/console/password-reset/"]);
+  for (const [path, search] of [["/console/password-reset", ""], ["/console/sign-in", "?code=abc"], ["/console/p1", "?code=abc"]])
+    assert.equal(take(path, search), null);
+  assert.equal(replaced.length, 2);
+});
+
+test("a forgotten password is reset without a session, in the project internal", async () => {
+  globalThis.location = { origin: "https://auth.example.com" };
+  const sent = [];
+  const { session, asked } = sessionWith((url, { body }) => {
+    sent.push(JSON.parse(body));
+    return [200, { success: true }];
+  });
+  await session.sendReset("ada@example.com");
+  await session.checkReset("c1");
+  await session.resetPassword("c1", "a better horse battery");
+  delete globalThis.location;
+  const headers = { "x-service-access-type": "client", "x-service-project-id": "internal", "content-type": "application/json" };
+  assert.deepEqual(
+    asked,
+    ["send-reset-code", "reset/check-code", "reset"].map((path) => ["POST", `/api/v1/auth/password/${path}`, headers]),
+  );
+  assert.deepEqual(sent, [
+    { email: "ada@example.com", callback_url: "https://auth.example.com/console/password-reset" },
+    { code: "c1" },
+    { code: "c1", password: "a better horse battery" },
+  ]);
 });
 
 test("a token replaces another one only after the gateway has accepted it", async () => {

@@ -3,6 +3,7 @@
 
 import { Api, ApiError } from "./api.js";
 import { prove } from "./passkeys.js";
+import { url } from "./router.js";
 
 const TOKEN = "gatelet.console-token";
 /** The token of the link that was opened last, until the gateway has accepted or rejected it. */
@@ -23,6 +24,17 @@ export function takeToken(location, history, storage) {
   } catch {
     // Storage is disabled: only signing in is possible.
   }
+}
+
+/**
+ * Returns the code of an emailed link to the page for a new password, and removes it from the URL;
+ * `null` if there is none.
+ */
+export function takeResetCode(location, history) {
+  if (location.pathname.replace(/\/+$/, "") !== url("/password-reset")) return null;
+  const code = new URLSearchParams(location.search).get("code");
+  if (code !== null) history.replaceState(null, "", location.pathname);
+  return code;
 }
 
 export class Session {
@@ -168,6 +180,21 @@ export class Session {
   changePassword(body) {
     const credentials = () => ({ projectId: INTERNAL, level: "client", token: this.#user?.access, refreshToken: this.#user?.refresh });
     return new Api(credentials, { fetch: this.#fetch, renew: () => this.#renew() }).post("/auth/password/update", body);
+  }
+
+  /** Emails a link to set a new password, if there is an account with this address. */
+  async sendReset(email) {
+    await this.#anybody().post("/auth/password/send-reset-code", { email, callback_url: location.origin + url("/password-reset") });
+  }
+
+  /** Fails unless the code of such a link is valid. */
+  async checkReset(code) {
+    await this.#anybody().post("/auth/password/reset/check-code", { code });
+  }
+
+  /** Sets a new password with such a code. All sessions of the account end. */
+  async resetPassword(code, password) {
+    await this.#anybody().post("/auth/password/reset", { code, password });
   }
 
   /** Checks, confirms or refuses a tool's sign-in. If it is confirmed, the tool gets a session. */

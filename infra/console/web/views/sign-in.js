@@ -1,7 +1,7 @@
 // Signing in as a user of the project `internal`, whose teams own projects.
 
 import { form } from "../components/form.js";
-import { button, failure, head, note } from "../components/parts.js";
+import { button, failure, head, link, note } from "../components/parts.js";
 import { fill, h } from "../core/dom.js";
 import { isSupported } from "../core/passkeys.js";
 import { ownPage, url } from "../core/router.js";
@@ -24,12 +24,13 @@ function passkeyButton(act, done) {
   return h("div", { class: "or" }, button(a.signIn.passkey, press), problem);
 }
 
-export async function view({ session, router, query, forgetProjects }) {
+export async function view({ session, router, query, reset, forgetProjects }) {
   const place = h("div");
   const { credential_enabled: hasPasswords, passkey_enabled: hasPasskeys } = await session.ways();
   const usesPasskeys = hasPasskeys && isSupported();
   const opened = async () => {
     forgetProjects();
+    reset.isDone = false;
     await router.go(ownPage(query.get("next")) ?? url("/projects"));
   };
 
@@ -58,12 +59,14 @@ export async function view({ session, router, query, forgetProjects }) {
         send: (_, { email, password }) => session.signIn(email.trim(), password),
         done: proceed,
       }),
+    hasPasswords && h("p", { class: "small" }, link(url("/forgot-password"), a.forgot.title)),
     usesPasskeys && passkeyButton(() => session.signInWithPasskey(), proceed),
   );
   return h(
     "div",
     { class: "narrow" },
     head(a.signIn.title, { lead: a.signIn.lead }),
+    reset.isDone && note("done", a.reset.done),
     !session.local && isHere() && note("waiting", a.signIn.link, " ", h("code", {}, "gateway pages")),
     place,
     h("p", { class: "muted small" }, a.signIn.first, " ", h("code", {}, "gateway user create ada@example.com")),

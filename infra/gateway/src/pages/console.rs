@@ -51,11 +51,9 @@ async fn start(State(pages): State<Pages>, request: Request) -> Response {
     guard::answer_instead(&pages, &request).unwrap_or_else(|| answer::see(CONSOLE))
 }
 
+/// The page, which sends no referrer until its script has removed a code from the URL.
 async fn show(State(pages): State<Pages>) -> Response {
-    let mut response = pages.page("console", CONSOLE, json!({ "entry": web_console::url(ENTRY), "style": web_console::url(STYLE) }));
-    // Without a referrer, the form that asks for a preview would have the origin `null`.
-    response.headers_mut().insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
-    response
+    pages.page("console", CONSOLE, json!({ "entry": web_console::url(ENTRY), "style": web_console::url(STYLE) }))
 }
 
 /// The keys of the first project, for a caller that has the page key or the console token.
