@@ -20,6 +20,7 @@ mod jwks_aliases;
 mod jwks_read;
 mod metrics_counting;
 mod owned;
+mod owning_teams;
 mod providers;
 mod related_origins_read;
 mod sign_up_rules_stats;
