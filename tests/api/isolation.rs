@@ -77,9 +77,11 @@ async fn an_operation_changes_nothing_in_an_identical_project() {
             // The state of an OAuth flow and the link of an email are found only by their secret,
             // which determines the project.
             let by_secret = ["S#", "V#"].iter().any(|kind| pk.starts_with(kind));
-            // These operations write another project, and the item that links it to its team.
+            // These operations write another project, the item that links it to its team, and the
+            // team, which counts its projects.
             let of_owner = ["projects-internal-create", "projects-internal-transfer"].contains(&what);
-            let owned = of_owner && (pk.starts_with("P#") || sk.starts_with("PROJECT#"));
+            let of_team = pk.starts_with("T#internal#") && (sk.starts_with("PROJECT#") || sk == "TEAM");
+            let owned = of_owner && (pk.starts_with("P#") || of_team);
             // The trail of a project is deleted with it, so the deletion is recorded in the trail
             // of `internal`.
             let told = what == "projects-internal-current-delete" && pk.starts_with("P#internal#TRAIL#");

@@ -1,28 +1,30 @@
 //! `DELETE /api/v1/team-memberships/{team_id}/{user_id}`: removes a user from a team. A client's
-//! own user may always leave; to remove other users, the client needs `$remove_members`.
+//! own user may leave, unless the team owns projects and has no other member; to remove other
+//! users, the client needs `$remove_members`.
 
-use api::http::TableAction::{BatchGetItem, DeleteItem, UpdateItem};
+use api::http::TableAction::{BatchGetItem, DeleteItem, Query, UpdateItem};
 use api::http::{Json, Named, Route};
 use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
-use errors::{Error, TEAM_MEMBER_ERRORS};
+use errors::{Error, ErrorCode, KnownError, TEAM_MEMBER_ERRORS};
 use flows::App;
 use flows::context::ROUNDS;
 use flows::literal::{SUCCESS, Success};
 use flows::teams::{enter, limited_to};
 use model::permission::System;
 use store::optimistic;
-use store::team::membership;
+use store::team::{self, membership};
 
 use crate::members::named::named;
 use crate::members::paths::MemberPath;
 
 pub const ROUTE: Route = Route::delete("teams-membership-delete", "/api/v1/team-memberships/{team_id}/{user_id}")
     .summary("Removes a user from a team")
-    .table(&[BatchGetItem, DeleteItem, UpdateItem])
+    .table(&[BatchGetItem, DeleteItem, Query, UpdateItem])
     .reads(&[Named::Team])
-    .errors(TEAM_MEMBER_ERRORS);
+    .errors(TEAM_MEMBER_ERRORS)
+    .errors(&[ErrorCode::TeamOwnsProjects]);
 
 pub async fn handle(
     State(app): State<App>,
@@ -30,10 +32,19 @@ pub async fn handle(
     Input { path, .. }: Input<Ignored, Nothing, MemberPath>,
 ) -> Result<Json<Success>, Error> {
     let (team, user) = (path.team_id, named(&access, path.user_id)?);
-    let needed: &[System] = if limited_to(&access)? == Some(user) { &[] } else { &[System::RemoveMembers] };
+    let (project, own) = (&access.project.id, limited_to(&access)?);
+    let needed: &[System] = if own == Some(user) { &[] } else { &[System::RemoveMembers] };
     optimistic!(ROUNDS, |round| {
         let entered = enter(access.table(round), &access, team, &[user], needed).await?;
-        app.store.transact(membership::remove(&access.project.id, entered.member(user)?)).await?;
+        let mut writes = membership::remove(project, entered.member(user)?);
+        if own.is_some() && project.is_internal() {
+            if app.store.is_last_owner(project, team, user).await? {
+                return Err(KnownError::TeamOwnsProjects { team_id: team.to_string() }.into());
+            }
+            // Of the last two members who leave at the same time, one is told that it is the last.
+            writes.push(team::leave(project, &entered.row));
+        }
+        app.store.transact(writes).await?;
         Ok(Json(SUCCESS))
     })
 }

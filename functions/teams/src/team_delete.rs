@@ -1,5 +1,5 @@
 //! `DELETE /api/v1/teams/{team_id}`: deletes a team with all its memberships. A client needs
-//! `$delete_team`.
+//! `$delete_team`. A team that owns projects is not deleted.
 //!
 //! A very large team disappears at once, but deleting its memberships takes longer. The answer is
 //! then 503 and asks the caller to repeat the request. If nobody repeats it, a worker completes
@@ -22,7 +22,12 @@ use crate::members::paths::TeamPath;
 pub const ROUTE: Route = Route::delete("teams-team-delete", "/api/v1/teams/{team_id}")
     .summary("Deletes a team")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, Query, UpdateItem])
-    .errors(&[ErrorCode::UserAuthenticationRequired, ErrorCode::TeamPermissionRequired, ErrorCode::TeamNotFound]);
+    .errors(&[
+        ErrorCode::UserAuthenticationRequired,
+        ErrorCode::TeamPermissionRequired,
+        ErrorCode::TeamNotFound,
+        ErrorCode::TeamOwnsProjects,
+    ]);
 
 pub async fn handle(
     State(app): State<App>,
@@ -46,6 +51,7 @@ pub async fn handle(
     match app.store.delete_team(&project.id, team, own, doomed, app.clock.now()).await? {
         Deletion::Done => Ok(Json(SUCCESS)),
         Deletion::Missing => Err(no_team(team).into()),
+        Deletion::OwnsProjects => Err(KnownError::TeamOwnsProjects { team_id: team.to_string() }.into()),
         Deletion::Unfinished => Err(KnownError::ServiceUnavailable.into()),
     }
 }

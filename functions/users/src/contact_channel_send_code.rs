@@ -27,6 +27,7 @@ pub const ROUTE: Route =
             ErrorCode::UserIdDoesNotExist,
             ErrorCode::ContactChannelNotFound,
             ErrorCode::EmailAlreadyVerified,
+            ErrorCode::SignUpNotEnabled,
             ErrorCode::RedirectUrlNotWhitelisted,
             ErrorCode::BotChallengeRequired,
             ErrorCode::BotChallengeFailed,

@@ -23,6 +23,7 @@ pub const ROUTE: Route = Route::post("users-contact-channel-send-own-code", "/ap
         ErrorCode::UserAuthenticationRequired,
         ErrorCode::EmailIsNotPrimaryEmail,
         ErrorCode::EmailAlreadyVerified,
+        ErrorCode::SignUpNotEnabled,
         ErrorCode::RedirectUrlNotWhitelisted,
         ErrorCode::BotChallengeRequired,
         ErrorCode::BotChallengeFailed,

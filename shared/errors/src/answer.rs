@@ -82,7 +82,7 @@ impl KnownError {
             OuterOauthTimeout => StatusCode::REQUEST_TIMEOUT,
             ContactChannelAlreadyUsedForAuthBySomeoneElse { .. } | OauthConnectionAlreadyConnectedToAnotherUser
             | UserEmailAlreadyExists { .. } | VerificationCodeAlreadyUsed | EmailAlreadyVerified | ContactChannelAlreadyExists
-            | BotChallengeRequired | EmailCapacityBoostAlreadyActive { .. } | LastSignInMethod | TeamMembershipAlreadyExists => StatusCode::CONFLICT,
+            | BotChallengeRequired | EmailCapacityBoostAlreadyActive { .. } | LastSignInMethod | TeamMembershipAlreadyExists | TeamOwnsProjects { .. } => StatusCode::CONFLICT,
             PreconditionFailed => StatusCode::PRECONDITION_FAILED,
             BodyTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             RateLimited(_) => StatusCode::TOO_MANY_REQUESTS,

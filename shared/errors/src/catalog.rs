@@ -208,6 +208,8 @@ catalog! {
         "Add the user to the team first.";
     TeamMembershipAlreadyExists: "The user is already a member of the team.",
         "Nothing needs to be done.";
+    TeamOwnsProjects: "The team owns projects, so it cannot be deleted, and its last member cannot leave it.",
+        "Transfer the projects to another team, or delete them, first.";
     TeamPermissionRequired: "The user lacks a permission in the team that the operation requires.",
         "Grant the permission in `details`, or call with server access.";
     TeamPermissionNotFound: "The user does not have the permission in the team.",

@@ -52,6 +52,7 @@ pub(crate) const OWN_CODES: &[ErrorCode] = &[
     ErrorCode::OauthStateNotFound,
     ErrorCode::ContactChannelAlreadyExists,
     ErrorCode::TeamCreationNotEnabled,
+    ErrorCode::TeamOwnsProjects,
     ErrorCode::PermissionContainsItself,
     ErrorCode::TooManyPermissions,
     ErrorCode::TooManyEmailDocuments,

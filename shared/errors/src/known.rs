@@ -182,6 +182,8 @@ pub enum KnownError {
     #[error("user {user_id} is not a member of team {team_id}")]
     TeamMembershipNotFound { team_id: String, user_id: String },
     #[error("the user is already a member of the team")] TeamMembershipAlreadyExists,
+    #[error("team {team_id} owns projects, which nobody could administer any more")]
+    TeamOwnsProjects { team_id: String },
     #[error("this requires the permission {permission_id} in team {team_id}")]
     TeamPermissionRequired { team_id: String, user_id: String, permission_id: String },
     #[error("user {user_id} does not have the permission {permission_id} in team {team_id}")]

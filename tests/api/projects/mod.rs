@@ -21,6 +21,7 @@ mod jwks_read;
 mod large_deletions;
 mod metrics_counting;
 mod owned;
+mod owning_teams;
 mod providers;
 mod related_origins_read;
 mod sign_up_rules_stats;

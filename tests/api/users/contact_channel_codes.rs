@@ -170,3 +170,27 @@ async fn a_removed_address_cannot_reset_the_password() {
     assert_error(&reset(&codes[1]).await, 404, "VERIFICATION_CODE_NOT_FOUND");
     app.sign_in("ada@example.com").await;
 }
+
+#[tokio::test]
+async fn an_anonymous_user_proves_no_address_while_sign_up_is_off() {
+    let app = TestApp::start().await;
+    let visitor = app.client().post("/api/v1/auth/anonymous/sign-up", json!({})).await.json();
+    let caller = app.client().with("x-stack-access-token", visitor["access_token"].as_str().unwrap());
+    let caller = caller.with("x-stack-allow-anonymous-user", "true");
+    let primary = json!({ "user_id": "me", "type": "email", "value": "victim@example.com", "used_for_auth": false, "is_primary": true });
+    let channel = add(&caller, primary).await;
+    let ada = app.sign_up("ada@example.com").await;
+    app.configure(json!({ "config": { "sign_up_enabled": false } })).await;
+    let (by_id, body) = (send_path("me", &channel), json!({ "callback_url": CALLBACK }));
+    assert_error(&caller.post(&by_id, body.clone()).await, 400, "SIGN_UP_NOT_ENABLED");
+    let by_address = json!({ "email": "victim@example.com", "callback_url": CALLBACK });
+    assert_error(&caller.post(OWN, by_address.clone()).await, 400, "SIGN_UP_NOT_ENABLED");
+    assert!(app.mails("victim@example.com").await.is_empty());
+    // Users who have signed up, and servers, are not affected.
+    let own = json!({ "email": "ada@example.com", "callback_url": CALLBACK });
+    assert_eq!(app.signed_in(&ada).post(OWN, own).await.status(), 200);
+    let by_server = send_path(visitor["user_id"].as_str().unwrap(), &channel);
+    assert_eq!(app.server().post(&by_server, body.clone()).await.status(), 200);
+    app.configure(json!({ "config": { "sign_up_enabled": true } })).await;
+    assert_eq!(caller.post(&by_id, body).await.status(), 200);
+}

@@ -5,6 +5,7 @@ mod endpoints;
 mod events;
 mod held;
 mod hostile;
+mod notices;
 mod queue;
 mod replays;
 mod retries;

@@ -163,6 +163,8 @@ async fn five_days_of_failures_switch_an_endpoint_off_and_tell_the_owners() {
     let (app, receiver) = (TestApp::start().await, Receiver::answering(vec![Reply::Status(500)]).await);
     let internal = app.internal_project().await;
     let owner = Owner::sign_up(&app, &internal, "owner@example.com").await;
+    let user = format!("/api/v1/users/{}", owner.user.user_id);
+    assert_eq!(app.server_of(&internal).patch(&user, json!({ "primary_email_verified": true })).await.status(), 200);
     let project = owner.project("Shop").await;
     // An owner's access token would expire during the five days. So the endpoint is in a project
     // with keys, which is given to the owner's team.

@@ -5,11 +5,12 @@
 //! to verified addresses, and the number of such emails about a team's keys is limited.
 
 use flows::App;
-use flows::email::notice::{entry, facts, to_primary_address};
+use flows::email::members;
+use flows::email::notice::{entry, facts, to_address};
 use jiff::Timestamp;
 use model::email::Email;
 use model::notice::kind::{Kind, Topic};
-use model::outbox::{NewEntry, Recipients, Source};
+use model::outbox::{NewEntry, Source};
 use model::owned_key::OwnedKey;
 use model::permission::System;
 use model::project::Project;
@@ -17,12 +18,9 @@ use model::team::{Team, may};
 use model::text::line;
 use serde_json::json;
 use store::Write;
-use wire::id::{TeamId, UserId};
+use store::team::membership::MemberRow;
+use wire::id::UserId;
 
-/// The maximum number of managers who are told, as their emails are written in one transaction.
-const MOST_MANAGERS: usize = 50;
-/// How many members are read at once. The users of those who may manage keys are read together.
-const PAGE: usize = 100;
 const SUBJECT: &str = "An API key of {{ variables.team }} was revoked";
 const HTML: &str = r#"<h1>An API key was revoked</h1>
 <p>The API key of the team {{ variables.team }} ending in {{ variables.last_four }} was found in public, and has been revoked.</p>
@@ -42,43 +40,18 @@ pub(super) async fn notices(app: &App, project: &Project, before: &Team, after: 
     }
     let now = app.clock.now();
     let Some(sent_at) = after.notices.admit(&[Kind::ApiKeyExposed], now) else { return Ok(Vec::new()) };
-    let managers = managers(app, project, after.id).await?;
+    let manages = |member: &MemberRow| may(&project.config.rbac, Some(&member.grants), System::ManageApiKeys);
+    let managers = members::verified(app, &project.id, after.id, manages).await?;
     managers.into_iter().map(|manager| entry(app, project, mail(project, after, key, manager, (now, sent_at)))).collect()
 }
 
-fn mail(
-    project: &Project,
-    team: &Team,
-    key: &OwnedKey,
-    (user_id, email): (UserId, Email),
-    (now, sent_at): (Timestamp, Timestamp),
-) -> NewEntry {
+fn mail(project: &Project, team: &Team, key: &OwnedKey, manager: (UserId, Email), (now, sent_at): (Timestamp, Timestamp)) -> NewEntry {
     let mut variables = facts(None, now);
     variables.insert("team".to_owned(), json!(line::unlinked(&team.display_name)));
     variables.insert("description".to_owned(), json!(line::unlinked(&key.description)));
     variables.insert("last_four".to_owned(), json!(key.last_four));
     let (subject, html, theme_id) = (Some(SUBJECT.to_owned()), Some(HTML.to_owned()), Some(project.config.email.theme()));
     variables.insert("is_last".to_owned(), json!(sent_at > now));
-    let new = to_primary_address(user_id, Source { subject, html, theme_id, ..Source::default() }, variables);
-    // The user may make another address primary before the email is sent.
-    NewEntry { to: Recipients::UserCustomEmails { user_id, emails: vec![email] }, scheduled_at: Some(sent_at), ..new }
-}
-
-/// The members who may manage the team's keys and whose primary address is verified, with this
-/// address; at most [`MOST_MANAGERS`].
-async fn managers(app: &App, project: &Project, team: TeamId) -> Result<Vec<(UserId, Email)>, store::Error> {
-    let (mut managers, mut after) = (Vec::new(), None);
-    loop {
-        let (members, more) = app.store.members(&project.id, team, after, PAGE).await?;
-        after = members.last().map(|member| member.user_id);
-        let manages = members.iter().filter(|member| may(&project.config.rbac, Some(&member.grants), System::ManageApiKeys));
-        let ids: Vec<UserId> = manages.map(|member| member.user_id).collect();
-        let users = app.store.users_by_id(&project.id, &ids).await?;
-        let primary = ids.iter().filter_map(|id| Some((*id, users.get(id)?.user.primary()?)));
-        managers.extend(primary.filter(|(_, channel)| channel.is_verified).map(|(id, channel)| (id, channel.value.clone())));
-        managers.truncate(MOST_MANAGERS);
-        if managers.len() == MOST_MANAGERS || !more || after.is_none() {
-            return Ok(managers);
-        }
-    }
+    let new = to_address(manager, Source { subject, html, theme_id, ..Source::default() }, variables);
+    NewEntry { scheduled_at: Some(sent_at), ..new }
 }

@@ -9,9 +9,12 @@ use flows::limits::recipient;
 use flows::literal::{SUCCESS, Success};
 use model::project::redirect::RedirectUrl;
 use model::user::{Channel, User};
+use wire::level::Level;
 
 /// Writes the code and its email. The email address with which the account was created needs no
-/// bot challenge here, because the sign-up makes its own check.
+/// bot challenge here, because the sign-up makes its own check. While nobody may sign up, a
+/// client's anonymous user gets no email: anybody can create such a user, and the address could not
+/// become an account.
 pub(crate) async fn send<L>(
     access: &Access<L>,
     user: &User,
@@ -21,6 +24,9 @@ pub(crate) async fn send<L>(
 ) -> Result<Json<Success>, Error> {
     if channel.is_verified {
         return Err(KnownError::EmailAlreadyVerified.into());
+    }
+    if access.level == Level::Client && user.is_anonymous && !access.project.config.sign_up_enabled {
+        return Err(KnownError::SignUpNotEnabled.into());
     }
     access.project.redirects().check(callback)?;
     let began = user.began_with(channel);

@@ -2,5 +2,6 @@
 
 pub mod code;
 pub mod invitation;
+pub mod members;
 pub mod notice;
 pub mod sealed;

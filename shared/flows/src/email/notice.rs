@@ -141,10 +141,11 @@ pub fn new_entry(user: &User, email: Email, mail: Builtin, variables: Map<String
     }
 }
 
-/// An email to a user's primary address, from a text that is not one of the built-in templates.
-pub fn to_primary_address(user_id: UserId, source: Source, variables: Map<String, Value>) -> NewEntry {
+/// An email to this address of a user, from a text that is not one of the built-in templates. The
+/// address is fixed: the user may make another one primary before the email is sent.
+pub fn to_address((user_id, email): (UserId, Email), source: Source, variables: Map<String, Value>) -> NewEntry {
     NewEntry {
-        to: Recipients::UserPrimaryEmail { user_id },
+        to: Recipients::UserCustomEmails { user_id, emails: vec![email] },
         source,
         variables,
         category: Category::Transactional,

@@ -9,7 +9,8 @@
 //! | link to an owned project | `T#internal#<team>` | `PROJECT#<P>` | one Query for each team of a user |
 //!
 //! A project owned by a team is created, transferred and deleted together with its link. It is
-//! only created if the team exists and the creator is a member. [`crate::project::deletion`]
+//! only created if the team exists and the creator is a member. A team that gets a project counts
+//! it ([`team::join`]), so the team is not deleted meanwhile. [`crate::project::deletion`]
 //! describes how a project ends.
 
 pub mod deletion;
@@ -115,7 +116,7 @@ impl Store {
         let internal = ProjectId::internal();
         let [project_write, line] = create(project)?;
         let writes = [
-            team::exists(&internal, team),
+            team::join(&internal, team),
             membership::is_member(&internal, team, owner),
             project_write.targets([Target::new(TargetKind::Team, team), Target::new(TargetKind::Project, &project.id)]),
             line,
@@ -138,7 +139,7 @@ impl Store {
         let targets =
             [Target::new(TargetKind::Project, &project.id), Target::new(TargetKind::Team, old), Target::new(TargetKind::Team, new)];
         let writes = [
-            team::exists(&internal, new),
+            team::join(&internal, new),
             membership::is_member(&internal, old, user),
             membership::is_member(&internal, new, user),
             project_write.targets(targets),
@@ -161,6 +162,17 @@ impl Store {
             projects.extend(found.collect::<Result<Vec<Project>, Error>>()?);
         }
         Ok(projects)
+    }
+
+    /// Whether a team owns projects, which only teams of the project `internal` can: one Query.
+    pub async fn owns_projects(&self, project: &ProjectId, team: TeamId) -> Result<bool, Error> {
+        Ok(project.is_internal() && !self.owned_ids(team).await?.is_empty())
+    }
+
+    /// Whether a user is the only member of a team that owns projects: two Queries.
+    pub async fn is_last_owner(&self, project: &ProjectId, team: TeamId, user: UserId) -> Result<bool, Error> {
+        let (members, _) = self.members(project, team, None, 2).await?;
+        Ok(members.iter().all(|member| member.user_id == user) && self.owns_projects(project, team).await?)
     }
 
     async fn owned_ids(&self, team: TeamId) -> Result<Vec<ProjectId>, Error> {

@@ -1,7 +1,8 @@
 //! Deletes a team without leaving memberships behind.
 //!
-//! A team with few members is deleted in one transaction together with its members, on the
-//! condition that nobody has joined since the members were read. A larger team is marked first:
+//! A team that owns projects is not deleted, because nobody could administer them any more. A team
+//! with few members is deleted in one transaction together with its members, on the condition that
+//! nobody has joined, and no project has come to the team, since it was read. A larger team is marked first:
 //! from then on it does not exist for anyone, and nobody can join or select it. Then its members
 //! are deleted in parallel transactions of maximum size, and the team itself last. After an
 //! interruption, the mark and a note remain, so that a worker completes the deletion
@@ -42,6 +43,8 @@ pub enum Deletion {
     Done,
     /// The team does not exist.
     Missing,
+    /// The team owns projects, and was not deleted.
+    OwnsProjects,
     /// Time ran out before the team and all memberships were deleted: call again.
     Unfinished,
 }
@@ -73,8 +76,11 @@ impl Store {
         let (end, mut doomed) = (Instant::now() + BUDGET, first);
         while Instant::now() < end {
             let Doomed { team: Some(item), members } = doomed else { return Ok(Deletion::Missing) };
-            let is_large = members.len() > AT_ONCE;
-            let step = match TeamRow::of(item.clone())? {
+            let (is_large, row) = (members.len() > AT_ONCE, TeamRow::of(item.clone())?);
+            if row.is_some() && self.owns_projects(project, id).await? {
+                return Ok(Deletion::OwnsProjects);
+            }
+            let step = match row {
                 Some(row) if is_large => self.mark_deleting(project, &row, now).await,
                 None if is_large => self.purge(project, &members, last).await,
                 row => {
@@ -94,8 +100,8 @@ impl Store {
 
     async fn mark_deleting(&self, project: &ProjectId, row: &TeamRow, now: Timestamp) -> Result<(), Error> {
         let mark = Write::update(team_key(project, row.team.id), "SET deleting = :version REMOVE gsi1pk, gsi1sk");
-        let mark = mark.on("attribute_exists(pk) AND attribute_not_exists(deleting)").tallies(&Tally::teams(-1));
-        let mark = mark.value(":version", integer(row.version));
+        let mark = mark.on("joins = :joins AND attribute_not_exists(deleting)").tallies(&Tally::teams(-1));
+        let mark = mark.value(":version", integer(row.version)).value(":joins", integer(row.joins));
         let ending = Ending { project: project.clone(), what: Ended::Team { id: row.team.id }, begun_at: now };
         self.transact([mark, ending.note()?]).await
     }
@@ -108,8 +114,8 @@ impl Store {
     }
 }
 
-/// Deletes a team with all its members, on the condition that nobody has joined since the members
-/// were read.
+/// Deletes a team with all its members, on the condition that its `joins` have not changed since
+/// the members were read.
 fn whole(project: &ProjectId, team: &Team, joins: Option<u64>, members: &[MemberRow]) -> Vec<Write> {
     let delete = Write::delete(team_key(project, team.id));
     let delete = match joins {

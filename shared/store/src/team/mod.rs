@@ -9,9 +9,10 @@
 //!
 //! Reading a team takes one unit for each 4 KB, writing it in a transaction two units for each KB.
 //! Replacing it is conditional on its `version`. Joining increments the team's `joins`, so a
-//! deletion that has read all members can tell whether anyone has joined since. The attribute
-//! `deleting` marks a team that is being deleted ([`crate::team::deletion`]): readers treat it as
-//! missing.
+//! deletion that has read all members can tell whether anyone has joined since. In the project
+//! `internal`, projects that come to the team and clients that remove members increment it as well.
+//! The attribute `deleting` marks a team that is being deleted ([`crate::team::deletion`]): readers
+//! treat it as missing.
 
 pub mod deletion;
 pub mod invitation;
@@ -46,7 +47,8 @@ pub struct TeamRow {
     pub team: Team,
     /// The version that was read.
     pub version: u64,
-    /// How often users have joined the team since its creation.
+    /// How often users have joined the team since its creation, and in the project `internal` also
+    /// how often projects have come to it and clients have removed members.
     pub joins: u64,
 }
 
@@ -95,7 +97,8 @@ pub fn replace(project: &ProjectId, team: &Team, version: u64) -> Result<Write, 
         .value(":new", integer(version + 1)))
 }
 
-/// Counts a user who joins; fails the transaction unless the team exists.
+/// Counts a user who joins, or a project that comes to the team; fails the transaction unless the
+/// team exists.
 pub fn join(project: &ProjectId, team: TeamId) -> Write {
     Write::update(team_key(project, team), "ADD joins :one")
         .labelled(Label::Team)
@@ -103,9 +106,13 @@ pub fn join(project: &ProjectId, team: TeamId) -> Write {
         .value(":one", integer(1))
 }
 
-/// Fails the transaction unless the team exists.
-pub(crate) fn exists(project: &ProjectId, team: TeamId) -> Write {
-    Write::check(team_key(project, team), "attribute_exists(pk) AND attribute_not_exists(deleting)")
+/// Counts a member who leaves; fails the transaction if `joins` has changed since `row` was read, or
+/// the team was deleted.
+pub fn leave(project: &ProjectId, row: &TeamRow) -> Write {
+    Write::update(team_key(project, row.team.id), "ADD joins :one")
+        .on("joins = :joins AND attribute_not_exists(deleting)")
+        .value(":one", integer(1))
+        .value(":joins", integer(row.joins))
 }
 
 impl Store {

@@ -3,7 +3,7 @@
 //! | item | pk | sk | index |
 //! |---|---|---|---|
 //! | endpoint | `P#<P>` | `WEBHOOK#<endpoint>` | gsi1 `WEBHOOKS` / project, endpoint |
-//! | number of endpoints | `P#<P>` | `WEBHOOKS` | |
+//! | number of endpoints, and the time of the last notice to the owners | `P#<P>` | `WEBHOOKS` | |
 //! | delivery | `W#<P>#<endpoint>` | `DELIVERY#<id>` | |
 //! | place of a pending delivery | `W#<P>#<endpoint>` | `QUEUE#<position>` | |
 //! | state of an endpoint | `W#<P>#<endpoint>` | `STATE` | gsi2 `WEBHOOKS#<shard>` / due time, project, endpoint |
@@ -24,9 +24,11 @@ pub mod queue;
 pub mod replay;
 pub mod stream;
 
+use jiff::{SignedDuration, Timestamp};
 use model::trail::{Target, TargetKind};
 use model::webhook::health::Health;
 use model::webhook::{Endpoint, MAX_ENDPOINTS};
+use wire::clock::after;
 use wire::id::{ProjectId, WebhookEndpointId};
 
 use crate::client::Store;
@@ -37,6 +39,8 @@ use crate::webhook::keys::{PREFIX, endpoint_key};
 use crate::write::Write;
 
 const ALL: &str = "WEBHOOKS";
+/// The shortest time between two notices to the owners of a project.
+const NOTICE_PAUSE: SignedDuration = SignedDuration::from_hours(24);
 
 /// An endpoint with its version, on which changes are conditional.
 #[derive(Debug, Clone)]
@@ -136,8 +140,22 @@ impl Store {
         self.transact([replace].into_iter().chain(others)).await
     }
 
+    /// The write that records a notice to the owners of a project that an endpoint was switched
+    /// off; it fails if another notice is recorded meanwhile. `None` if one was recorded less than
+    /// a day ago, or the project never had an endpoint. Costs 1 unit to read.
+    pub async fn webhook_notice(&self, project: &ProjectId, now: Timestamp) -> Result<Option<Write>, Error> {
+        let key = count_key(project);
+        let Some(item) = self.get(&key).await? else { return Ok(None) };
+        let latest = after(now, -NOTICE_PAUSE).as_millisecond();
+        if number(&item, "told").is_some_and(|told: i64| told > latest) {
+            return Ok(None);
+        }
+        let write = Write::update(key, "SET told = :now").on("attribute_exists(pk) AND (attribute_not_exists(told) OR told <= :latest)");
+        Ok(Some(write.value(":now", integer(now.as_millisecond())).value(":latest", integer(latest))))
+    }
+
     /// Deletes an endpoint; `false` if it does not exist. A worker deletes its deliveries.
-    pub async fn delete_webhook_endpoint(&self, project: &ProjectId, id: WebhookEndpointId, now: jiff::Timestamp) -> Result<bool, Error> {
+    pub async fn delete_webhook_endpoint(&self, project: &ProjectId, id: WebhookEndpointId, now: Timestamp) -> Result<bool, Error> {
         let less = Write::update(count_key(project), "ADD endpoints :less").value(":less", integer(-1));
         let gone = Write::delete(endpoint_key(project, id)).on("attribute_exists(pk)");
         match self.transact([gone, less, queue::wake(project, id, now)]).await {
