@@ -5,6 +5,7 @@
 mod emulator;
 mod endpoint;
 mod misbehaviour;
+mod not_now;
 
 use std::time::Duration;
 
@@ -25,10 +26,19 @@ fn ses(url: &str, configuration_set: Option<&str>) -> Ses {
 }
 
 fn ses_that_waits(patience: Duration, url: &str, configuration_set: Option<&str>) -> Ses {
+    ses_with(patience, url, configuration_set, Clock::system())
+}
+
+/// A sender with the clock of the service.
+fn ses_of(app: &TestApp, url: &str) -> Ses {
+    ses_with(PATIENCE, url, None, app.app.clock.clone())
+}
+
+fn ses_with(patience: Duration, url: &str, configuration_set: Option<&str>, clock: Clock) -> Ses {
     // The emulator knows the sender only in this region.
     let endpoint = Endpoint::new(Service::Ses, url, "eu-central-1", Credentials::new("test", "test", None, None, "test"));
     let client = Client::new(endpoint, AwsHttp::from_env().unwrap());
-    Ses::new(client, configuration_set.map(str::to_owned), patience, Clock::system())
+    Ses::new(client, configuration_set.map(str::to_owned), patience, clock)
 }
 
 /// A service with one email to `ada@example.com` in its outbox, and the id of the email.

@@ -1,5 +1,7 @@
 //! Sending the emails of one queue.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use crypto::seal;
 use email::sandbox;
 use email::send::{Mail, Mailer, Sender, Server};
@@ -19,7 +21,7 @@ use store::outbox::OutboxRow;
 use store::outbox::moves::{AT_ONCE, parts};
 use store::outbox::transition::OutboxMove;
 use store::outbox::work::Queue;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 use wire::clock::Millis;
 use wire::id::ProjectId;
 
@@ -27,7 +29,7 @@ use crate::content::{self, Letter, Opened};
 use crate::fail_point::reached;
 use crate::parties::Parties;
 use crate::tokens::Tokens;
-use crate::turns::{CHUNK, SHARE, Turns};
+use crate::turns::{CHUNK, REST, SHARE, Turns};
 
 const SETTLE_TRIES: u32 = 5;
 /// Number of tasks that run in parallel: one waits for the table while others render or send.
@@ -53,7 +55,8 @@ pub(crate) async fn moved(app: &App, moves: Vec<OutboxMove>) -> Result<usize, st
 /// may send now, and returns how many were claimed or skipped; a claimed email counts once for each
 /// of its addresses. Emails whose code has expired are skipped. A project's own mail server gets at
 /// most [`CONNECTIONS`] emails of the queue at a time. Once [`SHARE`] has passed, the other emails
-/// stay queued.
+/// stay queued. Once the mail service takes no more emails, they do too, and the turn ends after
+/// [`REST`]; refused emails do not count, and their tokens return.
 pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: &Queue, until: Timestamp) -> Result<usize, store::Error> {
     let Queue { project, entries, .. } = queue;
     let (projects, _) = app.store.parties([project.clone()].into(), [].into()).await?;
@@ -67,7 +70,7 @@ pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: 
     let began = Instant::now();
     let mut tokens = Tokens::take(app, queue).await?;
     let first: Vec<_> = entries.iter().take(tokens.left()).map(|id| (project.clone(), *id)).collect();
-    let (mut sent, mut skipped) = (0, 0);
+    let (mut sent, mut skipped, refused) = (0, 0, AtomicUsize::new(0));
     for chunk in first.chunks(size) {
         if turns.is_closed() || sent > 0 && began.elapsed() >= SHARE {
             break;
@@ -91,12 +94,17 @@ pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: 
         let wanted = claims.len();
         let claims = tokens.spend(claims).await?;
         let is_last = claims.len() < wanted;
-        sent += all(parts(claims).into_iter().map(|part| send_all(app, mailer, parties, part, until).boxed()).collect()).await;
-        if is_last {
+        sent += all(parts(claims).into_iter().map(|part| send_all(app, mailer, parties, part, until, &refused).boxed()).collect()).await;
+        if is_last || refused.load(Ordering::Relaxed) > 0 {
             break;
         }
     }
+    let refused = refused.into_inner();
+    sent -= refused;
     tokens.give_back(sent).await?;
+    if refused > 0 {
+        sleep(REST).await;
+    }
     Ok(sent + skipped)
 }
 
@@ -106,14 +114,16 @@ fn has_server(project: Option<&SendingProject>) -> bool {
 }
 
 /// Claims queued emails, sends them in parallel and returns how many it claimed: none after
-/// `until`. An email counts once for each of its addresses. Outcomes that are available at the same
-/// time are written together.
+/// `until`. An email counts once for each of its addresses; those that the mail service does not
+/// take at the moment are added to `refused` as well. Outcomes that are available at the same time
+/// are written together.
 async fn send_all(
     app: &App,
     mailer: &dyn Mailer,
     parties: &Parties,
     mut claims: Vec<OutboxMove>,
     until: Timestamp,
+    refused: &AtomicUsize,
 ) -> Result<usize, store::Error> {
     // Rendering may take long, so it comes before the claim: an edit in the meantime wins.
     let queued: Vec<&OutboxRow> = claims.iter().map(|claim| &claim.row).collect();
@@ -129,7 +139,7 @@ async fn send_all(
     let count = rows.iter().map(|row| tokens(&row.entry)).sum();
     let sending = rows.into_iter().filter_map(|row| {
         let place = opened.iter().position(|opened| opened.id == row.entry.id)?;
-        Some(send(app, mailer, parties, row, opened.swap_remove(place)).boxed())
+        Some(send(app, mailer, parties, row, opened.swap_remove(place), refused).boxed())
     });
     let mut sent = sending.collect::<FuturesUnordered<_>>().ready_chunks(AT_ONCE);
     while let Some(moves) = sent.next().await {
@@ -143,7 +153,14 @@ async fn send_all(
 
 /// Sends a claimed email and returns the entry with the outcome. `None` if the recipient cannot be
 /// read.
-async fn send(app: &App, mailer: &dyn Mailer, parties: &Parties, row: OutboxRow, opened: Opened) -> Option<OutboxMove> {
+async fn send(
+    app: &App,
+    mailer: &dyn Mailer,
+    parties: &Parties,
+    row: OutboxRow,
+    opened: Opened,
+    refused: &AtomicUsize,
+) -> Option<OutboxMove> {
     let Stage::Sending { claim, started_at } = row.entry.stage else { return None };
     let (project, user) = parties
         .to(app, &row)
@@ -170,6 +187,9 @@ async fn send(app: &App, mailer: &dyn Mailer, parties: &Parties, row: OutboxRow,
             }
         },
     };
+    if matches!(&outcome, Outcome::Retryable(failure) if failure.class == Failure::NOT_NOW) {
+        refused.fetch_add(tokens(&row.entry), Ordering::Relaxed);
+    }
     reached("sent", 1);
     let (fraction, now) = (app.entropy.fraction(), app.clock.now());
     let next = row.entry.clone().finish_sending(claim, outcome.without(&codes), fraction, now)?;

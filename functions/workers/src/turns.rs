@@ -17,6 +17,8 @@ const PREPARED: usize = 100;
 const SLOW: usize = 4;
 /// The time after which a task begins no further chunk, so that others get their turn.
 pub(crate) const SHARE: Duration = Duration::from_secs(1);
+/// How long the deployment's sender rests after the mail service has taken no more emails.
+pub(crate) const REST: Duration = Duration::from_secs(1);
 
 /// Whose turn it is to prepare entries or to send. Emails that go through the deployment's sender
 /// do not wait for the mail servers of projects, which may be slow. Unless their own project is

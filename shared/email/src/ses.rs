@@ -87,9 +87,9 @@ impl Ses {
     fn refusal(&self, code: &str, status: u16) -> Outcome {
         match (code, status) {
             ("TooManyRequestsException" | "LimitExceededException" | "ThrottlingException" | "Throttling", _) | (_, 429) => {
-                Outcome::Retryable(self.failure("TEMPORARY", "the email service accepts no more emails at the moment"))
+                Outcome::Retryable(self.failure(Failure::NOT_NOW, "the email service accepts no more emails at the moment"))
             }
-            ("SendingPausedException", _) => Outcome::Retryable(self.failure("TEMPORARY", "the email service has paused sending")),
+            ("SendingPausedException", _) => Outcome::Retryable(self.failure(Failure::NOT_NOW, "the email service has paused sending")),
             // SES reports that something failed, but not whether it had accepted the email by then.
             (_, 500..) => Outcome::Final(self.unknown()),
             (_, 401 | 403) => Outcome::Final(self.failure("AUTH_FAILED", "the email service does not allow this deployment to send")),

@@ -53,7 +53,7 @@ pub const RENDERING_LEASE: SignedDuration = SignedDuration::from_mins(1);
 /// How long a worker may take to send. After that, the outcome counts as unknown.
 pub const SENDING_LEASE: SignedDuration = SignedDuration::from_mins(20);
 /// The maximum number of attempts to send; an edit of the content starts the count again.
-pub const MAX_ATTEMPTS: u32 = 5;
+pub const MAX_ATTEMPTS: usize = 5;
 /// The maximum number of addresses of an email: Amazon SES sends to at most 50 at once.
 pub const MAX_ADDRESSES: usize = 50;
 
@@ -106,7 +106,8 @@ pub struct OutboxEntry {
     /// The result of rendering; absent while the entry is not rendered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rendered: Option<Rendered>,
-    /// Failed attempts to send since the content was last edited, oldest first.
+    /// Failed attempts to send since the content was last edited, oldest first. Of refusals for now
+    /// in a row ([`Failure::NOT_NOW`]), only the first and the last.
     #[serde(default)]
     pub failures: Vec<Failure>,
     /// When the next attempt is due, if the last one failed and may be repeated.

@@ -44,7 +44,8 @@ pub enum Stage {
         /// When sending began, which also identifies the attempt.
         started_at: Millis,
     },
-    /// Sending failed permanently or in all permitted attempts, or its outcome is unknown.
+    /// Sending failed permanently or in all permitted attempts, the mail service took no emails for
+    /// a day, or the outcome is unknown.
     ServerError {
         /// When the last attempt began.
         started_at: Millis,
@@ -146,6 +147,10 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// The class of a refusal for now: the mail service takes no emails at the moment, neither this
+    /// one nor others.
+    pub const NOT_NOW: &str = "NOT_NOW";
+
     /// A failure of this class, without a cause.
     pub fn new(now: Timestamp, class: &str, message: impl Into<String>) -> Self {
         Self { at: now.as_millisecond(), class: class.to_owned(), message: message.into(), cause: String::new() }

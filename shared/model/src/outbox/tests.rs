@@ -169,7 +169,69 @@ fn an_email_is_tried_five_times_with_growing_pauses() {
     let last = entry.begin_sending(ME, now).and_then(|entry| entry.finish_sending(ME, Outcome::Retryable(failure(now)), 0.5, now));
     let last = last.expect("an outcome");
     assert_eq!((last.status(), last.due_at(), last.next_retry_at), (Status::ServerError, None, None));
-    assert_eq!(u32::try_from(last.failures.len()), Ok(MAX_ATTEMPTS));
+    assert_eq!(last.failures.len(), MAX_ATTEMPTS);
+}
+
+/// The queued entry, after the mail service has refused it for now at this time.
+fn not_now(entry: OutboxEntry, jitter: f64, now: Timestamp) -> OutboxEntry {
+    let refusal = Outcome::Retryable(Failure::new(now, Failure::NOT_NOW, "not now"));
+    entry.begin_sending(ME, now).and_then(|entry| entry.finish_sending(ME, refusal, jitter, now)).expect("an outcome")
+}
+
+#[test]
+fn refusals_for_now_are_repeated_for_a_day_and_are_no_attempts() {
+    let (mut entry, begin, mut now, mut refusals) = (queued(), at(3), at(3), 0);
+    let last = loop {
+        let waits = [0.0, 0.5, 0.999_999].map(|jitter| {
+            let refused = not_now(entry.clone(), jitter, now);
+            refused.next_retry_at.map(|retry| retry.duration_since(now).as_secs_f64())
+        });
+        let refused = not_now(entry, 0.5, now);
+        refusals += 1;
+        let Some(retry) = refused.next_retry_at else { break refused };
+        let mean = now.duration_since(begin).as_secs_f64().clamp(40.0, 400.0);
+        for (wait, factor) in waits.into_iter().zip([0.5, 1.0, 1.5]) {
+            assert!((wait.expect("a retry") - mean * factor).abs() < 0.01, "{waits:?} around {mean} s");
+        }
+        assert_eq!((refused.status(), refused.due_at(), refused.failures.len()), (Status::Scheduled, Some(retry), refusals.min(2)));
+        (entry, now) = (refused.enqueue(retry).expect("its time has come"), retry);
+    };
+    assert!(now.duration_since(begin) >= SignedDuration::from_hours(24) && refusals > 200, "{refusals} until {now}");
+    assert_eq!((last.status(), last.due_at(), last.failures.len()), (Status::ServerError, None, 2));
+    let Stage::ServerError { message, .. } = &last.stage else { panic!("{:?}", last.stage) };
+    assert_eq!((message.as_str(), &last.failures[1].message), ("the email service has accepted no emails for a day", message));
+}
+
+#[test]
+fn refusals_for_now_leave_all_five_attempts() {
+    let (mut entry, mut now) = (queued(), at(3));
+    for attempt in 1..=MAX_ATTEMPTS {
+        for _ in 0..6 {
+            entry = not_now(entry, 0.5, now);
+            now = entry.due_at().expect("a retry");
+            entry = entry.enqueue(now).expect("its time has come");
+        }
+        let failed = entry.begin_sending(ME, now).and_then(|entry| entry.finish_sending(ME, Outcome::Retryable(failure(now)), 0.5, now));
+        entry = failed.expect("an outcome");
+        assert_eq!(entry.failures.len(), 3 * attempt);
+        if let Some(due) = entry.due_at() {
+            now = due;
+            entry = entry.enqueue(now).expect("its time has come");
+        }
+    }
+    assert_eq!(entry.status(), Status::ServerError);
+}
+
+#[test]
+fn an_email_that_waited_for_something_else_has_another_day() {
+    let refused = not_now(queued(), 0.5, at(3));
+    let later = at(3) + SignedDuration::from_hours(30);
+    let paused = apply(refused.clone(), json!({ "is_paused": true }));
+    let resumed = apply(paused, json!({ "is_paused": false }));
+    for entry in [refused, resumed] {
+        let again = not_now(entry.enqueue(later).expect("its time has come"), 0.5, later);
+        assert_eq!((again.status(), again.failures.len()), (Status::Scheduled, 1));
+    }
 }
 
 #[test]

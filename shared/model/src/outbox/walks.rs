@@ -9,7 +9,7 @@ use crate::outbox::report::Report;
 use crate::outbox::status::{Move, ReportKind, Status};
 use crate::outbox::tests::{ME, at, entry, failure, mail, patch};
 use crate::outbox::work::Outcome;
-use crate::outbox::{OutboxEntry, Stage};
+use crate::outbox::{Failure, OutboxEntry, Stage};
 
 /// A step of a random walk: an action of a caller, a worker or the mail service, or time passing.
 #[derive(Debug, Clone)]
@@ -26,7 +26,8 @@ enum Step {
     Send {
         worker: u128,
     },
-    /// The worker learns the outcome of its attempt: 0 and 1 are sent, 2 is retryable, 3 is final.
+    /// The worker learns the outcome of its attempt: 0 and 1 are sent, 2 is retryable, 3 is a
+    /// refusal for now, 4 is final.
     Told {
         worker: u128,
         outcome: u8,
@@ -60,7 +61,7 @@ fn step() -> impl Strategy<Value = Step> {
         3 => (worker.clone(), prop::bool::weighted(0.9)).prop_map(|(worker, good)| Step::Rendered { worker, good }),
         2 => Just(Step::Enqueue),
         3 => worker.clone().prop_map(|worker| Step::Send { worker }),
-        3 => (worker, 0..4_u8).prop_map(|(worker, outcome)| Step::Told { worker, outcome }),
+        3 => (worker, 0..5_u8).prop_map(|(worker, outcome)| Step::Told { worker, outcome }),
         1 => Just(Step::Abandon),
         1 => Just(Step::TakeBack),
         4 => (prop::sample::select(&ReportKind::ALL[..]), prop::bool::weighted(0.8)).prop_map(|(kind, on_last)| Step::Report { kind, on_last }),
@@ -81,6 +82,7 @@ fn take(entry: OutboxEntry, step: &Step, now: jiff::Timestamp) -> Option<OutboxE
             let outcome = match outcome {
                 0 | 1 => Outcome::Sent { is_reported_on: true },
                 2 => Outcome::Retryable(failure(now)),
+                3 => Outcome::Retryable(Failure::new(now, Failure::NOT_NOW, "not now")),
                 _ => Outcome::Final(failure(now)),
             };
             entry.finish_sending(id(*worker), outcome, 0.5, now)

@@ -4,7 +4,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
-use wire::clock::after;
+use wire::clock::{Millis, after};
 
 use crate::outbox::codes::Codes;
 use crate::outbox::reports::Reports;
@@ -14,6 +14,12 @@ use crate::outbox::{Failure, MAX_ATTEMPTS, OutboxEntry, RENDERING_LEASE, Rendere
 /// The largest entry, in bytes as [`OutboxEntry::bytes`] counts them. DynamoDB permits items of
 /// 400 KB, which must also hold the keys and the data that workers add later.
 pub const MAX_BYTES: usize = 360_000;
+/// How long the mail service may take no emails until an email is given up, in milliseconds.
+const MOST_NOT_NOW: Millis = 24 * HOUR;
+/// Refusals further apart than this do not continue one another: in between, the email waited for
+/// something else, such as its project's quota or a pause.
+const APART: Millis = 6 * HOUR;
+const HOUR: Millis = 3_600_000;
 /// The approximate size of an entry without its texts and variables, in bytes.
 const OTHER_BYTES: usize = 2048;
 
@@ -28,7 +34,8 @@ pub enum Outcome {
     /// The email is not sent: there is no recipient, or the user has unsubscribed or no longer
     /// exists.
     Skipped(SkippedReason),
-    /// The email was not sent, but another attempt may succeed.
+    /// The email was not sent, but another attempt may succeed. A failure of the class
+    /// [`Failure::NOT_NOW`] does not count as an attempt.
     Retryable(Failure),
     /// The email cannot be sent, or it is unknown whether it was sent.
     Final(Failure),
@@ -126,13 +133,14 @@ impl OutboxEntry {
     }
 
     /// sending → sent, skipped, scheduled for another attempt, or server-error; only for the worker
-    /// that holds the claim.
-    pub fn finish_sending(mut self, claim: Uuid, outcome: Outcome, jitter: f64, now: Timestamp) -> Option<Self> {
+    /// that holds the claim. `jitter` is random, in [0, 1).
+    pub fn finish_sending(mut self, claim: Uuid, mut outcome: Outcome, jitter: f64, now: Timestamp) -> Option<Self> {
         let Stage::Sending { claim: held, started_at } = self.stage else { return None };
         if held != claim {
             return None;
         }
         let at = now.as_millisecond();
+        let wait = if let Outcome::Retryable(failure) = &mut outcome { self.wait_after(failure) } else { None };
         match outcome {
             Outcome::Sent { is_reported_on } => {
                 self.stage = Stage::Sent { started_at, at, reports: Reports::default(), is_reported_on };
@@ -140,13 +148,13 @@ impl OutboxEntry {
             Outcome::Skipped(reason) => {
                 self.stage = Stage::Skipped { at, reason, started_rendering_at: None, started_sending_at: Some(started_at) };
             }
-            Outcome::Retryable(failure) if self.attempts() + 1 < MAX_ATTEMPTS => {
-                self.next_retry_at = Some(after(now, backoff(self.attempts(), jitter)));
-                self.failures.push(failure);
-                self.stage = Stage::Scheduled;
-            }
             Outcome::Retryable(failure) | Outcome::Final(failure) => {
-                self.stage = Stage::ServerError { started_at, at, message: failure.message.clone() };
+                self.stage = if let Some(seconds) = wait {
+                    self.next_retry_at = Some(after(now, SignedDuration::from_secs_f64((0.5 + jitter) * seconds)));
+                    Stage::Scheduled
+                } else {
+                    Stage::ServerError { started_at, at, message: failure.message.clone() }
+                };
                 self.failures.push(failure);
             }
         }
@@ -199,8 +207,27 @@ impl OutboxEntry {
         self.status().allows(by)
     }
 
-    fn attempts(&self) -> u32 {
-        u32::try_from(self.failures.len()).unwrap_or(u32::MAX)
+    /// The seconds until the next attempt after this failure, before a random factor from 0.5 to
+    /// 1.5; `None` if there is no other attempt.
+    ///
+    /// After an attempt that counts: 40, doubled for each earlier one. After a refusal for now: as
+    /// long as the mail service has taken no emails, from 40 to 400; of such refusals in a row, only
+    /// the first and the last are kept.
+    fn wait_after(&mut self, failure: &mut Failure) -> Option<f64> {
+        let counts = |failure: &Failure| failure.class != Failure::NOT_NOW;
+        if counts(failure) {
+            let earlier = self.failures.iter().filter(|failure| counts(failure)).count();
+            return (earlier + 1 < MAX_ATTEMPTS).then(|| f64::from(40_u32 << earlier));
+        }
+        let first = self.failures.iter().rposition(counts).map_or(0, |last| last + 1);
+        let continues = self.failures.last().is_some_and(|last| failure.at - last.at < APART);
+        self.failures.truncate(first + usize::from(continues));
+        let waited = self.failures.get(first).map_or(0, |first| failure.at - first.at);
+        if waited >= MOST_NOT_NOW {
+            "the email service has accepted no emails for a day".clone_into(&mut failure.message);
+            return None;
+        }
+        Some(SignedDuration::from_millis(waited).as_secs_f64().clamp(40.0, 400.0))
     }
 
     fn touched(mut self, now: Timestamp) -> Self {
@@ -211,10 +238,4 @@ impl OutboxEntry {
 
 fn is_over(started_at: i64, lease: SignedDuration, now: Timestamp) -> bool {
     Timestamp::from_millisecond(started_at).map_or(true, |started| after(started, lease) <= now)
-}
-
-/// The delay before the next attempt: 40 s, doubled for each of the earlier `failures`, times a
-/// random factor from 0.5 to 1.5, which is 0.5 + `jitter`; `jitter` is in [0, 1).
-fn backoff(failures: u32, jitter: f64) -> SignedDuration {
-    SignedDuration::from_secs_f64((0.5 + jitter) * 20.0 * f64::from(2_u32.pow(failures.min(10) + 1)))
 }

@@ -1,0 +1,126 @@
+//! Sending while SES takes no emails: beyond its rate or daily quota, or while it has paused the
+//! account. The emails wait, and nothing else is lost.
+
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+use support::TestApp;
+
+use super::endpoint::{Behaviour, Endpoint};
+use super::misbehaviour::{refused, taken};
+use super::{outbox, ses_of};
+
+const OUTBOX: &str = "/api/v1/emails/outbox";
+
+fn throttled() -> Behaviour {
+    refused(429, "TooManyRequestsException")
+}
+
+async fn deliver(app: &TestApp, endpoint: &Endpoint) {
+    app.deliver_by(&ses_of(app, &endpoint.url)).await;
+}
+
+/// The number of emails with this status.
+async fn count(app: &TestApp, status: &str) -> usize {
+    app.server().get(&format!("{OUTBOX}?status={status}&limit=100")).await.json()["items"].as_array().unwrap().len()
+}
+
+/// Requests this many emails to one user.
+async fn send_many(app: &TestApp, count: usize) {
+    let ada = app.sign_up("ada@example.com").await;
+    let body = json!({ "user_ids": [ada.user_id], "subject": "x", "html": "<p>x</p>" });
+    for _ in 0..count {
+        assert_eq!(app.server().post("/api/v1/emails/send-email", body.clone()).await.status(), 200);
+    }
+}
+
+#[tokio::test]
+async fn an_email_refused_for_more_than_an_hour_is_then_sent_once() {
+    let refusals = [
+        (429, "TooManyRequestsException"),
+        (400, "LimitExceededException"),
+        (400, "SendingPausedException"),
+        (400, "ThrottlingException"),
+        (400, "Throttling"),
+        (429, "Unknown"),
+        (400, "SendingPausedException"),
+    ];
+    let answers = refusals.iter().map(|(status, code)| refused(*status, code)).chain([taken()]).collect();
+    let endpoint = Endpoint::start(answers).await;
+    let (app, id) = outbox(json!({})).await;
+    let begin = app.now();
+    for (round, (_, code)) in refusals.into_iter().enumerate() {
+        deliver(&app, &endpoint).await;
+        let entry = app.outbox_entry(&id).await;
+        assert_eq!((&entry["status"], &entry["simple_status"]), (&json!("scheduled"), &json!("in-progress")), "{round}: {entry}");
+        let wait = entry["next_send_retry_at_millis"].as_i64().unwrap() - app.now().as_millisecond();
+        assert!((20_000..=if round == 0 { 60_000 } else { 600_000 }).contains(&wait), "{round}: {wait}");
+        // Of these refusals, the entry lists the first and the last.
+        let errors = entry["send_attempt_errors"].as_array().unwrap();
+        let last = errors.last().unwrap();
+        assert_eq!((errors.len(), &last["external_details"]["errorType"]), ((round + 1).min(2), &json!("NOT_NOW")), "{entry}");
+        assert!(last["internal_message"].as_str().unwrap().starts_with(code), "{last}");
+        assert!(!last["external_message"].as_str().unwrap().contains(code), "{last}");
+        app.advance(SignedDuration::from_mins(10));
+    }
+    assert!(app.now().duration_since(begin) > SignedDuration::from_hours(1));
+    for _ in 0..2 {
+        deliver(&app, &endpoint).await;
+        app.advance(SignedDuration::from_hours(1));
+    }
+    assert_eq!((&app.outbox_entry(&id).await["status"], endpoint.requests().len()), (&json!("sent"), refusals.len() + 1));
+}
+
+#[tokio::test]
+async fn an_email_refused_for_a_day_fails_and_says_so() {
+    let endpoint = Endpoint::start(vec![throttled()]).await;
+    let (app, id) = outbox(json!({})).await;
+    for hours in [0, 5, 10, 15, 20] {
+        deliver(&app, &endpoint).await;
+        assert_eq!(app.outbox_entry(&id).await["status"], "scheduled", "{hours}");
+        app.advance(SignedDuration::from_hours(5));
+    }
+    for _ in 0..2 {
+        deliver(&app, &endpoint).await;
+        let entry = app.outbox_entry(&id).await;
+        assert_eq!((&entry["status"], endpoint.requests().len()), (&json!("server-error"), 6), "{entry}");
+        assert_eq!(entry["server_error"], "the email service has accepted no emails for a day");
+        app.advance(SignedDuration::from_hours(5));
+    }
+}
+
+#[tokio::test]
+async fn a_refused_email_is_skipped_once_its_code_has_expired() {
+    let endpoint = Endpoint::start(vec![throttled()]).await;
+    let app = TestApp::start().await;
+    let body = json!({ "email": "ada@example.com", "callback_url": "http://localhost:3000/x" });
+    assert_eq!(app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await.status(), 200);
+    deliver(&app, &endpoint).await;
+    assert_eq!((count(&app, "scheduled").await, endpoint.requests().len()), (1, 1));
+    app.advance(SignedDuration::from_mins(11));
+    deliver(&app, &endpoint).await;
+    let skipped: Value = app.server().get(&format!("{OUTBOX}?status=skipped")).await.json();
+    assert_eq!((&skipped["items"][0]["skipped_reason"], endpoint.requests().len()), (&json!("CODE_EXPIRED"), 1), "{skipped}");
+}
+
+#[tokio::test]
+async fn refused_emails_use_no_quota_of_their_project() {
+    let answers = [vec![taken(); 14], vec![throttled(); 56], vec![taken()]].concat();
+    let endpoint = Endpoint::start(answers).await;
+    let app = TestApp::start_sending(60).await;
+    send_many(&app, 70).await;
+    deliver(&app, &endpoint).await;
+    assert_eq!((count(&app, "sent").await, count(&app, "scheduled").await, endpoint.requests().len()), (14, 56, 70));
+    app.advance(SignedDuration::from_secs(60));
+    deliver(&app, &endpoint).await;
+    // 46 tokens of the first turn, and the one that a minute adds.
+    assert_eq!((count(&app, "sent").await, count(&app, "queued").await), (14 + 47, 9));
+}
+
+#[tokio::test]
+async fn once_ses_refuses_for_now_the_turn_ends() {
+    let endpoint = Endpoint::start(vec![throttled()]).await;
+    let app = TestApp::start().await;
+    send_many(&app, 70).await;
+    deliver(&app, &endpoint).await;
+    assert_eq!((count(&app, "scheduled").await, count(&app, "queued").await, endpoint.requests().len()), (50, 20, 50));
+}
