@@ -82,6 +82,7 @@ pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: 
         if has_server(parties.project(project)) != is_own {
             break;
         }
+        let sending = &Sending { app, mailer, parties, until, refused: &refused };
         let now = app.clock.now();
         let (mut expired, mut claims) = (Vec::new(), Vec::new());
         for row in rows {
@@ -94,7 +95,7 @@ pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: 
         let wanted = claims.len();
         let claims = tokens.spend(claims).await?;
         let is_last = claims.len() < wanted;
-        sent += all(parts(claims).into_iter().map(|part| send_all(app, mailer, parties, part, until, &refused).boxed()).collect()).await;
+        sent += all(parts(claims).into_iter().map(|part| send_all(sending, part).boxed()).collect()).await;
         if is_last || refused.load(Ordering::Relaxed) > 0 {
             break;
         }
@@ -113,18 +114,22 @@ fn has_server(project: Option<&SendingProject>) -> bool {
     project.is_some_and(|project| project.config.email.server.is_some())
 }
 
-/// Claims queued emails, sends them in parallel and returns how many it claimed: none after
-/// `until`. An email counts once for each of its addresses; those that the mail service does not
-/// take at the moment are added to `refused` as well. Outcomes that are available at the same time
-/// are written together.
-async fn send_all(
-    app: &App,
-    mailer: &dyn Mailer,
-    parties: &Parties,
-    mut claims: Vec<OutboxMove>,
+/// What sending the emails of a project needs.
+struct Sending<'a> {
+    app: &'a App,
+    mailer: &'a dyn Mailer,
+    parties: &'a Parties,
+    /// When no more emails are claimed.
     until: Timestamp,
-    refused: &AtomicUsize,
-) -> Result<usize, store::Error> {
+    /// How many emails the mail service does not take at the moment.
+    refused: &'a AtomicUsize,
+}
+
+/// Claims queued emails, sends them in parallel and returns how many it claimed. An email counts
+/// once for each of its addresses, here and in [`Sending::refused`]. Outcomes that are available at
+/// the same time are written together.
+async fn send_all(sending: &Sending<'_>, mut claims: Vec<OutboxMove>) -> Result<usize, store::Error> {
+    let Sending { app, parties, until, .. } = *sending;
     // Rendering may take long, so it comes before the claim: an edit in the meantime wins.
     let queued: Vec<&OutboxRow> = claims.iter().map(|claim| &claim.row).collect();
     let mut opened = content::open_all(app, parties, &queued).await?;
@@ -137,11 +142,11 @@ async fn send_all(
     let rows = app.store.move_outbox_entries(claims).await?;
     reached("claimed", rows.len());
     let count = rows.iter().map(|row| tokens(&row.entry)).sum();
-    let sending = rows.into_iter().filter_map(|row| {
+    let sent = rows.into_iter().filter_map(|row| {
         let place = opened.iter().position(|opened| opened.id == row.entry.id)?;
-        Some(send(app, mailer, parties, row, opened.swap_remove(place), refused).boxed())
+        Some(send(sending, row, opened.swap_remove(place)).boxed())
     });
-    let mut sent = sending.collect::<FuturesUnordered<_>>().ready_chunks(AT_ONCE);
+    let mut sent = sent.collect::<FuturesUnordered<_>>().ready_chunks(AT_ONCE);
     while let Some(moves) = sent.next().await {
         let moves = moves.into_iter().flatten().collect();
         for part in parts(moves) {
@@ -153,14 +158,8 @@ async fn send_all(
 
 /// Sends a claimed email and returns the entry with the outcome. `None` if the recipient cannot be
 /// read.
-async fn send(
-    app: &App,
-    mailer: &dyn Mailer,
-    parties: &Parties,
-    row: OutboxRow,
-    opened: Opened,
-    refused: &AtomicUsize,
-) -> Option<OutboxMove> {
+async fn send(sending: &Sending<'_>, row: OutboxRow, opened: Opened) -> Option<OutboxMove> {
+    let Sending { app, mailer, parties, refused, .. } = *sending;
     let Stage::Sending { claim, started_at } = row.entry.stage else { return None };
     let (project, user) = parties
         .to(app, &row)

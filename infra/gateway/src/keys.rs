@@ -166,6 +166,22 @@ impl Keys {
     }
 }
 
+/// Warns if the data has other projects than the new one, because their keys were in a file that is
+/// gone.
+pub(crate) async fn warn_of_others(store: &Store, new: &ProjectId) -> anyhow::Result<()> {
+    let projects = store.projects().await?;
+    let others: Vec<String> =
+        projects.into_iter().filter(|line| line.id != *new && !line.id.is_internal()).map(|line| line.id.to_string()).collect();
+    if !others.is_empty() {
+        tracing::warn!(
+            "the data folder has no keys.env, so {new} is a new project with new keys; for one of the other projects, set GATELET_PROJECT_ID \
+             or run `gateway project new-keys ID`: {}",
+            others.join(", ")
+        );
+    }
+    Ok(())
+}
+
 /// Whether a text can be sent as a key, and saved on a line.
 fn is_key(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic()) && text != NO_KEY

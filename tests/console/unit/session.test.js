@@ -41,7 +41,7 @@ test("the token of the link is kept, and removed from the URL", () => {
   assert.deepEqual([kept.all.get("gatelet.console-token-opened"), replaced.length], [TOKEN, 1]);
 });
 
-test("the code of the link for a new password is removed from the URL, only on its page", () => {
+test("the code of a link for a new password is removed from the URL of its page", () => {
   const replaced = [];
   const history = { replaceState: (_, __, url) => replaced.push(url) };
   const take = (pathname, search) => takeResetCode({ pathname, search }, history);

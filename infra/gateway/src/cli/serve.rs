@@ -11,12 +11,10 @@ use jiff::SignedDuration;
 use net::tls;
 use secrecy::ExposeSecret as _;
 use settings::{Settings, base_url};
-use store::Store;
 use tokio::net::TcpListener;
 use wire::clock::{Clock, after};
 use wire::entropy::Entropy;
 use wire::environment::variable;
-use wire::id::ProjectId;
 
 use super::listen::{Listen, bind};
 use super::log;
@@ -27,7 +25,7 @@ use crate::data::Data;
 use crate::dynamodb::{self, Credentials};
 use crate::engine::Engine;
 use crate::inbox::Inbox;
-use crate::keys::{Keys, Role};
+use crate::keys::{Keys, Role, warn_of_others};
 use crate::loopback::is_loopback_host;
 use crate::page_key::PageKey;
 use crate::pages::Private;
@@ -197,22 +195,6 @@ async fn install_keys(data: Option<&Data>, engine: &Engine, clock: &Clock, entro
         saved.write(file, &[keys.lines(Role::First), internal.lines(Role::Internal), page_key.line()])?;
     }
     Ok(KeyRing { keys, internal, page_key, is_new })
-}
-
-/// Warns if the data has other projects than the new one, because their keys were in a file that is
-/// gone.
-async fn warn_of_others(store: &Store, new: &ProjectId) -> anyhow::Result<()> {
-    let projects = store.projects().await?;
-    let others: Vec<String> =
-        projects.into_iter().filter(|line| line.id != *new && !line.id.is_internal()).map(|line| line.id.to_string()).collect();
-    if !others.is_empty() {
-        tracing::warn!(
-            "the data folder has no keys.env, so {new} is a new project with new keys; for one of the other projects, set GATELET_PROJECT_ID \
-             or run `gateway project new-keys ID`: {}",
-            others.join(", ")
-        );
-    }
-    Ok(())
 }
 
 /// The networks from the command line, or else from the environment.

@@ -211,8 +211,8 @@ impl OutboxEntry {
     /// 1.5; `None` if there is no other attempt.
     ///
     /// After an attempt that counts: 40, doubled for each earlier one. After a refusal for now: as
-    /// long as the mail service has taken no emails, from 40 to 400; of such refusals in a row, only
-    /// the first and the last are kept.
+    /// long as the mail service has taken no emails, from 40 to 400; of such refusals in a row,
+    /// only the first and the last are kept.
     fn wait_after(&mut self, failure: &mut Failure) -> Option<f64> {
         let counts = |failure: &Failure| failure.class != Failure::NOT_NOW;
         if counts(failure) {

@@ -137,9 +137,8 @@ pub struct ProjectConfig {
     pub domain_names: BTreeMap<String, String>,
     /// The providers that users can sign in with.
     pub oauth_providers: Vec<OAuthProvider>,
-    /// Providers of the configuration that users cannot sign in with, because `allowSignIn` is
-    /// false or no level sets their `type`. They keep their secrets for as long as a level sets
-    /// their client id.
+    /// Providers that users cannot sign in with: `allowSignIn` is false, or no level sets their
+    /// `type`. They keep their secrets for as long as a level sets their client id.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub idle_oauth_providers: Vec<OAuthProvider>,
     /// What happens when a provider reports the address of an existing account.

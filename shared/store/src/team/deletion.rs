@@ -2,10 +2,10 @@
 //!
 //! A team that owns projects is not deleted, because nobody could administer them any more. A team
 //! with few members is deleted in one transaction together with its members, on the condition that
-//! nobody has joined, and no project has come to the team, since it was read. A larger team is marked first:
-//! from then on it does not exist for anyone, and nobody can join or select it. Then its members
-//! are deleted in parallel transactions of maximum size, and the team itself last. After an
-//! interruption, the mark and a note remain, so that a worker completes the deletion
+//! nobody has joined, and no project has come to the team, since it was read. A larger team is
+//! marked first: from then on it does not exist for anyone, and nobody can join or select it. Then
+//! its members are deleted in parallel transactions of maximum size, and the team itself last.
+//! After an interruption, the mark and a note remain, so that a worker completes the deletion
 //! ([`crate::deletions`]); repeating the request also resumes it. The remaining members show what
 //! is left to be deleted.
 

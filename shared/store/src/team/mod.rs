@@ -106,8 +106,8 @@ pub fn join(project: &ProjectId, team: TeamId) -> Write {
         .value(":one", integer(1))
 }
 
-/// Counts a member who leaves; fails the transaction if `joins` has changed since `row` was read, or
-/// the team was deleted.
+/// Counts a member who leaves; fails the transaction if `joins` has changed since `row` was read,
+/// or the team was deleted.
 pub fn leave(project: &ProjectId, row: &TeamRow) -> Write {
     Write::update(team_key(project, row.team.id), "ADD joins :one")
         .on("joins = :joins AND attribute_not_exists(deleting)")
