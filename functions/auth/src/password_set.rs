@@ -55,7 +55,7 @@ pub async fn handle(
         user.password = Some(hash.clone());
         user.first_password_at = Some(app.clock.now());
         user.forget_wrong_passwords();
-        user.raise_epoch();
+        user.renew_epoch();
         Ok(With::default())
     })
     .await?;

@@ -63,17 +63,17 @@ impl Keys {
     /// Chooses the keys of the first project: from the environment, from an earlier start, or newly
     /// created.
     pub fn choose(saved: &Saved, entropy: &Entropy) -> anyhow::Result<Self> {
-        if let (Some(set), Some(saved)) = (variable(PROJECT_ID), saved.value(PROJECT_ID))
-            && set != saved
-        {
-            bail!(
-                "{PROJECT_ID} is {set}, but the project of this data folder is {saved}: the shell has probably read the keys.env of \
-                 another folder, so unset {PROJECT_ID} and the keys, or use a new shell"
-            );
-        }
-        let project_id = match variable(PROJECT_ID).or_else(|| saved.value(PROJECT_ID)) {
-            Some(text) => ProjectId::parse(&text).with_context(|| format!("{PROJECT_ID} must be a UUID or internal, not {text:?}"))?,
-            None => ProjectId::from(entropy.uuid()),
+        let parsed =
+            |text: String| ProjectId::parse(&text).with_context(|| format!("{PROJECT_ID} must be a UUID or internal, not {text:?}"));
+        let set = variable(PROJECT_ID).map(parsed).transpose()?;
+        let known = saved.value(PROJECT_ID).map(parsed).transpose()?;
+        let project_id = match (set, known) {
+            (Some(set), Some(known)) if set != known => bail!(
+                "{PROJECT_ID} is {set}, but the project of this data folder is {known}: the shell has probably read the keys.env of \
+                 another folder, so unset {PROJECT_ID} and the keys, or use a new shell. To change the project, move keys.env away"
+            ),
+            (Some(id), _) | (None, Some(id)) => id,
+            (None, None) => ProjectId::from(entropy.uuid()),
         };
         Self::chosen(Role::First, project_id, saved, entropy)
     }
@@ -109,6 +109,12 @@ impl Keys {
         for (name, (_, new)) in role.names().into_iter().zip(self.pairs()) {
             let old = saved.value(name).filter(|old| old != new.expose_secret()).map(SecretString::from);
             if let Some(old) = old {
+                if store.api_key(&self.project_id, &new).await?.is_some() {
+                    tracing::warn!(
+                        "the new {name} was a key of the project already, so the previous one stays valid: revoke it if necessary"
+                    );
+                    continue;
+                }
                 let replace = store.replace_key(&self.project_id, &old, &new);
                 let replaced = by_system("gateway-key-replace").run(&project, replace).await;
                 replaced.with_context(|| format!("cannot replace the saved {name}; the new value may already be a key of the project"))?;
@@ -174,8 +180,8 @@ pub(crate) async fn warn_of_others(store: &Store, new: &ProjectId) -> anyhow::Re
         projects.into_iter().filter(|line| line.id != *new && !line.id.is_internal()).map(|line| line.id.to_string()).collect();
     if !others.is_empty() {
         tracing::warn!(
-            "the data folder has no keys.env, so {new} is a new project with new keys; for one of the other projects, set GATELET_PROJECT_ID \
-             or run `gateway project new-keys ID`: {}",
+            "the data folder has no keys.env, so {new} is a new project with new keys. To use another project instead, delete keys.env and \
+             set {PROJECT_ID}; `gateway project keys ID` makes keys for it. The other projects: {}",
             others.join(", ")
         );
     }

@@ -3,7 +3,7 @@
 use serde_json::json;
 use support::{SignedIn, TestApp};
 
-use super::{CHANNELS, PASSWORD, add, added, addresses, reset, reset_code, verification_code, verify};
+use super::{CHANNELS, NEW, PASSWORD, add, added, addresses, password_sign_in, reset, reset_code, verification_code, verify};
 use crate::auth::assert_error;
 
 const TAKEN: &str = "CONTACT_CHANNEL_ALREADY_USED_FOR_AUTH_BY_SOMEONE_ELSE";
@@ -116,6 +116,14 @@ async fn correcting_a_mistyped_address_locks_nobody_out() {
     let path = format!("{CHANNELS}/me/{}", list["items"][0]["id"].as_str().unwrap());
     assert_eq!(app.signed_in(&ada).patch(&path, json!({ "value": "ada@example.com" })).await.status(), 200);
     assert_eq!(app.sign_in("ada@example.com").await.user_id, ada.user_id);
+    // A new password does not change that.
+    let update = json!({ "old_password": PASSWORD, "new_password": NEW });
+    assert_eq!(app.signed_in(&ada).post("/api/v1/auth/password/update", update).await.status(), 200);
+    let ada = SignedIn::of("ada@example.com", &password_sign_in(&app, "ada@example.com", NEW).await.json());
+    for address in ["aada@example.com", "ada@example.com"] {
+        assert_eq!(app.signed_in(&ada).patch(&path, json!({ "value": address })).await.status(), 200);
+        assert_eq!(password_sign_in(&app, address, NEW).await.status(), 200, "{address}");
+    }
     // As in a sign-up, the address must not belong to another account.
     let bob = app.sign_up("bob@example.com").await;
     let list = app.signed_in(&bob).get(&format!("{CHANNELS}?user_id=me")).await.json();

@@ -5,7 +5,7 @@ use serde_json::json;
 use support::{SignedIn, TestApp};
 
 use super::notices::{channel_id, joined, removed};
-use super::{CHANNELS, addresses, reset_code, verification_code, verify};
+use super::{CHANNELS, PASSWORD, addresses, reset_code, verification_code, verify};
 use crate::auth::account_notices::{link, notices, press, verified, with_pages};
 
 const ADA: &str = "ada@example.com";
@@ -34,10 +34,8 @@ async fn an_old_unverified_address_does_not_lead_into_a_verified_account() {
         joined(&app, &ada, ADA).await;
         let own = app.signed_in(&ada);
         let path = format!("{CHANNELS}/me/{}", channel_id(&app, &ada.user_id, ADA).await);
-        match is_deleted {
-            true => assert_eq!(own.delete(&path).await.status(), 200),
-            false => assert_eq!(own.patch(&path, json!({ "used_for_auth": false })).await.status(), 200),
-        }
+        let gone = if is_deleted { own.delete(&path).await } else { own.patch(&path, json!({ "used_for_auth": false })).await };
+        assert_eq!(gone.status(), 200);
         let path = format!("{CHANNELS}/me/{}", channel_id(&app, &ada.user_id, OLD).await);
         assert_eq!(own.patch(&path, json!({ "value": EVE })).await.status(), 200);
         let body = json!({ "email": EVE, "callback_url": "http://localhost:3000/x" });
@@ -69,20 +67,33 @@ async fn an_owner_is_told_of_a_verified_address_that_does_not_sign_in() {
 /// Whoever verified another address before cannot undo what the owner of the first address does.
 #[tokio::test]
 async fn the_first_address_stays_senior_even_if_it_is_verified_last() {
-    let app = TestApp::start().await;
-    with_pages(&app).await;
-    let ada = app.sign_up(ADA).await;
-    joined_as_contact(&app, &ada, EVE).await;
-    let first = channel_id(&app, &ada.user_id, ADA).await;
-    let code = verification_code(&app, &ada, &first, ADA).await;
-    assert_eq!(verify(&app, &code).await.status(), 200);
-    removed(&app, &ada, EVE).await;
-    for mail in notices(&app, EVE).await {
-        assert!(press(&app, &link(&mail)).await.text().contains("nothing to undo"), "{}", mail.0.text);
+    for is_imported in [false, true] {
+        let app = TestApp::start().await;
+        with_pages(&app).await;
+        let ada = if is_imported { imported(&app).await } else { app.sign_up(ADA).await };
+        let id = joined_as_contact(&app, &ada, EVE).await;
+        let first = channel_id(&app, &ada.user_id, ADA).await;
+        let code = verification_code(&app, &ada, &first, ADA).await;
+        assert_eq!(verify(&app, &code).await.status(), 200);
+        let made_way_in = json!({ "used_for_auth": true });
+        assert_eq!(app.signed_in(&ada).patch(&format!("{CHANNELS}/me/{id}"), made_way_in).await.status(), 200);
+        removed(&app, &ada, EVE).await;
+        let told = notices(&app, EVE).await;
+        assert!(!told.is_empty());
+        for mail in told {
+            assert!(press(&app, &link(&mail)).await.text().contains("nothing to undo"), "{}", mail.0.text);
+        }
+        assert_eq!(addresses(&app, &ada.user_id).await, [(ADA.to_owned(), true)]);
+        // The owner's own link still works.
+        let told = notices(&app, ADA).await;
+        assert!(press(&app, &link(&told[0])).await.text().contains("The changes are undone"));
+        reset_code(&app, ADA).await;
     }
-    assert_eq!(addresses(&app, &ada.user_id).await, [(ADA.to_owned(), true)]);
-    // The owner's own link still works.
-    let told = notices(&app, ADA).await;
-    assert!(press(&app, &link(&told[0])).await.text().contains("The changes are undone"));
-    reset_code(&app, ADA).await;
+}
+
+/// A user whom a server has created, with an address that nobody has verified yet.
+async fn imported(app: &TestApp) -> SignedIn {
+    let body = json!({ "primary_email": ADA, "primary_email_auth_enabled": true, "password": PASSWORD });
+    assert_eq!(app.server().post("/api/v1/users", body).await.status(), 201);
+    app.sign_in(ADA).await
 }

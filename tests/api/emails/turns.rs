@@ -49,8 +49,8 @@ async fn only_changes_that_leave_due_work_wake_the_outbox_worker() {
     app.deliver().await;
     let events = events(&app).await;
     let records = events.iter().flat_map(|event| event["Records"].as_array().unwrap());
-    let of_entry = records.filter(|record| record["dynamodb"]["Keys"]["sk"]["S"] == "ENTRY");
-    let record = of_entry.last().unwrap();
+    let mut of_entry = records.filter(|record| record["dynamodb"]["Keys"]["sk"]["S"] == "ENTRY");
+    let record = of_entry.next_back().unwrap();
     let last = json!({ "Records": [record] });
     assert!(!is_in(&last, app.now()), "an email is due in an hour: {last}");
     assert!(is_in(&last, app.now() + SignedDuration::from_hours(2)));

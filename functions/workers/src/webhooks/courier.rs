@@ -13,11 +13,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use flows::App;
 use jiff::{SignedDuration, Timestamp};
 use model::webhook::Lane;
 use tokio::task::{Id, JoinSet};
+use tokio::time::timeout;
 use wire::clock::after;
 use wire::id::ProjectId;
 
@@ -29,6 +31,8 @@ const AT_ONCE: usize = 256;
 const READ: i32 = 200;
 /// How long an endpoint is left out that another worker holds, or whose work the table refused.
 const ASIDE: SignedDuration = SignedDuration::from_secs(5);
+/// How long [`Courier::drain`] waits at most before it looks for due endpoints again.
+const LOOK: Duration = Duration::from_secs(2);
 
 /// Endpoints that are being worked on, each with its task.
 pub struct Courier {
@@ -122,7 +126,8 @@ impl Courier {
             if found.is_ok() && app.clock.now() < until {
                 found = self.begin(app, until).await;
             }
-            if !self.ended().await {
+            // Other endpoints may become due while those at work take long.
+            if let Ok(false) = timeout(LOOK, self.ended()).await {
                 return found.map(drop);
             }
         }

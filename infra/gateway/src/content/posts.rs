@@ -46,7 +46,7 @@ pub(super) fn read_all(dir: &Path) -> Result<Vec<Source>, PublishError> {
             continue;
         }
         let name = format!("blog/{name}");
-        posts.extend(Source::read(dir, &name)?);
+        posts.push(Source::read(dir, &name)?.ok_or_else(|| PublishError::of_file(&name, "the link leads to no file"))?);
     }
     posts.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(posts)

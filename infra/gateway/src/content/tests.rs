@@ -227,5 +227,6 @@ fn a_link_to_a_file_outside_of_the_folder_is_rejected() {
     assert_eq!(link("inside.txt").unwrap().blog_posts.len(), 1);
     assert_refused(link("../../outside.md"), "blog/hello.md", "outside of the folder: copy the file into the folder");
     assert_refused(link("/dev/zero"), "blog/hello.md", "outside of the folder");
+    assert_refused(link("gone.md"), "blog/hello.md", "the link leads to no file");
     std::fs::remove_dir_all(folder).unwrap();
 }

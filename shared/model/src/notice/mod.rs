@@ -168,7 +168,10 @@ impl User {
             .filter_map(|channel| before.notices.joined_at(&channel.value))
             .max();
         let at = latest.map_or(now, |latest| now.max(after(latest, SignedDuration::from_millis(1))));
-        let is_first = |email: &Email| before.channel_of(email).is_some_and(|old| old.signs_in() && old.standing == Standing::Provisional);
+        let is_first = |email: &Email| {
+            let position = before.channels.iter().position(|old| old.value == *email && old.signs_in());
+            position.is_some_and(|position| position == 0 || before.channels[position].standing == Standing::Provisional)
+        };
         let new = self.channels.iter().filter(|channel| channel.is_verified && !is_verified(before, &channel.value));
         let new = new.filter(|channel| !is_first(&channel.value));
         let new: Vec<Joined> = new.map(|channel| Joined { email: channel.value.clone(), at }).collect();

@@ -11,7 +11,14 @@ use url::Url;
 /// Spellings that a proxy might correct count, too.
 pub(crate) fn is_of_providers(url: &Url) -> bool {
     let path = percent_decode_str(url.path()).decode_utf8_lossy().to_lowercase();
-    let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+    let mut segments: Vec<&str> = Vec::new();
+    for segment in path.split('/') {
+        match segment {
+            "" | "." => {}
+            ".." => drop(segments.pop()),
+            segment => segments.push(segment),
+        }
+    }
     segments.windows(5).any(|part| part[0] == "api" && part[2..] == ["auth", "oauth", "callback"])
 }
 
@@ -30,6 +37,8 @@ mod tests {
             "/api/v1/auth/./oauth/x/../callback/evil",
             "/api/v1/%61uth/oauth%2Fcallback/evil",
             "/API/V1/Auth/OAuth/Callback/evil",
+            "/api/v1/auth/oauth/x%2F..%2Fcallback/evil",
+            "/api/v1/auth/oauth%2F.%2Fcallback/evil",
         ] {
             assert!(is_of_providers(path), "{path}");
         }

@@ -157,7 +157,18 @@ impl User {
     pub fn end_sessions(&mut self, kept: Option<SessionId>) {
         self.session_epoch += 1;
         self.kept_session = kept;
+        self.renew_epoch();
+    }
+
+    /// Invalidates every code made so far, because the password was set or sessions were ended. No
+    /// way to sign in is lost, so the account still counts as one with the address that it began
+    /// with ([`Self::began_with`]).
+    pub fn renew_epoch(&mut self) {
+        let began = self.began_epoch == self.credential_epoch;
         self.raise_epoch();
+        if began {
+            self.began_epoch = self.credential_epoch;
+        }
     }
 
     /// Invalidates every code made so far.

@@ -53,12 +53,12 @@ fn code_key(project: &ProjectId, invitation: &Invitation) -> Key {
     Key::new(format!("C#{project}#{PURPOSE}#{}", invitation.nonce_digest), "CODE")
 }
 
-/// The keys of an invitation and its code.
 /// The partition of the index that lists the invitations to a team.
 pub(crate) fn list_partition(project: &ProjectId, team: TeamId) -> String {
     format!("T#{project}#{team}#INVITATIONS")
 }
 
+/// The keys of an invitation and its code.
 pub(crate) fn keys(project: &ProjectId, invitation: &Invitation) -> [Key; 2] {
     [invitation_key(project, invitation.id), code_key(project, invitation)]
 }
