@@ -21,6 +21,11 @@ fn assert_is_answered(answer: &Answer, interface: Interface, what: &str) {
     if answer.status() < 400 || answer.text().is_empty() {
         return;
     }
+    // The links in emails lead to pages.
+    if answer.header("content-type").is_some_and(|kind| kind.starts_with("text/html")) {
+        assert!(what.contains("-link"), "{what}");
+        return;
+    }
     let body = answer.json();
     let fields = |value: &Value| value.as_object().map(|object| object.keys().cloned().collect::<Vec<_>>()).unwrap_or_default();
     if interface == Interface::Agents {

@@ -111,7 +111,7 @@ async fn many_posts_are_listed_in_parts_without_a_gap() {
     let mut slugs = Vec::new();
     for offset in [0, 200, 400, 600] {
         let result = tool(&app, "list_blog_posts", json!({ "offset": offset })).await["result"]["structuredContent"].clone();
-        assert_eq!(result["total"], 450);
+        assert_eq!(result["total"], if offset < 450 { json!(450) } else { Value::Null }, "{offset}");
         slugs.extend(result["data"].as_array().unwrap().iter().map(|one| one["slug"].as_str().unwrap().to_owned()));
     }
     assert_eq!(slugs, expected);

@@ -49,9 +49,9 @@ impl Drawing {
         Self { title: title.to_owned(), site: site.to_owned(), rest: String::new() }
     }
 
-    /// The picture of a post. Its name depends on the text, too: the picture of a post whose time
-    /// has not come is stored already, and nobody should find it by guessing the title.
-    pub(super) fn of_post(title: &str, site: &str, text: &str) -> Self {
+    /// The picture of a post whose time has not come. It is stored already, so its name depends on
+    /// the text, too: nobody should find it by guessing the title.
+    pub(super) fn of_coming_post(title: &str, site: &str, text: &str) -> Self {
         Self { rest: format!("\n{}", Digest::of(text)), ..Self::of(title, site) }
     }
 
@@ -266,8 +266,8 @@ mod tests {
     }
 
     #[test]
-    fn the_picture_of_a_post_has_a_name_that_nobody_can_guess_without_the_text() {
-        let of = |text| Drawing::of_post("Hello", "Example", text);
+    fn the_picture_of_a_coming_post_has_a_name_that_nobody_can_guess() {
+        let of = |text| Drawing::of_coming_post("Hello", "Example", text);
         assert!(of("One").name() != of("Two").name() && of("One").name() != Drawing::of("Hello", "Example").name());
         assert_eq!(of("One").png().unwrap(), Drawing::of("Hello", "Example").png().unwrap());
     }

@@ -65,7 +65,7 @@ impl Folder {
             }
             return Ok(Done { published: store.publish(&self.content, now).await?, stored: 0, deleted: 0 });
         };
-        let (content, drawings) = self.illustrated();
+        let (content, drawings) = self.illustrated(now);
         let missing = store.missing_images(&content.images, now).await?;
         let stored = missing.len();
         let origin = |name: &String| match drawings.get(name) {
@@ -87,15 +87,18 @@ impl Folder {
 
     /// The content with a picture for each of its pages that has none, and these pictures by their
     /// names.
-    fn illustrated(&self) -> (Content, BTreeMap<String, Drawing>) {
+    fn illustrated(&self, now: Timestamp) -> (Content, BTreeMap<String, Drawing>) {
         let mut content = self.content.clone();
         let site = &self.content.site.name;
         let lists = [("/docs", site.as_str()), ("/blog", "Blog"), ("/apps", "Apps")];
         let lists = lists.map(|(page, title)| (page.to_owned(), Drawing::of(title, site)));
         let apps = self.content.apps.iter().map(|app| (format!("/apps/{}", app.id), Drawing::of(&app.display_name, site)));
         let posts = self.content.blog_posts.iter().map(|post| {
-            let text = self.content.texts.get(&post.slug).unwrap_or(&post.excerpt);
-            (format!("/blog/{}", post.slug), Drawing::of_post(&post.title, site, text))
+            let drawing = match self.content.texts.get(&post.slug) {
+                Some(text) if !post.is_public(now) => Drawing::of_coming_post(&post.title, site, text),
+                _ => Drawing::of(&post.title, site),
+            };
+            (format!("/blog/{}", post.slug), drawing)
         });
         let mut drawings = BTreeMap::new();
         for (page, drawing) in lists.into_iter().chain(apps).chain(posts) {

@@ -76,7 +76,7 @@ fn only_an_address_that_signs_in_can_be_proved() {
 }
 
 #[test]
-fn the_first_address_counts_as_original_until_it_is_replaced() {
+fn the_first_address_counts_as_original_until_a_way_in_is_lost() {
     let began = |user: &User, address: &str| user.channel_of(&email(address)).is_some_and(|channel| user.began_with(channel));
     let mut user = prepared();
     assert!(began(&user, "ada@example.com") && !began(&user, "bob@example.com"));
@@ -84,7 +84,11 @@ fn the_first_address_counts_as_original_until_it_is_replaced() {
     user.channels.truncate(1);
     let patch = ChannelPatch { value: Some(email("eve@example.com")), ..ChannelPatch::default() };
     assert_eq!(user.change_channel(id, patch, Author::User), Ok(()));
-    assert!(user.channels[0].signs_in() && !began(&user, "eve@example.com"));
+    assert!(user.channels[0].signs_in() && began(&user, "eve@example.com"));
+    user.end_sessions(None);
+    assert!(began(&user, "eve@example.com"), "a new password takes no way in away");
+    user.raise_epoch();
+    assert!(!began(&user, "eve@example.com"));
 }
 
 #[test]
