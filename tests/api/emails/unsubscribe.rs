@@ -84,10 +84,13 @@ async fn links_expire_after_thirty_days_and_unknown_ones_are_rejected() {
     for answer in [app.anonymous().get(&unknown).await, click(&app, &unknown).await] {
         assert!(answer.status() == 404 && answer.text().contains("no longer works"), "{}", answer.text());
     }
-    for query in ["", "?code=short", "?code=x&other=y"] {
+    // A mail program may have cut the link off.
+    for query in ["", "?code=short"] {
         let answer = app.anonymous().get(&format!("/api/v1/emails/unsubscribe-link{query}")).await;
-        assert_eq!((answer.status(), answer.code().as_str()), (400, "SCHEMA_ERROR"));
+        assert!(answer.status() == 404 && answer.text().contains("no longer works"), "{}", answer.text());
     }
+    let answer = app.anonymous().get("/api/v1/emails/unsubscribe-link?code=x&other=y").await;
+    assert_eq!((answer.status(), answer.code().as_str()), (400, "SCHEMA_ERROR"));
     assert_eq!(wants_marketing(&app, &ada).await, true);
 }
 
