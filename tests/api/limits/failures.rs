@@ -165,13 +165,20 @@ async fn a_right_password_is_rejected_if_the_limit_is_reached_meanwhile() {
 
 #[tokio::test]
 async fn an_outdated_hash_is_replaced_only_if_the_sign_in_succeeds() {
-    for (delay, status) in [(Duration::ZERO, 200), (ROUND_TRIP, 429)] {
+    // On a busy machine, the hash of the right password may take longer than the wrong ones; then
+    // it is tried again.
+    let mut cases = vec![(Duration::ZERO, 200, 4), (ROUND_TRIP, 429, 0)];
+    while let Some((delay, status, tries)) = cases.pop() {
         let app = app().await;
         let ada = app.sign_in("ada@example.com").await;
         let imported = bcrypt::hash(RIGHT, 4).unwrap();
         let change = json!({ "password_hash": imported });
         assert_eq!(app.server().patch(&format!("/api/v1/users/{}", ada.user_id), change).await.status(), 200);
         let right = right_among_ten_wrong(&app, delay).await;
+        if right.status() != status && tries > 0 {
+            cases.push((delay, status, tries - 1));
+            continue;
+        }
         assert_eq!(right.status(), status, "{}", right.text());
         let id = wire::id::UserId::parse(&ada.user_id).unwrap();
         let user = app.app.store.user(app.project_id(), id).await.unwrap().unwrap().user;

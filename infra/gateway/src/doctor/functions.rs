@@ -11,7 +11,7 @@ use infra::{Operation, operations};
 use model::session::token::Signer;
 use net::tls;
 use reqwest::{Client, Method, StatusCode, redirect};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::deployment::Deployment;
 use super::report::Report;
@@ -77,8 +77,10 @@ async fn probe(client: &Client, api_url: &str, operation: &Operation) -> Option<
         Err(error) => return Some(format!("cannot reach {}: {}", route.name, with_causes(&error))),
     };
     let status = answer.status();
-    let body: Value = answer.bytes().await.ok().and_then(|body| serde_json::from_slice(&body).ok()).unwrap_or_default();
-    problem(route, status, &body)
+    // The links in emails lead to pages, which name their error in a header.
+    let named = answer.headers().get("x-stack-known-error").and_then(|name| name.to_str().ok()).map(|name| json!({ "code": name }));
+    let body = answer.bytes().await.ok().and_then(|body| serde_json::from_slice(&body).ok());
+    problem(route, status, &body.or(named).unwrap_or_default())
 }
 
 /// The problem that a function's response shows, if any.
