@@ -1,5 +1,5 @@
 """Compares the sizes of functions with those of `sizes.json`, as a function's size slows down each
-cold start. No built function may exceed 2.52 MB zipped.
+cold start. No built function may exceed 2.54 MB zipped.
 
     python3 tests/lambda/sizes.py DIR            # DIR is the output folder of `cargo lambda build --release`
     python3 tests/lambda/sizes.py DIR --accept   # accepts the current sizes
@@ -14,7 +14,7 @@ TABLE = pathlib.Path(__file__).with_name("sizes.json")
 # A new compiler alone changes sizes by a percent or two.
 MOST_GROWTH = 1.05
 # The maximum size of a zipped function, in bytes.
-MOST = 2_520_000
+MOST = 2_540_000
 # The fingerprints of common passwords. Every function that sets a password must contain them, and
 # no other function may.
 COMMON = pathlib.Path(__file__).parent.parent.parent / "shared/model/src/password/common.bin"
