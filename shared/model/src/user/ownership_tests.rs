@@ -82,6 +82,8 @@ fn the_first_address_counts_as_original_until_a_way_in_is_lost() {
     assert!(began(&user, "ada@example.com") && !began(&user, "bob@example.com"));
     let id = user.channels[0].id;
     user.channels.truncate(1);
+    user.passkeys.clear();
+    user.provider_accounts.clear();
     let patch = ChannelPatch { value: Some(email("eve@example.com")), ..ChannelPatch::default() };
     assert_eq!(user.change_channel(id, patch, Author::User), Ok(()));
     assert!(user.channels[0].signs_in() && began(&user, "eve@example.com"));
