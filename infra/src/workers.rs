@@ -72,7 +72,15 @@ pub const ENDINGS: Worker =
 /// projects; invoked by the table's stream.
 pub const TRAIL: Worker = Worker {
     name: "workers-trail",
-    table: &[TableAction::BatchGetItem, TableAction::GetItem, TableAction::PutItem, TableAction::Query, TableAction::UpdateItem],
+    table: &[
+        TableAction::BatchGetItem,
+        // Users of earlier versions are indexed as long as they have not changed.
+        TableAction::ConditionCheckItem,
+        TableAction::GetItem,
+        TableAction::PutItem,
+        TableAction::Query,
+        TableAction::UpdateItem,
+    ],
     mail: &[],
     // Links are authenticated with a key that derives from the secret.
     uses_secret: true,

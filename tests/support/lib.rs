@@ -265,7 +265,7 @@ impl TestApp {
     /// Completes pending deletions as the worker does; returns how many were completed.
     pub async fn end_deletions(&self) -> usize {
         let end = tokio::time::Instant::now() + std::time::Duration::from_secs(30);
-        workers::endings::step(&self.app, end).await.unwrap()
+        roles::within(Some("workers-endings"), workers::endings::step(&self.app, end)).await.unwrap()
     }
 
     /// Deletes the items that have expired by the clock of this machine, as a gateway does every
@@ -277,7 +277,12 @@ impl TestApp {
     /// Links the entries of the project's trail as the worker does; returns how many were
     /// linked.
     pub async fn link_trail(&self) -> usize {
-        workers::trail::link(&self.app, self.project_id()).await.unwrap()
+        self.try_link(self.project_id()).await.unwrap()
+    }
+
+    /// Links the entries of a project's trail as the worker does; returns how many were linked.
+    pub async fn try_link(&self, project: &ProjectId) -> Result<usize, store::Error> {
+        roles::within(Some("workers-trail"), workers::trail::link(&self.app, project)).await
     }
 
     /// Records the events of all changes so far, as the webhook worker does; returns the number of
@@ -292,7 +297,7 @@ impl TestApp {
 
     /// Records the events of a batch of changes; returns the number of new deliveries.
     pub async fn record_batch(&self, batch: gateway::engine::Batch) -> usize {
-        let recorded = workers::webhooks::record(&self.app, &batch.event).await.unwrap();
+        let recorded = roles::within(Some("workers-changes"), workers::webhooks::record(&self.app, &batch.event)).await.unwrap();
         self.engine.finish(batch).await.unwrap();
         recorded
     }
@@ -305,7 +310,8 @@ impl TestApp {
     /// Records the events of all changes so far, and delivers what is due.
     pub async fn deliver_webhooks(&self) {
         self.record_webhooks().await;
-        workers::webhooks::Courier::default().drain(&self.app, Timestamp::MAX).await.unwrap();
+        let mut courier = workers::webhooks::Courier::default();
+        roles::within(Some("workers-webhooks"), courier.drain(&self.app, Timestamp::MAX)).await.unwrap();
     }
 
     /// Creates another project in the same table, and returns its keys.

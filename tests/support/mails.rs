@@ -4,7 +4,7 @@ use email::send::Mailer;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
-use crate::{TestApp, record, secrets};
+use crate::{TestApp, record, roles, secrets};
 
 /// An email in the inbox.
 #[derive(Debug, Clone)]
@@ -18,7 +18,8 @@ impl TestApp {
 
     /// Runs the outbox worker with this sender until nothing is due.
     pub async fn deliver_by(&self, mailer: &impl Mailer) {
-        workers::outbox::drain(&self.app, mailer, self.now() + SignedDuration::from_hours(1)).await.unwrap();
+        let drained = workers::outbox::drain(&self.app, mailer, self.now() + SignedDuration::from_hours(1));
+        roles::within(Some("workers-outbox"), drained).await.unwrap();
     }
 
     /// Requests an email to a new user, `ada@example.com`, with these fields added or replaced;

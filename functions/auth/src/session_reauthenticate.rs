@@ -125,7 +125,7 @@ async fn by_second_factor(access: &Access<Client>, current: &CurrentUser, given:
     let right = given.check(access, &row.user, &failures, Event::ProofFailed).await?;
     // With several apps, the age of the one that shows the code decides.
     check_age(current, right.since())?;
-    let proved = session::reauthenticate(project, &current.session, &[Amr::Otp], access.app.clock.now())?;
+    let proved = session::reauthenticate(project, &current.session, &[Amr::Otp, Amr::Mfa], access.app.clock.now())?;
     let writes = [proved].into_iter().chain(failures.still_allowed()).collect();
     given.redeem(access, row, right, writes).await?;
     Ok(Json(SUCCESS))

@@ -17,7 +17,7 @@ use model::user::ownership::Author;
 use store::limit::Window;
 use store::user::UserRow;
 use store::user::account::{Outcome, Taken};
-use store::{Contention as _, Label, Store, Write, optimistic, record};
+use store::{Contention as _, Label, Store, Write, optimistic, record, session};
 use tokio::time::Instant;
 use wire::id::{ProjectId, UserId};
 use wire::level::Level;
@@ -85,8 +85,8 @@ pub async fn change_read(
 
 /// Like [`change_read`], on behalf of the caller of `context`. The caller's access is checked
 /// again at each attempt. The owner is notified of changes to how the user signs in. The first
-/// authenticator app ends the user's other sessions if the project requires two factors of the
-/// user. A client's change that invalidates codes for an unverified email address counts towards a
+/// authenticator app counts as proved in the session in which it is set up, and ends the user's
+/// other sessions if the project requires two factors of the user. A client's change that invalidates codes for an unverified email address counts towards a
 /// rate limit.
 pub async fn change_as(
     context: &Context,
@@ -99,7 +99,11 @@ pub async fn change_as(
         let before = user.clone();
         let mut with = change(user)?;
         let current = context.user.as_ref().filter(|current| current.row.user.id == user.id);
-        user.end_sessions_of_one_factor(&before, &context.project.config, current.map(|current| current.session.id));
+        let session = current.map(|current| &current.session);
+        user.end_sessions_of_one_factor(&before, &context.project.config, session.map(|session| session.id));
+        if let Some(session) = session.filter(|session| session.proved_one_factor() && user.gained_app(&before)) {
+            with.0.push(session::gain_factor(&context.project.id, session)?);
+        }
         with.0.extend(notice::of_change(&context.app, &context.project, place(context), &before, user)?);
         if context.author() == Author::User && user.credential_epoch != before.credential_epoch {
             with.0.extend(ended_codes(&context.app, &before).map(|counter| Window::alone(&counter).count(&context.project.id)));

@@ -242,12 +242,12 @@ async fn a_truncated_trail_is_detected() {
     put(&app, cut).await;
     assert_eq!(check(&app).await.problems(), [Problem::HeadChanged]);
     rename(&app, &ada, "Ada").await;
-    let refused = workers::trail::link(&app.app, app.project_id()).await;
+    let refused = app.try_link(app.project_id()).await;
     assert!(refused.unwrap_err().to_string().contains("was tampered with"), "the worker does not authenticate a forged head");
     assert_eq!(check(&app).await.problems(), [Problem::HeadChanged]);
     delete(&app, &head).await;
     assert_eq!(check(&app).await.problems(), [Problem::HeadMissing]);
-    assert!(workers::trail::link(&app.app, app.project_id()).await.is_err());
+    assert!(app.try_link(app.project_id()).await.is_err());
 }
 
 #[tokio::test]

@@ -80,7 +80,7 @@ async fn entries_left_by_a_worker_are_linked_by_the_next_one() {
     let ada = app.sign_up("ada@example.com").await;
     app.link_trail().await;
     app.recorder.break_writes(0, usize::MAX, Fault::NotMade);
-    assert!(workers::trail::link(&app.app, app.project_id()).await.is_ok(), "there is nothing to write");
+    assert!(app.try_link(app.project_id()).await.is_ok(), "there is nothing to write");
     app.recorder.clear();
     for _ in 0..3 {
         app.advance(SignedDuration::from_hours(20));
@@ -88,7 +88,7 @@ async fn entries_left_by_a_worker_are_linked_by_the_next_one() {
     }
     // The worker crashes after the first link.
     app.recorder.break_writes(1, 100, Fault::NotMade);
-    assert!(workers::trail::link(&app.app, app.project_id()).await.is_err());
+    assert!(app.try_link(app.project_id()).await.is_err());
     app.recorder.clear();
     let found = check(&app).await;
     assert_eq!(found.problems(), []);
@@ -118,7 +118,7 @@ async fn concurrent_workers_build_one_chain() {
         for name in ["A", "B", "C"] {
             rename(&app, &ada, name).await;
         }
-        let link = || async { workers::trail::link(&app.app, app.project_id()).await.unwrap() };
+        let link = || async { app.try_link(app.project_id()).await.unwrap() };
         let linked = tokio::join!(link(), link(), link(), link());
         assert_eq!(linked.0 + linked.1 + linked.2 + linked.3, if round == 0 { 4 } else { 3 });
     }

@@ -33,7 +33,7 @@ async fn links_of_the_previous_secret_stay_verifiable_and_are_resealed() {
     assert_eq!(check(&during).await.problems(), []);
     assert_eq!(check(&after).await.problems(), [Problem::LinkChanged(1), Problem::HeadChanged]);
     rename(&during, &ada, "A").await;
-    assert!(workers::trail::link(&after.app, app.project_id()).await.is_err(), "an unknown head is not extended");
+    assert!(after.try_link(app.project_id()).await.is_err(), "an unknown head is not extended");
     during.link_trail().await;
     assert_eq!(check(&during).await.problems(), []);
 

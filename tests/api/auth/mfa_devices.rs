@@ -68,6 +68,16 @@ async fn listed(app: &TestApp, user: &SignedIn, token: &str) -> Vec<Value> {
     app.signed_in(user).with(HEADER, token).get(PATH).await.json()["items"].as_array().unwrap().clone()
 }
 
+/// The second factor was proved when the device was remembered.
+#[tokio::test]
+async fn a_session_on_a_device_has_the_factors_that_a_project_requires() {
+    let (app, _, phone) = world().await;
+    let token = remember(&app, &phone).await;
+    app.configure(json!({ "config": { "second_factor": { "required_of_everyone": true } } })).await;
+    let signed_in = SignedIn::of(ADA, &password(&on(&app, &token)).await.json());
+    assert_eq!(app.signed_in(&signed_in).get("/api/v1/users/me").await.status(), 200);
+}
+
 #[tokio::test]
 async fn a_device_replaces_the_second_factor_until_it_expires() {
     let (app, ada, phone) = world().await;

@@ -10,6 +10,7 @@ use super::mfa_authenticators::{set_up, verify};
 
 const ME: &str = "/api/v1/users/me";
 const ADA: &str = "ada@example.com";
+const REAUTHENTICATE: &str = "/api/v1/auth/sessions/current/reauthenticate";
 
 pub(super) fn reason() -> Value {
     json!({ "type": "restricted_by_administrator", "needs": "second_factor" })
@@ -111,16 +112,60 @@ async fn the_first_app_ends_the_sessions_that_were_restricted_without_it() {
     }
 }
 
-/// A second app, or one that nobody requires, lifts no restriction.
+/// A session from before the first app proves one factor, also if the project requires two later.
 #[tokio::test]
-async fn an_app_that_lifts_no_restriction_ends_no_session() {
+async fn a_session_older_than_the_app_needs_its_code_once_it_is_required() {
     let app = TestApp::start().await;
     let (other, owner) = (app.sign_up(ADA).await, app.sign_in(ADA).await);
-    enrol(&app, &owner).await;
+    app.advance(SignedDuration::from_secs(1));
+    let (phone, _) = set_up(&app, &owner).await;
     assert_eq!(app.signed_in(&other).get(ME).await.status(), 200);
     require(&app, json!({ "required_of_everyone": true })).await;
+    assert_eq!((reason_of(&app, &owner).await, reason_of(&app, &other).await), (Value::Null, reason()));
+    assert_eq!(refreshed(&app, &owner).await["is_restricted"], false);
+    assert_error(&app.signed_in(&other).get(ME).await, 403, "RESTRICTED_USER_NOT_ALLOWED");
+    let session = restricted(&app, &other);
+    for (method, path, body) in [
+        ("POST", "/api/v1/auth/mfa/authenticators", json!({})),
+        ("PATCH", ME, json!({ "totp_secret_base64": null })),
+        ("PATCH", ME, json!({ "display_name": "Ada" })),
+        ("POST", "/api/v1/auth/mfa/recovery-codes", json!({})),
+    ] {
+        let answer = session.request(method, path).json(&body).send().await;
+        assert_error(&answer, 403, "REAUTHENTICATION_REQUIRED");
+    }
+    // Another app of the owner changes nothing. The code of an app counts after the password,
+    // because the app is younger than the session.
+    app.advance(SignedDuration::from_secs(30));
     enrol(&app, &owner).await;
+    assert_eq!(app.signed_in(&owner).get(ME).await.status(), 200);
+    let prove = |proof: Value| {
+        let session = session.clone();
+        async move { session.post(REAUTHENTICATE, proof).await }
+    };
+    assert_error(&prove(json!({ "totp": phone.shows(&app) })).await, 403, "REAUTHENTICATION_REQUIRED");
+    assert_eq!(prove(json!({ "password": "correct horse battery" })).await.status(), 200);
+    assert_eq!(reason_of(&app, &other).await, reason());
+    assert_eq!(prove(json!({ "totp": phone.shows(&app) })).await.status(), 200);
     assert_eq!(app.signed_in(&other).get(ME).await.status(), 200);
+    assert_eq!(refreshed(&app, &other).await["is_restricted"], false);
+}
+
+/// The server vouches for the user of a session that it creates, also after a proof of one factor.
+#[tokio::test]
+async fn a_session_by_a_server_stays_as_good_as_its_word() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up(ADA).await;
+    set_up(&app, &ada).await;
+    require(&app, json!({ "required_of_everyone": true })).await;
+    let body = json!({ "user_id": ada.user_id });
+    let created = app.server().post("/api/v1/auth/sessions", body).await.json();
+    let field = |name: &str| created[name].as_str().unwrap().to_owned();
+    let created = SignedIn { access_token: field("access_token"), refresh_token: field("refresh_token"), ..ada };
+    assert_eq!(app.signed_in(&created).get(ME).await.status(), 200);
+    let proved = app.signed_in(&created).post(REAUTHENTICATE, json!({ "password": "correct horse battery" })).await;
+    assert_eq!(proved.status(), 200, "{}", proved.text());
+    assert_eq!(app.signed_in(&created).get(ME).await.status(), 200);
 }
 
 #[tokio::test]

@@ -240,7 +240,7 @@ async fn the_figures_of_one_project_are_not_those_of_another() {
     let other = app.another_project().await;
     app.sign_up("ada@example.com").await;
     app.link_trail().await;
-    workers::trail::link(&app.app, &other.project_id).await.unwrap();
+    app.try_link(&other.project_id).await.unwrap();
     let of_other = app.admin_of(&other).get(PATH).await.json();
     assert_eq!((&of_other["total_users"], &of_other["auth_overview"]["mau"]), (&json!(0), &json!(0)));
     assert_eq!((&of_other["recently_registered"], &of_other["recently_active"]), (&json!([]), &json!([])));

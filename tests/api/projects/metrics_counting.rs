@@ -19,7 +19,7 @@ async fn figures(app: &TestApp) -> (u64, u64, u64) {
 }
 
 async fn link(app: &TestApp) -> Result<usize, store::Error> {
-    workers::trail::link(&app.app, app.project_id()).await
+    app.try_link(app.project_id()).await
 }
 
 async fn forget_counters(app: &TestApp) {

@@ -44,7 +44,7 @@ async fn be_active(app: &TestApp, user: &SignedIn) {
 }
 
 async fn link(app: &TestApp) {
-    workers::trail::link(&app.app, app.project_id()).await.unwrap();
+    app.try_link(app.project_id()).await.unwrap();
 }
 
 /// Removes the places of users in this list, and all figures, which record that the list is

@@ -84,11 +84,12 @@ impl NewSession {
     }
 
     /// The session on a remembered device, if there is one. The second factor was last proved when
-    /// the device was remembered, so for changes that require a recent proof, the session's proof
-    /// is as old as that.
+    /// the device was remembered, so the session has two factors, and for changes that require a
+    /// recent proof, its proof is as old as that.
     pub(crate) fn on(mut self, device: Option<Device>) -> Self {
         if let Some(device) = &device {
             self.session.authenticated_at = Some(device.created_at);
+            self.session.amr.push(Amr::Mfa);
         }
         self.device = device;
         self

@@ -152,9 +152,10 @@ impl User {
         }
     }
 
-    /// Why the user is restricted in a session; `None` if the user is not. A passkey counts as two
-    /// factors only in a session in which it was used: if the user has no app, another credential
-    /// proves one factor.
+    /// Why the user is restricted in a session; `None` if the user is not. Beside a user who lacks a
+    /// required second factor, this is a user who has one but has not proved it in this session: a
+    /// session that began before the user's first app, or, for a user whose passkey counts as two
+    /// factors, a session that began with another credential.
     pub fn restricted_reason_in(&self, session: &Session, config: &ProjectConfig) -> Option<RestrictedReason> {
         let lacks_factor = || self.lacks_factor_in(session, config).then_some(RestrictedReason::SecondFactorRequired);
         self.restricted_reason(config).or_else(lacks_factor)
@@ -167,18 +168,21 @@ impl User {
     }
 
     fn lacks_factor_in(&self, session: &Session, config: &ProjectConfig) -> bool {
-        !self.has_second_factor() && session.proved_one_factor() && self.must_prove_two_factors(config)
+        session.proved_one_factor() && self.must_prove_two_factors(config)
     }
 
-    /// If the project requires two factors of the user, and the user, who had no authenticator app
-    /// `before`, has one now, ends all sessions but `kept`. The app lifts the restriction of every
-    /// session, even of one whose holder knows only the password. `kept` is the session in which
-    /// the app was set up; `None` if a server did that.
+    /// Whether the user, who had no authenticator app `before`, has one now.
+    pub fn gained_app(&self, before: &Self) -> bool {
+        self.has_second_factor() && !before.has_second_factor()
+    }
+
+    /// If the project requires two factors of the user, and the user has gained an authenticator
+    /// app, ends all sessions but `kept`: the app lifts the restriction that the user had in each of
+    /// them. `kept` is the session in which the app was set up; `None` if a server did that.
     pub fn end_sessions_of_one_factor(&mut self, before: &Self, config: &ProjectConfig, kept: Option<SessionId>) {
-        let gained = self.has_second_factor() && !before.has_second_factor();
         // The change may have ended all sessions already, for example if it also sets a password.
         let is_unended = self.session_epoch == before.session_epoch;
-        if gained && is_unended && self.must_prove_two_factors(config) {
+        if self.gained_app(before) && is_unended && self.must_prove_two_factors(config) {
             self.end_sessions(kept);
         }
     }
