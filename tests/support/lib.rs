@@ -332,6 +332,7 @@ fn settings(limits: Limits) -> Settings {
         site_url: "https://site.example".to_owned(),
         secret: "a deployment secret for tests alone".to_owned().into(),
         origin_secret: None,
+        allows_direct: false,
         trust_viewer_headers: true,
         access_token_life: std::time::Duration::from_secs(600),
         project_cache_seconds: 0,

@@ -35,6 +35,9 @@ pub struct Settings {
     /// Proves that a request came through the deployment's distribution; if absent,
     /// [`Self::trust_viewer_headers`] applies.
     pub origin_secret: Option<SecretString>,
+    /// Whether functions with an [`Self::origin_secret`] also answer requests that did not come
+    /// through the distribution.
+    pub allows_direct: bool,
     /// Lifetime of an access token, 20 seconds to one hour.
     pub access_token_life: Duration,
     /// For how many seconds each process remembers a project and its key, 0 to 10. A revoked key,
@@ -96,6 +99,7 @@ impl Settings {
             site_url,
             secret,
             origin_secret: variable("GATELET_ORIGIN_SECRET").map(Into::into),
+            allows_direct: variable("GATELET_ALLOWS_DIRECT").as_deref() == Some("on"),
             access_token_life: access_token_life()?,
             project_cache_seconds: project_cache_seconds(variable("GATELET_PROJECT_CACHE_SECONDS").as_deref().unwrap_or("0"))?,
             stage: variable("GATELET_STAGE"),

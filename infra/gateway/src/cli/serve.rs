@@ -289,6 +289,7 @@ fn settings(address: SocketAddr, secret: DeploymentSecret, options: &Options) ->
         api_url,
         secret,
         origin_secret: variable("GATELET_ORIGIN_SECRET").map(Into::into),
+        allows_direct: true,
         trust_viewer_headers: options.trust_viewer_headers,
         limits: settings::limits(&options.limits, variable)?,
         allow_private_issuers: settings::allow_private_issuers(),

@@ -98,6 +98,7 @@ impl Tools {
             api_url: url,
             secret: self.secret.clone(),
             origin_secret: None,
+            allows_direct: false,
             access_token_life: settings::access_token_life()?,
             project_cache_seconds: 0,
             limits: Limits::off(),

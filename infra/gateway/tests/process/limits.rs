@@ -42,6 +42,7 @@ fn function(first: &Gateway) -> Router {
         site_url: "http://localhost:9000".to_owned(),
         secret: "a deployment secret for tests alone".to_owned().into(),
         origin_secret: None,
+        allows_direct: false,
         trust_viewer_headers: false,
         access_token_life: Duration::from_secs(600),
         project_cache_seconds: 0,

@@ -85,10 +85,10 @@ fn came_through_distribution(headers: &HeaderMap, settings: &Settings) -> bool {
     headers.get("x-origin-secret").is_some_and(|given| given.as_bytes().ct_eq(secret.expose_secret().as_bytes()).into())
 }
 
-/// Whether a request bypassed the deployment's distribution, and thus its web ACL. Always `false`
-/// if the deployment has no origin secret.
+/// Whether a request bypassed the deployment's distribution, and thus its web ACL, without being
+/// allowed to. Always `false` if the deployment has no origin secret.
 pub fn went_past_distribution(headers: &HeaderMap, settings: &Settings) -> bool {
-    settings.origin_secret.is_some() && !came_through_distribution(headers, settings)
+    settings.origin_secret.is_some() && !settings.allows_direct && !came_through_distribution(headers, settings)
 }
 
 /// Parses `address:port`; CloudFront writes IPv6 addresses without brackets.

@@ -224,18 +224,24 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn requests_that_bypass_the_distribution_are_rejected() {
-        let app = log::tests::app_behind("the secret of the distribution");
-        let reached = async || KnownError::UserNotFound;
-        let build = || router(&app, Route::get("users-me-read", "/api/v1/users/me"), reached).with_state(app.clone());
-        for (secret, expected) in [(None, 403), (Some("another"), 403), (Some("the secret of the distribution"), 404)] {
+    async fn requests_that_bypass_the_distribution_are_rejected_unless_allowed() {
+        let [only, beside] = [false, true].map(|direct| log::tests::app_behind("the secret of the distribution", direct));
+        for (app, secret, expected) in [
+            (&only, None, 403),
+            (&only, Some("another"), 403),
+            (&only, Some("the secret of the distribution"), 404),
+            (&beside, None, 404),
+            (&beside, Some("another"), 404),
+        ] {
+            let reached = async || KnownError::UserNotFound;
+            let routes = router(app, Route::get("users-me-read", "/api/v1/users/me"), reached).with_state(app.clone());
             let event = include_str!("../../../../events/users/me-read.json");
             let mut request = lambda_http::request::from_str(event).expect("an event");
             request.headers_mut().remove("x-origin-secret");
             if let Some(secret) = secret {
                 request.headers_mut().insert("x-origin-secret", HeaderValue::from_static(secret));
             }
-            let answer = answer("users-me-read", app.clone(), build(), request).await.expect("an answer").0;
+            let answer = answer("users-me-read", app.clone(), routes, request).await.expect("an answer").0;
             assert_eq!(answer.status(), expected, "{secret:?}");
             if expected == 403 {
                 assert!(matches!(answer.body(), lambda_http::Body::Text(text) if text.contains("https://api.test")));

@@ -182,8 +182,9 @@ pub(crate) mod tests {
     }
 
     /// The app of a deployment whose distribution sends `secret`.
-    pub(crate) fn app_behind(secret: &str) -> App {
-        with_settings(Settings { origin_secret: Some(secret.to_owned().into()), ..settings("https://api.test", None) })
+    pub(crate) fn app_behind(secret: &str, allows_direct: bool) -> App {
+        let origin_secret = Some(secret.to_owned().into());
+        with_settings(Settings { origin_secret, allows_direct, ..settings("https://api.test", None) })
     }
 
     fn settings(api_url: &str, stage: Option<&str>) -> Settings {
@@ -192,6 +193,7 @@ pub(crate) mod tests {
             site_url: "https://site.test".to_owned(),
             secret: "a deployment secret of some length".to_owned().into(),
             origin_secret: None,
+            allows_direct: false,
             access_token_life: Duration::from_secs(600),
             project_cache_seconds: 0,
             limits: Limits::off(),
