@@ -164,12 +164,14 @@ impl Store {
         Ok(projects)
     }
 
-    /// Whether a team owns projects, which only teams of the project `internal` can: one Query.
+    /// Whether a team owns projects, which only teams of the project `internal` can: one Query, and
+    /// one read for each hundred projects, because a link to a project that is gone does not count.
     pub async fn owns_projects(&self, project: &ProjectId, team: TeamId) -> Result<bool, Error> {
-        Ok(project.is_internal() && !self.owned_ids(team).await?.is_empty())
+        Ok(project.is_internal() && !self.owned_projects(&[team]).await?.is_empty())
     }
 
-    /// Whether a user is the only member of a team that owns projects: two Queries.
+    /// Whether a user is the only member of a team that owns projects: two Queries and the reads of
+    /// [`Self::owns_projects`].
     pub async fn is_last_owner(&self, project: &ProjectId, team: TeamId, user: UserId) -> Result<bool, Error> {
         let (members, _) = self.members(project, team, None, 2).await?;
         Ok(members.iter().all(|member| member.user_id == user) && self.owns_projects(project, team).await?)
