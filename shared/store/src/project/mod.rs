@@ -27,6 +27,7 @@ use serde::{Deserialize, Serialize};
 use wire::id::{ProjectId, TeamId, UserId};
 
 use crate::client::Store;
+use crate::deletions::no_project_ending;
 use crate::error::Error;
 use crate::item::{Key, entity, integer, number, string};
 use crate::keys::{api_key_key, project_key};
@@ -102,9 +103,12 @@ impl Store {
         self.get(&project_key(id)).await?.map(ProjectRow::of).transpose()
     }
 
-    /// Creates a project with its first keys in one transaction.
+    /// Creates a project with its first keys in one transaction. [`Error::Conflict`] if its id or
+    /// a key is in use; with [`Ending`](crate::Label::Ending) if a deleted project with this id may
+    /// have data left.
     pub async fn create_project(&self, project: &Project, keys: &NewKeys) -> Result<(), Error> {
         let mut writes = create(project)?.to_vec();
+        writes.push(no_project_ending(&project.id));
         writes.extend(key_set::create(&project.id, keys)?);
         self.transact(writes).await
     }
