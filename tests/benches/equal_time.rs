@@ -50,6 +50,7 @@ impl World {
         for _ in 0..MAX_WRONG_PASSWORDS {
             app.app.store.count_wrong_password(app.project_id(), closed, Guess::SignIn).await.expect("counted");
         }
+        app.app.store.write(password::close(app.project_id(), closed)).await.expect("closed");
         Self { app, open }
     }
 

@@ -19,6 +19,15 @@ pub struct Recorder {
     plan: Mutex<Option<Plan>>,
     consumed: Mutex<Option<Consumed>>,
     trace: Mutex<Option<Trace>>,
+    meanwhile: Mutex<Option<Meanwhile>>,
+}
+
+/// What happens right after a call.
+struct Meanwhile {
+    operation: &'static str,
+    /// A part of the call's body.
+    part: String,
+    action: Box<dyn FnOnce() + Send>,
 }
 
 /// The time that a call takes while calls are measured, far above the precision of timers.
@@ -112,6 +121,17 @@ impl Recorder {
         *self.plan.lock().unwrap() = Some(Plan { fault, reads: true, after, times: 1 });
     }
 
+    /// Runs `action` once, right after the next `operation` whose body contains `part` and before
+    /// its caller gets the answer.
+    pub fn after_call(&self, operation: &'static str, part: String, action: impl FnOnce() + Send + 'static) {
+        *self.meanwhile.lock().unwrap() = Some(Meanwhile { operation, part, action: Box::new(action) });
+    }
+
+    /// Whether the action of [`Self::after_call`] has run.
+    pub fn has_acted(&self) -> bool {
+        self.meanwhile.lock().unwrap().is_none()
+    }
+
     /// Whether all injected faults have occurred.
     pub fn is_done(&self) -> bool {
         self.plan.lock().unwrap().is_none()
@@ -147,6 +167,11 @@ impl Observe for Recorder {
     }
 
     fn after(&self, operation: &str, body: &[u8], answer: &str) {
+        let is_it = |next: &mut Meanwhile| next.operation == operation && String::from_utf8_lossy(body).contains(&next.part);
+        let next = self.meanwhile.lock().unwrap().take_if(is_it);
+        if let Some(Meanwhile { action, .. }) = next {
+            action();
+        }
         let (mut consumed, mut trace) = (self.consumed.lock().unwrap(), self.trace.lock().unwrap());
         if consumed.is_none() && trace.is_none() {
             return;

@@ -31,9 +31,9 @@ use wire::problem::Problems;
 
 use crate::oauth::{kept_tokens, pending};
 use crate::passkeys::proof::{PasskeyProof, PasskeyResponse, ROUNDS};
-use crate::sign_in::notice;
 use crate::sign_in::second_factor_code::{SECOND_FACTOR_ERRORS, SecondFactorCode};
 use crate::sign_in::tokens::{NewSession, SignedInOrUp};
+use crate::sign_in::{notice, required_teams};
 
 pub const ROUTE: Route = Route::post("auth-mfa-sign-in", "/api/v1/auth/mfa/sign-in")
     .summary("Completes a sign-in with a code from the authenticator app, a recovery code or a passkey")
@@ -155,13 +155,14 @@ impl<'a> Completion<'a> {
         kept_tokens::of_completed(scope, self.attempt).await;
     }
 
-    fn answer(self, user: &User) -> SecondFactorSignedIn {
-        let signed_in = self.session.signed_in(&self.access.app, &self.access.project, user);
-        SecondFactorSignedIn {
+    async fn answer(self, mut user: User) -> Result<SecondFactorSignedIn, Error> {
+        required_teams::renew(&self.access.app, &self.access.project, &mut user).await?;
+        let signed_in = self.session.signed_in(&self.access.app, &self.access.project, &user);
+        Ok(SecondFactorSignedIn {
             signed_in: SignedInOrUp { signed_in, is_new_user: self.attempt.is_new_user },
             device_token: self.remembered.as_ref().map(|(token, _)| token.text()),
             device_expires_at_millis: self.remembered.map(|(_, device)| device.expires_at.as_millisecond()),
-        }
+        })
     }
 }
 
@@ -211,7 +212,7 @@ async fn by_code(
     writes.extend(failures.still_allowed());
     redeemed(given.redeem(access, &row, right, writes).await)?;
     completion.follow_up().await;
-    Ok(completion.answer(&row.user))
+    completion.answer(row.user).await
 }
 
 async fn by_passkey(app: &App, access: &Access<Client>, body: &MfaSignIn, given: &PasskeyResponse) -> Result<SecondFactorSignedIn, Error> {
@@ -232,6 +233,6 @@ async fn by_passkey(app: &App, access: &Access<Client>, body: &MfaSignIn, given:
         let writes = completion.writes(&proved.user, &body.code).await?;
         proof.redeem(&proved, &proved.user, writes).await?;
         completion.follow_up().await;
-        Ok(completion.answer(&proved.user))
+        completion.answer(proved.user.clone()).await
     })
 }

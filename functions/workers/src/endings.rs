@@ -3,6 +3,10 @@
 //!
 //! A step may be interrupted, or run in parallel with another step or a request. The table alone
 //! says what is left to delete.
+//!
+//! If a project with the noted id exists, for example because a backup was imported, nothing of it
+//! is deleted, and the note is removed: its data and what is left of the deleted project have the
+//! same keys, so they belong to the project that exists.
 
 use std::time::Duration;
 
@@ -64,11 +68,14 @@ async fn complete(app: &App, ending: &Ending, end: Instant) -> Result<bool, stor
 }
 
 /// Continues a deletion. Returns whether it is complete: nothing is left to delete and, for a
-/// project, no late write can follow.
+/// project, no late write can follow, or the project exists again.
 async fn work(app: &App, ending: &Ending, end: Instant) -> Result<bool, store::Error> {
     let (store, project, now) = (&app.store, &ending.project, app.clock.now());
     match ending.what {
         Ended::Project { since } => {
+            if store.project(project).await?.is_some() {
+                return Ok(true);
+            }
             let purge = store.purge_project(project, since, now, end).await?;
             Ok(purge == Purge::Nothing && now.duration_since(ending.begun_at) >= LATE_WRITES)
         }

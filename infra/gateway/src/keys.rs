@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use anyhow::{Context as _, anyhow, bail};
 use api::product::access::NO_KEY;
@@ -12,8 +13,11 @@ use model::project::key_set::NewKeys;
 use model::project::{KeyKind, Project, ProjectConfig};
 use secrecy::{ExposeSecret as _, SecretString};
 use store::Store;
+use store::deletions::Ended;
+use store::project::deletion::Purge;
 use store::project::{ProjectRow, key_set};
 use store::record::BySystem;
+use tokio::time::Instant;
 use wire::clock::Clock;
 use wire::entropy::Entropy;
 use wire::environment::variable;
@@ -31,6 +35,9 @@ pub struct Keys {
 }
 
 const PROJECT_ID: &str = "GATELET_PROJECT_ID";
+/// How long one pass over the data of a deleted project may take.
+const PURGE: Duration = Duration::from_secs(60);
+
 /// A project whose keys are saved. It determines the names of the variables that hold the keys in
 /// the environment and in `keys.env`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,10 +144,12 @@ impl Keys {
     }
 
     /// Creates the project with these keys, or adds to an existing project those of the keys that
-    /// it lacks. Returns whether the project is new.
+    /// it lacks. Returns whether the project is new. If a deleted project with the same id has data
+    /// left, deletes this first; nothing else may write to the table meanwhile.
     pub async fn install(&self, store: &Store, clock: &Clock, entropy: &Entropy) -> anyhow::Result<bool> {
         let now = clock.now();
         let Some(ProjectRow { project, .. }) = store.project(&self.project_id).await? else {
+            finish_deletion(store, &self.project_id, now).await?;
             let keys = self.set(entropy, "Made with the project", now);
             store.create_project(&first_project(&self.project_id, now), &keys).await?;
             return Ok(true);
@@ -170,6 +179,15 @@ impl Keys {
         }
         text
     }
+}
+
+/// Completes a pending deletion of a project with this id.
+async fn finish_deletion(store: &Store, id: &ProjectId, now: Timestamp) -> anyhow::Result<()> {
+    let Some(ending) = store.project_ending(id).await? else { return Ok(()) };
+    if let Ended::Project { since } = ending.what {
+        while store.purge_project(id, since, now, Instant::now() + PURGE).await? != Purge::Nothing {}
+    }
+    Ok(store.forget_ending(&ending).await?)
 }
 
 /// Warns if the data has other projects than the new one, because their keys were in a file that is

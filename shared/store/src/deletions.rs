@@ -13,7 +13,8 @@ use wire::id::{ProjectId, TeamId, UserId};
 
 use crate::client::Store;
 use crate::error::Error;
-use crate::item::{Key, entity, string};
+use crate::item::{Key, entity, integer, string};
+use crate::label::Label;
 use crate::write::Write;
 
 const PK: &str = "ENDINGS";
@@ -52,15 +53,24 @@ pub struct Ending {
     pub begun_at: Timestamp,
 }
 
+fn project_note_key(project: &ProjectId) -> Key {
+    Key::new(PK, format!("PROJECT#{project}"))
+}
+
+/// Fails the transaction while data of a deleted project with this id may be left, because the
+/// worker would delete that of a new project with it.
+pub(crate) fn no_project_ending(project: &ProjectId) -> Write {
+    Write::check(project_note_key(project), "attribute_not_exists(pk)").labelled(Label::Ending)
+}
+
 impl Ending {
     fn key(&self) -> Key {
         let project = &self.project;
-        let sk = match self.what {
-            Ended::Project { .. } => format!("PROJECT#{project}"),
-            Ended::Team { id } => format!("TEAM#{project}#{id}"),
-            Ended::User { id } => format!("USER#{project}#{id}"),
-        };
-        Key::new(PK, sk)
+        match self.what {
+            Ended::Project { .. } => project_note_key(project),
+            Ended::Team { id } => Key::new(PK, format!("TEAM#{project}#{id}")),
+            Ended::User { id } => Key::new(PK, format!("USER#{project}#{id}")),
+        }
     }
 
     /// Writes the note, replacing an earlier one of the same deletion.
@@ -98,8 +108,18 @@ impl Store {
         Ok(endings)
     }
 
-    /// Deletes the note of a deletion that is complete.
+    /// The note of the deletion of a project with this id.
+    pub async fn project_ending(&self, project: &ProjectId) -> Result<Option<Ending>, Error> {
+        self.get(&project_note_key(project)).await?.map(entity).transpose()
+    }
+
+    /// Deletes the note of a deletion that is complete. The note of a deletion that was started
+    /// later stays.
     pub async fn forget_ending(&self, ending: &Ending) -> Result<(), Error> {
-        self.write(Write::delete(ending.key())).await
+        let delete = Write::delete(ending.key()).on("d.begun_at = :begun");
+        match self.write(delete.value(":begun", integer(ending.begun_at.as_millisecond()))).await {
+            Ok(()) | Err(Error::Conflict(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 }

@@ -13,6 +13,8 @@ pub enum Label {
     Code,
     /// A count with a maximum.
     Count,
+    /// The note of a deletion, which must not exist.
+    Ending,
     /// An outbox entry, by its position among the entries of the transaction.
     Entry(usize),
     /// A membership that must exist.

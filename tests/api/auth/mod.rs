@@ -55,6 +55,7 @@ mod reseal;
 mod second_factor_of_every_way;
 mod second_factor_required;
 mod second_factor_sessions;
+mod second_factor_teams;
 mod session_delete_all;
 mod session_delete_current;
 mod session_list;

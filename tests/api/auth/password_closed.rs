@@ -4,11 +4,12 @@ use jiff::SignedDuration;
 use model::limit::{Limits, Rate, Rule};
 use model::user::User;
 use serde_json::{Value, json};
-use support::{Answer, SignedIn, TestApp};
+use support::{Answer, SignedIn, TestApp, refused};
 use wire::id::UserId;
 
 use super::assert_error;
 use super::oauth_callback::{TOKEN, ada, exchange_of, flow, parameter, start};
+use crate::stored::change_user;
 
 const SIGN_IN: &str = "/api/v1/auth/password/sign-in";
 const UPDATE: &str = "/api/v1/auth/password/update";
@@ -68,6 +69,25 @@ async fn after_a_hundred_guesses_the_account_is_locked_and_the_owner_notified() 
     let told = notices(&app).await;
     assert_eq!(told.len(), 1);
     assert!(told[0].0.text.contains("1 January 2026") && told[0].0.html.contains("reset it"), "{}", told[0].0.text);
+}
+
+#[tokio::test]
+async fn the_owner_is_notified_even_if_a_write_fails() {
+    for write in 0.. {
+        let app = TestApp::start().await;
+        let ada = app.sign_up(ADA).await;
+        change_user(&app, &ada, |user| user.wrong_passwords = 99).await;
+        app.recorder.break_writes(write, 1, refused("ValidationException"));
+        let answer = sign_in(&app, ADA, "wrong horse battery").await;
+        if !app.recorder.is_done() {
+            assert!(write > 1, "the account is not closed");
+            break;
+        }
+        assert_eq!(answer.status(), 500, "{write}");
+        guess(&app, ADA, 2).await;
+        assert_error(&sign_in(&app, ADA, RIGHT).await, 400, "EMAIL_PASSWORD_MISMATCH");
+        assert_eq!(notices(&app).await.len(), 1, "{write}");
+    }
 }
 
 #[tokio::test]

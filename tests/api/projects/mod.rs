@@ -23,6 +23,7 @@ mod metrics_counting;
 mod owned;
 mod owning_teams;
 mod providers;
+mod recreated;
 mod related_origins_read;
 mod sign_up_rules_stats;
 mod sign_up_rules_test;

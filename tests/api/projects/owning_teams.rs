@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use support::{Answer, TestApp};
+use wire::id::ProjectId;
 
 use crate::owners::{Owner, PROJECTS, with_token};
 
@@ -44,6 +45,39 @@ async fn a_team_cannot_be_deleted_while_it_owns_projects() {
     let owner = with_token(&app, &project, "admin", &ada.user.access_token);
     assert_eq!(owner.delete("/api/v1/internal/projects/current").await.status(), 200);
     assert_eq!(ada.caller().delete(&format!("/api/v1/teams/{other}")).await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_project_deleted_after_a_transfer_leaves_no_link_to_either_team() {
+    let app = TestApp::start().await;
+    let internal = app.internal_project().await;
+    let ada = Owner::sign_up(&app, &internal, "ada@example.com").await;
+    let id = ada.project("Notes").await;
+    let read = app.app.store.project(&ProjectId::parse(&id).unwrap()).await.unwrap().unwrap().project;
+    let other = ada.caller().post("/api/v1/teams", json!({ "display_name": "Other", "creator_user_id": "me" })).await.json();
+    let transfer = json!({ "project_id": id, "new_team_id": other["id"] });
+    assert_eq!(ada.caller().post("/api/v1/internal/projects/transfer", transfer).await.status(), 200);
+    app.app.store.end_project(&read, app.now()).await.unwrap();
+    let links: Vec<_> = app.table().into_keys().filter(|(pk, sk)| pk.starts_with("T#internal#") && sk.starts_with("PROJECT#")).collect();
+    assert_eq!(links, []);
+    let again = app.app.store.end_project(&read, app.now()).await;
+    assert!(matches!(again, Err(store::Error::Conflict(_))), "{again:?}");
+}
+
+#[tokio::test]
+async fn a_link_to_a_project_that_is_gone_does_not_count() {
+    let app = TestApp::start().await;
+    let internal = app.internal_project().await;
+    let ada = Owner::sign_up(&app, &internal, "ada@example.com").await;
+    let bob = Owner::sign_up(&app, &internal, "bob@example.com").await;
+    for owner in [&ada, &bob] {
+        let project = owner.project("Notes").await;
+        let key = json!({ "pk": { "S": format!("P#{project}") }, "sk": { "S": "PROJECT" } });
+        let delete = json!({ "TableName": gateway::engine::TABLE, "Key": key });
+        app.database().delete_item(serde_json::from_value(delete).unwrap()).unwrap();
+    }
+    assert_eq!(ada.caller().delete(&membership(&ada, &ada)).await.status(), 200);
+    assert_eq!(bob.caller().delete(&team_path(&bob)).await.status(), 200);
 }
 
 #[tokio::test]

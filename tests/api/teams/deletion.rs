@@ -5,6 +5,7 @@ use model::permission::Grant;
 use model::team::{Member, Team};
 use model::user::User;
 use serde_json::{Value, json};
+use store::team::deletion::Deletion;
 use store::team::membership::{self, MemberRow};
 use store::{team as teams, user};
 use support::{SignedIn, TestApp, refused};
@@ -46,6 +47,18 @@ async fn assert_is_gone(app: &TestApp, id: &str, users: &[String]) {
     for user in users.iter().step_by(37) {
         assert_eq!(app.server().get(&format!("/api/v1/users/{user}")).await.json()["selected_team_id"], Value::Null);
     }
+}
+
+#[tokio::test]
+async fn a_picture_uploaded_during_the_deletion_is_deleted_too() {
+    let app = TestApp::start().await;
+    let id = team(&app, "Engines", None).await;
+    let (store, project, id) = (&app.app.store, app.project_id(), TeamId::parse(&id).unwrap());
+    let first = store.doomed(project, id).await.unwrap();
+    let picture = json!({ "profile_image_url": "data:image/gif;base64,R0lGODlhAQABAAAAACw=" });
+    assert_eq!(app.server().patch(&format!("{TEAMS}/{id}"), picture).await.status(), 200);
+    assert_eq!(store.delete_team(project, id, None, first, app.now()).await.unwrap(), Deletion::Done);
+    assert_eq!(left(&app), []);
 }
 
 #[tokio::test]

@@ -1,19 +1,21 @@
 //! Finds out which of a user's teams require a second factor. Memberships are in items of their
 //! own, which the authentication of a request does not read. So these teams are noted in the user's
-//! item: when the user joins one, and here, when the user signs in or refreshes a token. This costs
-//! a read only in projects with such teams, and a write only if the teams of a user without a
-//! second factor have changed.
+//! item: when the user joins one, and here, when the user signs in or refreshes a token. They are
+//! noted for users with an authenticator app as well, so that they are known when the app is
+//! removed. This costs a read only in projects with such teams, and a write only if the teams of
+//! the user have changed.
 
 use std::collections::BTreeSet;
 
 use flows::App;
 use model::project::Project;
 use model::user::User;
-use store::user;
+use store::Error;
+use store::user::{self, UserRow};
 use wire::id::{TeamId, UserId};
 
 /// The user's teams that require a second factor; `None` if no team of the project does.
-pub(crate) async fn read(app: &App, project: &Project, user: UserId) -> Result<Option<BTreeSet<TeamId>>, store::Error> {
+async fn read(app: &App, project: &Project, user: UserId) -> Result<Option<BTreeSet<TeamId>>, Error> {
     let teams = &project.config.second_factor.required_of_teams;
     if teams.is_empty() {
         return Ok(None);
@@ -21,21 +23,41 @@ pub(crate) async fn read(app: &App, project: &Project, user: UserId) -> Result<O
     app.store.memberships_among(&project.id, user, teams).await.map(Some)
 }
 
-/// Notes the teams in the user's item, if they have changed and the user has no second factor.
-/// Without `teams`, changes nothing.
-pub(crate) async fn note(app: &App, project: &Project, user: &mut User, teams: Option<BTreeSet<TeamId>>) -> Result<(), store::Error> {
-    let Some(teams) = teams.filter(|teams| !user.has_second_factor() && user.second_factor_teams != *teams) else { return Ok(()) };
-    app.store.write_unrecorded(user::note_second_factor_teams(&project.id, user.id, &teams)?).await?;
-    user.second_factor_teams = teams;
+/// Reads the teams of a user, and notes them in the user's item if they have changed since `row`
+/// was read.
+///
+/// The user may join a team meanwhile, which is then noted already. So teams are only removed from
+/// an item that has not changed since it was read before the memberships; if it has, the next
+/// refresh removes them. Missing teams are added in any case, so that no change to the user at the
+/// same time prevents it.
+pub(crate) async fn note(app: &App, project: &Project, row: &mut UserRow) -> Result<(), Error> {
+    let (id, user) = (&project.id, &mut row.user);
+    let Some(teams) = read(app, project, user.id).await?.filter(|teams| *teams != user.second_factor_teams) else { return Ok(()) };
+    let missing: Vec<&TeamId> = teams.difference(&user.second_factor_teams).collect();
+    let write = if missing.is_empty() {
+        user::note_second_factor_teams(id, user.id, row.version, &teams)?
+    } else {
+        user::add_second_factor_teams(id, user.id, missing)
+    };
+    match app.store.write_unrecorded(write).await {
+        Ok(()) => user.second_factor_teams = teams,
+        Err(Error::Conflict(_)) => {}
+        Err(error) => return Err(error),
+    }
     Ok(())
 }
 
 /// Reads and notes the teams of a user who signs in. Called after the sign-in was written, and
 /// before its access token is made.
-pub(crate) async fn renew(app: &App, project: &Project, user: &mut User) -> Result<(), store::Error> {
-    if user.has_second_factor() {
+pub(crate) async fn renew(app: &App, project: &Project, user: &mut User) -> Result<(), Error> {
+    let teams = read(app, project, user.id).await?;
+    if teams.is_none_or(|teams| teams == user.second_factor_teams) {
         return Ok(());
     }
-    let teams = read(app, project, user.id).await?;
-    note(app, project, user, teams).await
+    // The sign-in has changed the user since it was read.
+    if let Some(mut row) = app.store.user(&project.id, user.id).await? {
+        note(app, project, &mut row).await?;
+        user.second_factor_teams = row.user.second_factor_teams;
+    }
+    Ok(())
 }

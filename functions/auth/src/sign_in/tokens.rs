@@ -130,16 +130,16 @@ pub(crate) fn access_token(app: &App, project: &Project, user: &User, session: &
 
 /// Exchanges a refresh token: records the use of the session and, if the session is live, of the
 /// user, and returns an access token. Only a live session counts as activity of the user, so this
-/// takes two round trips, and more for the first refresh of a day, a new place, or changed teams.
+/// takes two round trips, and more for the first refresh of a day, a new place, or in a project
+/// with teams that require a second factor.
 pub(crate) async fn refresh(app: &App, project: &Project, token: &SecretString, claim: TokenClaim, place: &Place) -> Result<String, Error> {
     let now = app.clock.now();
     let settings = &project.config.sessions;
     let idle_since = Session::idle_since(settings, now);
-    let ((), session, last_day, teams) = futures_util::try_join!(
+    let ((), session, last_day) = futures_util::try_join!(
         limits::by_secret(app, &project.id, Rule::Token, token),
         app.store.touch_session(&project.id, claim, idle_since, now),
         app.store.last_day(&project.id, claim.user_id),
-        required_teams::read(app, project, claim.user_id),
     )?;
     let session = session.ok_or(KnownError::RefreshTokenNotFoundOrExpired)?;
     let user = app.store.touch_user(&project.id, &session, now).await?;
@@ -154,7 +154,7 @@ pub(crate) async fn refresh(app: &App, project: &Project, token: &SecretString, 
     if session.place.as_ref() != Some(place) {
         app.store.note_place(&project.id, &session, place).await?;
     }
-    required_teams::note(app, project, &mut user.user, teams).await?;
+    required_teams::note(app, project, &mut user).await?;
     Ok(access_token(app, project, &user.user, &session))
 }
 

@@ -12,8 +12,8 @@ use flows::email::notice::{entry, facts, new_entry};
 use flows::limits::Failures;
 use model::outbox::Builtin;
 use model::trail::Event;
-use model::user::{MAX_WRONG_PASSWORDS, User};
-use store::user::password::Guess;
+use model::user::User;
+use store::user::password::{self, Guess};
 
 /// Counts a wrong password for the email address and, if the address has an account, for its user.
 pub(crate) async fn count(access: &Access<Client>, failures: &Failures<'_>, user: Option<&User>) -> Result<(), Error> {
@@ -25,15 +25,20 @@ pub(crate) async fn count(access: &Access<Client>, failures: &Failures<'_>, user
     let record = access.app.store.record_failure(user.map(|user| user.id), Event::SignInFailed);
     let Some(user) = user else { return Ok(tokio::try_join!(failures.count_nobody(), record).map(drop)?) };
     let count = access.app.store.count_wrong_password(&project.id, user.id, Guess::SignIn);
-    let (counted, ()) = tokio::try_join!(count, record)?;
-    // Of several concurrent requests, exactly one reaches this number, so one email is sent.
-    if let Some(closed) = counted.filter(|user| user.wrong_passwords == MAX_WRONG_PASSWORDS && user.password.is_some())
-        && let Some(channel) = closed.primary()
-    {
-        let now = access.app.clock.now();
-        let facts = facts(Some(&access.place), now);
-        let email = new_entry(&closed, channel.value.clone(), Builtin::PasswordClosed, facts, now);
-        access.app.store.write_unrecorded(entry(&access.app, project, email)?).await?;
+    let (is_counted, ()) = tokio::try_join!(count, record)?;
+    if is_counted { Ok(()) } else { close(access, user).await }
+}
+
+/// Closes an account to passwords and tells the owner. Of several concurrent requests, exactly one
+/// does, so one email is sent.
+async fn close(access: &Access<Client>, user: &User) -> Result<(), Error> {
+    let (app, now) = (&access.app, access.app.clock.now());
+    let address = user.primary().filter(|_| user.password.is_some()).map(|channel| channel.value.clone());
+    let email = address.map(|to| new_entry(user, to, Builtin::PasswordClosed, facts(Some(&access.place), now), now));
+    let email = email.map(|email| entry(app, &access.project, email)).transpose()?;
+    let close = password::close(&access.project.id, user.id);
+    match app.store.transact_unrecorded([close].into_iter().chain(email).collect()).await {
+        Ok(()) | Err(store::Error::Conflict(_)) => Ok(()),
+        Err(error) => Err(error.into()),
     }
-    Ok(())
 }

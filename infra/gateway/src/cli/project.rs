@@ -11,6 +11,7 @@ use model::project::patch::ProjectPatch;
 use model::project::view::AdminProject;
 use model::text::line;
 use model::trail;
+use store::Label;
 use store::project::ProjectRow;
 use store::project::deletion::Purge;
 use tokio::time::Instant;
@@ -136,6 +137,9 @@ async fn write_project(tools: &Tools, project: &Project, keys: &Keys, role: Role
     let create = tools.store.create_project(project, &set);
     match tools.recorded("gateway-project-create", project, Vec::new(), create).await {
         Ok(()) => print!("{}", keys.lines(role)),
+        Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Ending) => {
+            bail!("project {} is still being deleted; try again in a minute", project.id)
+        }
         Err(store::Error::Conflict(_)) => bail!("project {} already exists", project.id),
         Err(error) => return Err(error.into()),
     }

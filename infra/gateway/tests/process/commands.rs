@@ -122,6 +122,9 @@ async fn the_engine_is_served_to_other_processes() {
     assert_eq!(display_name(&first, &id).await, "Changed");
     assert_eq!(succeeds(&table(&["project", "delete", &id, "--confirm", &id])), format!("deleted {id}\n"));
     assert!(!succeeds(&table(&["project", "list"])).contains(&id));
+    // The worker checks again, a minute later, that nothing is left.
+    let early = fails(&table(&["project", "create", "Again", "--id", &id]));
+    assert!(early.contains("is still being deleted"), "{early}");
     assert!(fails(&table(&["project", "delete", &id, "--confirm", &id])).contains("does not exist"));
 
     // A gateway creates the project `internal` at its first start, so it already exists here. The

@@ -165,7 +165,7 @@ pub struct User {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_session: Option<SessionId>,
     /// The teams of the user whose members need a second factor, as noted when the user last joined
-    /// a team or, without an authenticator app, signed in or refreshed an access token.
+    /// a team, signed in or refreshed an access token.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub second_factor_teams: BTreeSet<TeamId>,
     /// The state of the account's change notices.

@@ -11,8 +11,12 @@
 //!
 //! A request that was admitted before the project ended, or by a process that remembers it, may
 //! still write. The final pass, which must find nothing, therefore happens at least a minute later
-//! ([`LATE_WRITES`]). Deleting costs 2 units for each KB; reading costs 1 unit for each 4 KB of a
-//! partition, and half a unit for each 4 KB of a list.
+//! ([`LATE_WRITES`]). Until then no project with the same id is created. Deleting costs 2 units for
+//! each KB; reading costs 1 unit for each 4 KB of a partition, and half a unit for each 4 KB of a
+//! list.
+//!
+//! The link from the owning team is deleted in the first transaction, on the condition that the
+//! owner is still the one that was read: a transfer moves the link.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -28,6 +32,7 @@ use tokio::time::Instant;
 use wire::id::{ProjectId, SessionId, TeamId};
 
 use crate::client::{MAX_WRITES, Store};
+use crate::contention::pause;
 use crate::deletions::{Ended, Ending};
 use crate::error::Error;
 use crate::item::{Item, Key, entity, key_of, string};
@@ -50,6 +55,8 @@ use crate::{record, session};
 /// How long a project may still be written to after its end: more than the time for which a process
 /// may remember the project plus the duration of a request.
 pub const LATE_WRITES: SignedDuration = SignedDuration::from_secs(60);
+/// How often ending a project is tried while its owner changes.
+const ROUNDS: u32 = 5;
 /// How many users, teams or partitions are processed in parallel.
 const SIDE_BY_SIDE: usize = 8;
 /// How many items of a list are read at once.
@@ -79,14 +86,34 @@ struct Purger<'a> {
 }
 
 impl Store {
-    /// Ends a project: deletes its item, and notes that a worker has to delete its data.
-    /// [`Error::Conflict`] if it has already ended.
+    /// Ends a project: deletes its item, and notes that a worker has to delete its data. If it has
+    /// another owner than when it was read, reads it again. [`Error::Conflict`] if it has already
+    /// ended, and [`Error::Contended`] if its owner kept changing.
     pub async fn end_project(&self, project: &Project, now: Timestamp) -> Result<(), Error> {
+        let (key, mut project) = (project_key(&project.id), project.clone());
+        for round in 0..ROUNDS {
+            pause(round).await;
+            let conflict = match self.end_of_owner(&project, now).await {
+                Err(Error::Conflict(conflict)) => conflict,
+                done => return done,
+            };
+            let found = self.get_many([key.clone()]).await?.entity(&key)?;
+            project = found.ok_or(Error::Conflict(conflict))?;
+        }
+        Err(Error::Contended)
+    }
+
+    /// Ends a project that still has the owner that was read.
+    async fn end_of_owner(&self, project: &Project, now: Timestamp) -> Result<(), Error> {
         let ending = Ending { project: project.id.clone(), what: Ended::Project { since: project.created_at }, begun_at: now };
-        let owner = project.owner_team_id.as_deref().and_then(|id| TeamId::parse(id).ok());
-        let gone = Write::delete(project_key(&project.id)).on("attribute_exists(pk)");
+        let owner = project.owner_team_id.as_deref();
+        let gone = Write::delete(project_key(&project.id));
+        let gone = match owner {
+            Some(owner) => gone.on("d.owner_team_id = :owner").value(":owner", string(owner)),
+            None => gone.on("attribute_exists(pk) AND attribute_not_exists(d.owner_team_id)"),
+        };
         let others = [Write::delete(line_key(&project.id)), ending.note()?];
-        let link = owner.map(|team| Write::delete(owned_key(team, &project.id)));
+        let link = owner.and_then(|id| TeamId::parse(id).ok()).map(|team| Write::delete(owned_key(team, &project.id)));
         record::on_end_of(project);
         self.transact([gone].into_iter().chain(others).chain(link)).await
     }

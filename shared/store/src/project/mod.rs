@@ -27,6 +27,7 @@ use serde::{Deserialize, Serialize};
 use wire::id::{ProjectId, TeamId, UserId};
 
 use crate::client::Store;
+use crate::deletions::no_project_ending;
 use crate::error::Error;
 use crate::item::{Key, entity, integer, number, string};
 use crate::keys::{api_key_key, project_key};
@@ -102,9 +103,12 @@ impl Store {
         self.get(&project_key(id)).await?.map(ProjectRow::of).transpose()
     }
 
-    /// Creates a project with its first keys in one transaction.
+    /// Creates a project with its first keys in one transaction. [`Error::Conflict`] if its id or
+    /// a key is in use; with [`Ending`](crate::Label::Ending) if a deleted project with this id may
+    /// have data left.
     pub async fn create_project(&self, project: &Project, keys: &NewKeys) -> Result<(), Error> {
         let mut writes = create(project)?.to_vec();
+        writes.push(no_project_ending(&project.id));
         writes.extend(key_set::create(&project.id, keys)?);
         self.transact(writes).await
     }
@@ -164,12 +168,14 @@ impl Store {
         Ok(projects)
     }
 
-    /// Whether a team owns projects, which only teams of the project `internal` can: one Query.
+    /// Whether a team owns projects, which only teams of the project `internal` can: one Query, and
+    /// one read for each hundred projects, because a link to a project that is gone does not count.
     pub async fn owns_projects(&self, project: &ProjectId, team: TeamId) -> Result<bool, Error> {
-        Ok(project.is_internal() && !self.owned_ids(team).await?.is_empty())
+        Ok(project.is_internal() && !self.owned_projects(&[team]).await?.is_empty())
     }
 
-    /// Whether a user is the only member of a team that owns projects: two Queries.
+    /// Whether a user is the only member of a team that owns projects: two Queries and the reads of
+    /// [`Self::owns_projects`].
     pub async fn is_last_owner(&self, project: &ProjectId, team: TeamId, user: UserId) -> Result<bool, Error> {
         let (members, _) = self.members(project, team, None, 2).await?;
         Ok(members.iter().all(|member| member.user_id == user) && self.owns_projects(project, team).await?)

@@ -2,12 +2,12 @@
 //!
 //! A team that owns projects is not deleted, because nobody could administer them any more. A team
 //! with few members is deleted in one transaction together with its members, on the condition that
-//! nobody has joined, and no project has come to the team, since it was read. A larger team is
-//! marked first: from then on it does not exist for anyone, and nobody can join or select it. Then
-//! its members are deleted in parallel transactions of maximum size, and the team itself last.
-//! After an interruption, the mark and a note remain, so that a worker completes the deletion
-//! ([`crate::deletions`]); repeating the request also resumes it. The remaining members show what
-//! is left to be deleted.
+//! since it was read nobody has joined, no project has come to the team, and nothing of the team,
+//! such as its picture, has changed. A larger team is marked first: from then on it does not exist
+//! for anyone, and nobody can join, select or change it. Then its members are deleted in parallel
+//! transactions of maximum size, and the team itself last. After an interruption, the mark and a
+//! note remain, so that a worker completes the deletion ([`crate::deletions`]); repeating the
+//! request also resumes it. The remaining members show what is left to be deleted.
 
 use std::time::Duration;
 
@@ -85,7 +85,7 @@ impl Store {
                 None if is_large => self.purge(project, &members, last).await,
                 row => {
                     let team = entity(item)?;
-                    self.transact(whole(project, &team, row.map(|row| row.joins), &members)).await
+                    self.transact(whole(project, &team, row.as_ref(), &members)).await
                 }
             };
             match step {
@@ -114,13 +114,17 @@ impl Store {
     }
 }
 
-/// Deletes a team with all its members, on the condition that its `joins` have not changed since
-/// the members were read.
-fn whole(project: &ProjectId, team: &Team, joins: Option<u64>, members: &[MemberRow]) -> Vec<Write> {
+/// Deletes a team with its picture and all its members, on the condition that nobody has joined or
+/// changed the team since `row` was read; `row` is `None` for a marked team.
+fn whole(project: &ProjectId, team: &Team, row: Option<&TeamRow>, members: &[MemberRow]) -> Vec<Write> {
     let delete = Write::delete(team_key(project, team.id));
-    let delete = match joins {
-        Some(joins) => delete.on("joins = :joins").value(":joins", integer(joins)).tallies(&Tally::teams(-1)),
-        // Nobody can join a marked team.
+    let delete = match row {
+        Some(row) => delete
+            .on("joins = :joins AND version = :version")
+            .value(":joins", integer(row.joins))
+            .value(":version", integer(row.version))
+            .tallies(&Tally::teams(-1)),
+        // Nobody can join or change a marked team.
         None => delete.on("attribute_exists(deleting)"),
     };
     let image = team.uploaded_image.as_ref().map(|image| profile_image::delete(project, team.id, image));

@@ -318,11 +318,5 @@ pub fn joins(project: &ProjectId, user: UserId) -> Write {
 /// Like [`joins`], for a team whose members need a second factor: also records the team in the
 /// user's item.
 pub fn joins_protected(project: &ProjectId, user: UserId, team: TeamId) -> Write {
-    let set = "SET version = version + :one, d.second_factor_teams = list_append(if_not_exists(d.second_factor_teams, :none), :team)";
-    Write::update(user_key(project, user), set)
-        .labelled(Label::User)
-        .on("attribute_exists(pk)")
-        .value(":one", integer(1))
-        .value(":none", AttributeValue::L(Vec::new()))
-        .value(":team", AttributeValue::L(vec![string(team.to_string())]))
+    user::add_second_factor_teams(project, user, [&team]).labelled(Label::User)
 }

@@ -27,6 +27,7 @@ mod upgrade;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use jiff::Timestamp;
 use model::email::Email;
 use model::email::category::Category;
@@ -148,7 +149,7 @@ pub(crate) fn in_epoch(epoch: u64) -> String {
 pub fn has_verified_email(project: &ProjectId, email: &Email, user: UserId) -> Write {
     Write::check(email_claim_key(project, email), "d.user_id = :user AND d.is_verified = :yes")
         .value(":user", string(user.to_string()))
-        .value(":yes", aws_sdk_dynamodb::types::AttributeValue::Bool(true))
+        .value(":yes", AttributeValue::Bool(true))
 }
 
 /// Records the time step of a code of an authenticator app of `user`. Each code is accepted once,
@@ -177,13 +178,28 @@ pub fn use_totp_step(project: &ProjectId, user: &User, app: &Authenticator, step
         .value(":one", integer(1)))
 }
 
-/// Records which of a user's teams require a second factor of their members. The version is
-/// incremented, so that no concurrent change to the user reverts the record.
-pub fn note_second_factor_teams(project: &ProjectId, user: UserId, teams: &BTreeSet<TeamId>) -> Result<Write, Error> {
-    Write::update(user_key(project, user), "SET d.second_factor_teams = :teams, version = version + :one")
+/// Records which of a user's teams require a second factor of their members; fails if the user has
+/// changed since `version`, for example by joining another such team. The version is incremented,
+/// so that no concurrent change to the user reverts the record.
+pub fn note_second_factor_teams(project: &ProjectId, user: UserId, version: u64, teams: &BTreeSet<TeamId>) -> Result<Write, Error> {
+    Write::update(user_key(project, user), "SET d.second_factor_teams = :teams, version = :new")
+        .on("version = :old")
+        .value(":old", integer(version))
+        .value(":new", integer(version + 1))
+        .entity(":teams", teams)
+}
+
+/// Records that more of a user's teams require a second factor of their members; fails if the user
+/// does not exist. The version is incremented, so that no concurrent change to the user reverts the
+/// record.
+pub fn add_second_factor_teams<'a>(project: &ProjectId, user: UserId, teams: impl IntoIterator<Item = &'a TeamId>) -> Write {
+    let teams = teams.into_iter().map(|team| string(team.to_string())).collect();
+    let set = "SET version = version + :one, d.second_factor_teams = list_append(if_not_exists(d.second_factor_teams, :none), :teams)";
+    Write::update(user_key(project, user), set)
         .on("attribute_exists(pk)")
         .value(":one", integer(1))
-        .entity(":teams", teams)
+        .value(":none", AttributeValue::L(Vec::new()))
+        .value(":teams", AttributeValue::L(teams))
 }
 
 /// Sets whether a user is unsubscribed from a category; fails if the user does not exist. The
@@ -230,7 +246,7 @@ pub(crate) fn take_email_claim(project: &ProjectId, email: &Email, claim: &Email
     Ok(write
         .on("d.user_id = :from AND d.is_verified = :no")
         .value(":from", string(from.to_string()))
-        .value(":no", aws_sdk_dynamodb::types::AttributeValue::Bool(false)))
+        .value(":no", AttributeValue::Bool(false)))
 }
 
 impl Store {

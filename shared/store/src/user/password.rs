@@ -8,7 +8,7 @@ use crate::client::Store;
 use crate::error::Error;
 use crate::item::integer;
 use crate::keys::user_key;
-use crate::user::{UserRow, in_epoch};
+use crate::user::in_epoch;
 use crate::write::Write;
 
 /// Replaces the hash of a user's password by `new`, another hash of the same password; fails if the
@@ -40,6 +40,17 @@ impl Guess {
     }
 }
 
+/// Counts the wrong password after which the account accepts no password at sign-in; fails unless
+/// one fewer is counted. Written together with the email that tells the owner, so that the account
+/// is never closed without it.
+pub fn close(project: &ProjectId, user: UserId) -> Write {
+    Write::update(user_key(project, user), "SET d.wrong_passwords = :most, version = version + :one")
+        .on("d.wrong_passwords = :last")
+        .value(":most", integer(MAX_WRONG_PASSWORDS))
+        .value(":last", integer(MAX_WRONG_PASSWORDS - 1))
+        .value(":one", integer(1))
+}
+
 /// Resets the count of wrong passwords after a correct one; fails if the count has since reached
 /// the number at which the account's password no longer works, or if the user has been deleted. The
 /// count may be absent: another request may have reset it and then written the user, and a count of
@@ -64,17 +75,22 @@ fn count_anew(project: &ProjectId, user: UserId, update: &'static str) -> Write 
 }
 
 impl Store {
-    /// Counts a wrong password and returns the user with the new count; `None` if the user no
-    /// longer exists. The version is incremented, so that no concurrent change to the user resets
-    /// the count.
-    pub async fn count_wrong_password(&self, project: &ProjectId, id: UserId, guess: Guess) -> Result<Option<User>, Error> {
+    /// Counts a wrong password. `false` if it was not counted, because the user no longer exists or
+    /// because it closes the account to passwords at sign-in ([`close`]). The version is
+    /// incremented, so that no concurrent change to the user resets the count.
+    pub async fn count_wrong_password(&self, project: &ProjectId, id: UserId, guess: Guess) -> Result<bool, Error> {
         let count = guess.attribute();
         let update =
             Write::update(user_key(project, id), format!("SET {count} = if_not_exists({count}, :none) + :one, version = version + :one"));
-        let update = update.on("attribute_exists(pk)").value(":none", integer(0)).value(":one", integer(1));
-        match update.send_returning(&self.client, &self.table).await {
-            Ok(item) => UserRow::of(item).map(|row| Some(row.user)),
-            Err(Error::Conflict(_)) => Ok(None),
+        let update = match guess {
+            Guess::SignIn => update
+                .on("attribute_exists(pk) AND (attribute_not_exists(d.wrong_passwords) OR d.wrong_passwords <> :last)")
+                .value(":last", integer(MAX_WRONG_PASSWORDS - 1)),
+            Guess::OldPassword => update.on("attribute_exists(pk)"),
+        };
+        match self.write_unrecorded(update.value(":none", integer(0)).value(":one", integer(1))).await {
+            Ok(()) => Ok(true),
+            Err(Error::Conflict(_)) => Ok(false),
             Err(error) => Err(error),
         }
     }
