@@ -16,6 +16,7 @@ use wire::clock::Clock;
 use wire::entropy::Entropy;
 use wire::environment::variable;
 
+use super::secret;
 use crate::aws::Aws;
 use crate::data::Data;
 use crate::engine::Engine;
@@ -68,10 +69,9 @@ impl Tools {
             None => {
                 let data = Data::existing(target.folder())?;
                 let engine = Engine::open(Some(&data.database()), &Entropy::system(), None).await?;
-                // The secret is chosen as in `serve`: if a gateway takes its secret from the
-                // environment, its folder has a different one or none.
-                let secret = variable("GATELET_SECRET").map(deployment_secret).transpose()?;
-                (engine.store(), secret.map_or_else(|| data.secret(&Entropy::system()), Ok)?)
+                let store = engine.store();
+                let secret = secret::of_folder(&data, &store, &Entropy::system()).await?;
+                (store, secret)
             }
         };
         Ok(Self { store, sealer: Sealer::new(&secret), secret, clock: Clock::system(), entropy: Entropy::system() })
