@@ -177,13 +177,15 @@ struct KeyRing {
 async fn install_keys(data: Option<&Data>, engine: &Engine, clock: &Clock, entropy: &Entropy) -> anyhow::Result<KeyRing> {
     let file = data.map(Data::keys_file);
     let saved = Saved::read(file.as_deref())?;
-    let (keys, internal) = (Keys::choose(&saved, entropy)?, Keys::choose_internal(&saved, entropy)?);
+    let (mut keys, mut internal) = (Keys::choose(&saved, entropy)?, Keys::choose_internal(&saved, entropy)?);
     keys.replace_saved(Role::First, &saved, &engine.store(), clock, entropy).await?;
+    keys.renew(Role::First, &engine.store(), clock.now(), entropy).await?;
     let is_new = keys.install(&engine.store(), clock, entropy).await?;
     if is_new && saved.is_empty() {
         warn_of_others(&engine.store(), &keys.project_id).await?;
     }
     internal.replace_saved(Role::Internal, &saved, &engine.store(), clock, entropy).await?;
+    internal.renew(Role::Internal, &engine.store(), clock.now(), entropy).await?;
     internal.install(&engine.store(), clock, entropy).await?;
     let page_key = PageKey::choose(&saved, entropy)?;
     if let Some(file) = &file {
