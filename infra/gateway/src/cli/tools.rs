@@ -43,6 +43,11 @@ pub(super) struct Target {
 }
 
 impl Target {
+    /// Whether the command names a data folder or a table, rather than a deployment.
+    pub(super) fn is_data(&self) -> bool {
+        self.api.is_none() && (self.table.is_some() || self.data.is_some())
+    }
+
     pub(super) fn folder(&self) -> &Path {
         self.data.as_deref().unwrap_or(Path::new(".gatelet"))
     }
