@@ -27,5 +27,6 @@ pub async fn handle(State(app): State<App>, access: Access<Server>, _: Input) ->
     let (deliveries, boost) = tokio::try_join!(app.store.deliveries(project, now), app.store.boost(project, now))?;
     let base = app.settings.mails_per_hour.unwrap_or(BASE_PER_HOUR);
     let stats = DeliveryStats::of(&deliveries, now);
-    Ok(Json(DeliveryInfo { stats, capacity: DeliveryCapacity::of(&stats, base).boosted(boost) }))
+    let capacity = DeliveryCapacity { is_limited: app.settings.mails_per_hour.is_some(), ..DeliveryCapacity::of(&stats, base) };
+    Ok(Json(DeliveryInfo { stats, capacity: capacity.boosted(boost) }))
 }

@@ -42,7 +42,7 @@ pub async fn handle(
     let changing = Changing { kind: DocumentKind::Template, id: path.id, if_match };
     optimistic!(ROUNDS, |round| {
         let row = changing.row(&access, round).await?;
-        let template = body.clone().apply(row.document.clone(), access.app.clock.now());
+        let template = body.clone().apply_to_template(row.document.clone(), access.app.clock.now());
         let template = template.map_err(|problems| ROUTE.schema_error(&problems))?;
         let rendered_html = html_of(&access, body.theme(), &template).await?;
         changing.write(&access, row, template).await?;

@@ -1,5 +1,5 @@
 //! `GET /api/v1/users/me/activity`: lists what happened to the account of the signed-in user,
-//! newest first, page by page.
+//! newest first, page by page. A page may be short or empty although more pages follow.
 //!
 //! Users see what happened, when, and from where. For a change by an administrator or a server,
 //! they see neither the place nor which administrator or server made it.
@@ -13,6 +13,7 @@ use api::product::{Access, Client, Input};
 use deserr::Deserr;
 use errors::{Error, ErrorCode};
 use jiff::Timestamp;
+use model::trail::Entry;
 use model::trail::view::Activity;
 use store::trail::list::TrailListing;
 use utoipa::ToSchema;
@@ -48,8 +49,10 @@ pub async fn handle(access: Access<Client>, Input { query, .. }: Input<Ignored, 
         read: limit + 1,
         now: access.app.clock.now(),
     };
-    // Each entry also names its user, so the result of the index is checked.
-    let page = access.app.store.trail(project, listing, |entry| entry.user_id == Some(user)).await?;
+    // Each entry also names its user, so the result of the index is checked. Without an event, for
+    // example after a change of the metadata, there is nothing to tell the user.
+    let tells = |entry: &Entry| entry.user_id == Some(user) && !entry.events.is_empty();
+    let page = access.app.store.trail(project, listing, tells).await?;
     let next_cursor = cursors.next(page.next.as_ref())?;
     Ok(Json(Page::new(page.rows.into_iter().map(|entry| Activity::of(entry, user)).collect(), next_cursor)))
 }

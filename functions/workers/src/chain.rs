@@ -33,15 +33,8 @@ pub(crate) async fn link(app: &App, project: &ProjectId) -> Result<usize, store:
 async fn step(app: &App, project: &ProjectId, linked: &mut usize) -> Result<(), store::Error> {
     let Some(row) = app.store.project(project).await? else { return Ok(()) };
     let (keys, now) = (TrailKeys::new(&app.settings.secret), app.clock.now());
-    let head = match app.store.trail_head(project).await? {
-        // Continuing would authenticate a forged head.
-        Some(head) if keys.verify(&head.of.text(project), &head.mac).is_none() => {
-            return Err(store::Error::Refused(format!(
-                "the head of the trail of {project} was tampered with, or made with another deployment secret: run `gateway audit verify`"
-            )));
-        }
-        head => head.map(|head| head.of),
-    };
+    // Continuing after a forged head would authenticate it.
+    let head = app.store.authentic_head(project, &keys).await?;
     let (known, start) = match &head {
         Some(head) => {
             let start = earlier(&head.watermark, OVERLAP);

@@ -239,8 +239,6 @@ export const texts = {
     removeTotpText: "The user then signs in without a second factor. First verify the identity of whoever requests this.",
     otp: "Signs in with emailed codes",
     otpHelp: "Off means that no emailed code signs this user in.",
-    passkeys: "Signs in with passkeys",
-    passkeysHelp: "Off means that no passkey signs this user in.",
     passkey: "Passkey",
     passkeysTitle: "Passkeys",
     noPasskey: "No passkeys.",
@@ -400,6 +398,11 @@ export const texts = {
     expired: "Expired",
     revoke: "Revoke",
     revokeText: "Requests with these keys fail from the next one on. This cannot be undone.",
+    revokeOwnText: (isSaved) =>
+      "Requests with these keys fail from the next one on, also those of this page. This cannot be undone. " +
+      (isSaved
+        ? "This browser loses the project until the gateway starts again and makes new keys."
+        : "This browser loses the project."),
     create: "Create keys",
     created: "New keys",
     createdText: "Copy these keys now: they are never shown again.",

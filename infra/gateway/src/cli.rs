@@ -17,6 +17,7 @@ mod metrics;
 mod pages;
 mod project;
 mod reseal;
+mod secret;
 mod serve;
 mod serving;
 mod team;

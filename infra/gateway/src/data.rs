@@ -154,24 +154,31 @@ impl Data {
         self.0.join(DYNAMODB)
     }
 
-    /// The deployment secret, created at the first start.
-    pub fn secret(&self, entropy: &Entropy) -> anyhow::Result<DeploymentSecret> {
-        let path = self.0.join(SECRET);
+    pub fn secret_file(&self) -> PathBuf {
+        self.0.join(SECRET)
+    }
+
+    /// The deployment secret; `None` before the first start.
+    pub fn secret(&self) -> anyhow::Result<Option<DeploymentSecret>> {
+        let path = self.secret_file();
         match std::fs::read_to_string(&path) {
-            Ok(text) => {
-                deployment_secret(text.trim().to_owned()).with_context(|| format!("cannot use the deployment secret in {}", path.display()))
-            }
+            Ok(text) => deployment_secret(text.trim().to_owned())
+                .map(Some)
+                .with_context(|| format!("cannot use the deployment secret in {}", path.display())),
             Err(error) if error.kind() == ErrorKind::NotFound && self.keys_file().exists() => Err(error).with_context(|| {
                 let path = path.display();
                 format!("the deployment secret of this data, {path}, is missing: restore the file, or set GATELET_SECRET to its content")
             }),
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                let secret = entropy.code();
-                write_private(&path, secret.expose_secret())?;
-                Ok(DeploymentSecret::new(secret))
-            }
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
         }
+    }
+
+    /// Creates the deployment secret and saves it.
+    pub fn new_secret(&self, entropy: &Entropy) -> anyhow::Result<DeploymentSecret> {
+        let secret = entropy.code();
+        write_private(&self.secret_file(), secret.expose_secret())?;
+        Ok(DeploymentSecret::new(secret))
     }
 }
 

@@ -130,6 +130,27 @@ impl Keys {
         Ok(())
     }
 
+    /// Makes new keys instead of those that are revoked or expired, which nobody could use, so that
+    /// the gateway's own pages work again. Keys that the environment sets are kept.
+    pub async fn renew(&mut self, role: Role, store: &Store, now: Timestamp, entropy: &Entropy) -> anyhow::Result<()> {
+        let id = &self.project_id;
+        let secrets = [&mut self.client, &mut self.server, &mut self.admin];
+        for ((name, kind), secret) in role.names().into_iter().zip(KeyKind::ALL).zip(secrets) {
+            match store.api_key(id, secret).await? {
+                Some(key) if !key.opens(kind, now) && variable(name).is_some() => tracing::warn!(
+                    "{name} in the environment is revoked, expired or of another kind, so project {id} does not accept it: set another \
+                     key, or unset the variable to use one that the gateway makes"
+                ),
+                Some(key) if !key.opens(kind, now) => {
+                    tracing::warn!("the saved {name} of project {id} was revoked or has expired: keys.env has a new one");
+                    *secret = new_key(entropy, kind);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     fn pairs(&self) -> [(KeyKind, SecretString); 3] {
         [
             (KeyKind::PublishableClient, self.client.clone()),

@@ -36,9 +36,11 @@ async fn a_user_sees_only_the_role_of_an_operator() {
     let ada = app.sign_up("ada@example.com").await;
     let path = format!("/api/v1/users/{}", ada.user_id);
     app.advance(SignedDuration::from_mins(1));
-    assert_eq!(app.server().patch(&path, json!({ "server_metadata": { "risk": "high" } })).await.status(), 200);
+    let change = json!({ "server_metadata": { "risk": "high" }, "otp_auth_enabled": false });
+    assert_eq!(app.server().patch(&path, change).await.status(), 200);
     app.advance(SignedDuration::from_mins(1));
-    assert_eq!(app.admin().patch(&path, json!({ "display_name": "A" })).await.status(), 200);
+    assert_eq!(app.admin().patch(&path, json!({ "otp_auth_enabled": true })).await.status(), 200);
+    app.advance(SignedDuration::from_mins(1));
 
     let found = activity(&app, &app.sign_in("ada@example.com").await).await;
     assert_eq!(each(&found[1..3], "actor"), ["administrator", "server"]);
@@ -56,7 +58,7 @@ async fn a_user_sees_only_the_role_of_an_operator() {
 async fn a_user_cannot_read_the_activity_of_others() {
     let app = TestApp::start().await;
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
-    rename(&app, &bob, "Bob").await;
+    wrong_password(&app, "bob@example.com").await;
     let of_bob = activity(&app, &bob).await;
     let of_ada = activity(&app, &ada).await;
     assert_eq!((of_ada.len(), of_bob.len()), (1, 2));
@@ -97,16 +99,20 @@ async fn a_recreated_account_does_not_see_its_predecessor_s_activity() {
 }
 
 #[tokio::test]
-async fn pages_list_every_entry_once() {
+async fn pages_list_every_entry_with_an_event_once() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for _ in 0..6 {
         app.advance(SignedDuration::from_hours(30));
+        wrong_password(&app, "ada@example.com").await;
+        // A change without an event is only in the project's list.
         rename(&app, &ada, "Ada").await;
+        rename(&app, &ada, "Lovelace").await;
     }
     let again = app.sign_in("ada@example.com").await;
     let all = activity(&app, &again).await;
     assert_eq!(all.len(), 8);
+    assert!(each(&all, "events").iter().all(|events| !events.as_array().unwrap().is_empty()));
     for limit in [1, 3, 7, 8] {
         assert_eq!(pages(&app.signed_in(&again), &format!("{ACTIVITY}?limit={limit}")).await.concat(), all);
     }

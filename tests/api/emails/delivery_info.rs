@@ -53,6 +53,9 @@ async fn a_project_that_has_sent_nothing_has_the_base_rate() {
     let capacity = &info["capacity"];
     assert_eq!((&capacity["penalty_factor"], &capacity["boost_multiplier"]), (&json!(1.0), &json!(1.0)));
     assert_eq!((&capacity["is_boost_active"], &capacity["boost_expires_at"]), (&json!(false), &Value::Null));
+    // Without a quota in the deployment, the rate limits nothing.
+    let limited = TestApp::start_sending(200).await;
+    assert_eq!((&capacity["is_limited"], &self::info(&limited).await["capacity"]["is_limited"]), (&json!(false), &json!(true)));
 }
 
 #[tokio::test]

@@ -38,6 +38,29 @@ async fn an_update_returns_the_html_of_the_template_in_its_theme() {
 }
 
 #[tokio::test]
+async fn new_html_of_a_built_in_template_replaces_its_text_too() {
+    let app = TestApp::start().await;
+    let text = async |body| {
+        let answer = patch(&app, SIGN_IN, body).await;
+        assert_eq!(answer.status(), 200, "{}", answer.text());
+        read(&app, "templates", SIGN_IN).await["text_source"].clone()
+    };
+    let ours = read(&app, "templates", SIGN_IN).await["text_source"].clone();
+    assert!(ours.as_str().unwrap().contains("variables.otp"), "{ours}");
+    assert_eq!(text(json!({ "subject_source": "Your code" })).await, ours);
+    assert_eq!(text(json!({ "tsx_source": "<p>Ihr Code: {{ variables.otp }}</p>" })).await, Value::Null);
+    let body = json!({ "email": "ada@example.com", "callback_url": "http://localhost:3000/x" });
+    assert_eq!(app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await.status(), 200);
+    let mail = app.last_mail("ada@example.com").await;
+    assert!(mail.0.text.starts_with("Ihr Code: ") && !mail.0.text.contains("Sign in to"), "{}", mail.0.text);
+    // A text of the project's own stays.
+    let own = json!("Code: {{ variables.otp }}");
+    assert_eq!(text(json!({ "text_source": own, "html_source": "<p>x</p>" })).await, own);
+    assert_eq!(text(json!({ "html_source": "<p>y</p>" })).await, own);
+    assert_eq!(text(json!({ "text_source": ours, "html_source": "<p>z</p>" })).await, ours);
+}
+
+#[tokio::test]
 async fn variables_of_a_template_have_placeholders() {
     let app = TestApp::start().await;
     let id = create(&app, "templates", json!({ "display_name": "Mine" })).await;

@@ -193,6 +193,56 @@ test("deleting a user requires the name, and Escape deletes nothing", async (t) 
   await assert.rejects(it.call("GET", `/users/${user.id}`), /404/);
 });
 
+test("passkeys are only deleted one by one, each after its name", async (t) => {
+  await it.started;
+  const user = await it.newUser();
+  const { page } = await it.open(t, `${it.home}/users/${user.id}?part=sign-in`);
+  await page.getByText("No passkeys.").waitFor();
+  const form = page.locator("form", { has: page.getByLabel("Signs in with emailed codes") });
+  for (const box of await form.getByRole("checkbox").all()) await box.setChecked(!(await box.isChecked()));
+  const saved = page.waitForRequest((request) => request.method() === "PATCH");
+  await form.getByRole("button", { name: "Save changes" }).click();
+  assert.deepEqual(Object.keys((await saved).postDataJSON()), ["otp_auth_enabled"]);
+});
+
+test("revoking the keys of this page says that the project is lost until a restart", async (t) => {
+  await it.started;
+  await it.call("POST", "/internal/api-keys", {
+    description: "Another admin",
+    expires_at_millis: Date.now() + 9e7,
+    has_publishable_client_key: false,
+    has_secret_server_key: false,
+    has_super_secret_admin_key: true,
+  });
+  const { page } = await it.open(t, `${it.home}/keys`);
+  const dialog = page.getByRole("dialog");
+  for (const [name, isOwn] of [
+    ["Another admin", false],
+    ["Made with the project", true],
+  ]) {
+    await page.getByRole("button", { name: `Revoke ${name}` }).click();
+    await dialog.waitFor();
+    assert.equal(/This browser loses the project/.test(await dialog.innerText()), isOwn, name);
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+  }
+});
+
+test("the outbox states a sending rate only where there is one", async (t) => {
+  await it.started;
+  const { page } = await it.open(t, `${it.home}/outbox`);
+  await heading(page, "Outbox");
+  const rate = page.getByText(/^This project may send/);
+  assert.equal(await rate.count(), 0);
+  await page.route("**/emails/delivery-info", async (route) => {
+    const answer = await route.fetch();
+    const info = await answer.json();
+    await route.fulfill({ response: answer, json: { ...info, capacity: { ...info.capacity, is_limited: true } } });
+  });
+  await page.reload();
+  await rate.waitFor();
+});
+
 test("every setting that the API can change has a field with the API's help", async () => {
   await it.started;
   const document = await (await fetch(`${it.gateway.url}/openapi.json`)).json();

@@ -31,8 +31,10 @@ export async function view(context) {
   const { api, projectId, session, refresh } = context;
   const revoke = async (set) => {
     const act = () => api.patch(path`/internal/api-keys/${set.id}`, { revoked: true });
-    if (await confirm({ title: t.keys.revoke, text: t.keys.revokeText, verb: t.keys.revoke, name: set.description || set.id, act }))
-      await refresh();
+    const local = session.local?.project_id === projectId ? session.local : null;
+    const isOwn = local && set.super_secret_admin_key?.last_four === local.super_secret_admin_key.slice(-4);
+    const text = isOwn ? t.keys.revokeOwnText(Boolean(local.keys_file)) : t.keys.revokeText;
+    if (await confirm({ title: t.keys.revoke, text, verb: t.keys.revoke, name: set.description || set.id, act })) await refresh();
   };
   return h(
     "div",

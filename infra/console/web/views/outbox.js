@@ -71,7 +71,7 @@ export async function view({ api, router, to }) {
       { class: "panels" },
       ["hour", "day", "week", "month"].map((name) => figure(m.outbox.sentIn[name], stats[name])),
     ),
-    h("p", { class: "muted small" }, m.outbox.capacity(capacity)),
+    capacity.is_limited && h("p", { class: "muted small" }, m.outbox.capacity(capacity)),
     list({
       api,
       router,

@@ -181,10 +181,8 @@ function factors(context, passkeys) {
         }),
     ),
     form({
-      fields: [
-        { name: "otp_auth_enabled", label: t.user.otp, type: "switch", help: t.user.otpHelp },
-        { name: "passkey_auth_enabled", label: t.user.passkeys, type: "switch", help: t.user.passkeysHelp },
-      ],
+      // Switching passkeys off would delete them without asking: the list below deletes each.
+      fields: [{ name: "otp_auth_enabled", label: t.user.otp, type: "switch", help: t.user.otpHelp }],
       values: user,
       ...saves(resource),
     }),

@@ -17,9 +17,9 @@ use wire::entropy::Entropy;
 use wire::environment::variable;
 
 use super::listen::{Listen, bind};
-use super::log;
 use super::serving::{Serving, stop_signal};
 use super::tools::Target;
+use super::{log, secret};
 use crate::content;
 use crate::data::Data;
 use crate::dynamodb::{self, Credentials};
@@ -104,7 +104,11 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     let data = folder.map(Data::create).transpose()?;
     let mut lock = data.as_ref().map(Data::lock).transpose()?;
     let (engine, was_shared) = open_engine(data.as_ref(), options.dynamodb_port.is_some(), &entropy).await?;
-    let settings = settings(address, secret(data.as_ref(), &entropy)?, &options)?;
+    let secret = match &data {
+        Some(data) => secret::checked(data, &engine.store(), &entropy).await?,
+        None => variable("GATELET_SECRET").map_or_else(|| Ok(DeploymentSecret::new(entropy.code())), settings::deployment_secret)?,
+    };
+    let settings = settings(address, secret, &options)?;
     if let Some(stale) = settings.security_contact.as_ref().and_then(|contact| contact.stale(clock.now())) {
         tracing::warn!("GATELET_SECURITY_EXPIRES {stale}");
     }
@@ -159,15 +163,6 @@ async fn open_engine(data: Option<&Data>, is_shared: bool, entropy: &Entropy) ->
     Ok((engine, was_shared))
 }
 
-/// The deployment secret: from the environment, from the data folder, or newly created.
-fn secret(data: Option<&Data>, entropy: &Entropy) -> anyhow::Result<DeploymentSecret> {
-    match (data, variable("GATELET_SECRET")) {
-        (_, Some(secret)) => Ok(settings::deployment_secret(secret)?),
-        (Some(data), None) => data.secret(entropy),
-        (None, None) => Ok(DeploymentSecret::new(entropy.code())),
-    }
-}
-
 /// The keys of a gateway: of the first project, of `internal`, and of the pages.
 struct KeyRing {
     keys: Keys,
@@ -182,13 +177,15 @@ struct KeyRing {
 async fn install_keys(data: Option<&Data>, engine: &Engine, clock: &Clock, entropy: &Entropy) -> anyhow::Result<KeyRing> {
     let file = data.map(Data::keys_file);
     let saved = Saved::read(file.as_deref())?;
-    let (keys, internal) = (Keys::choose(&saved, entropy)?, Keys::choose_internal(&saved, entropy)?);
+    let (mut keys, mut internal) = (Keys::choose(&saved, entropy)?, Keys::choose_internal(&saved, entropy)?);
     keys.replace_saved(Role::First, &saved, &engine.store(), clock, entropy).await?;
+    keys.renew(Role::First, &engine.store(), clock.now(), entropy).await?;
     let is_new = keys.install(&engine.store(), clock, entropy).await?;
     if is_new && saved.is_empty() {
         warn_of_others(&engine.store(), &keys.project_id).await?;
     }
     internal.replace_saved(Role::Internal, &saved, &engine.store(), clock, entropy).await?;
+    internal.renew(Role::Internal, &engine.store(), clock.now(), entropy).await?;
     internal.install(&engine.store(), clock, entropy).await?;
     let page_key = PageKey::choose(&saved, entropy)?;
     if let Some(file) = &file {

@@ -1,4 +1,7 @@
-//! `gateway team …`: manages the teams of a project of a deployment.
+//! `gateway team …`: manages the teams of a project of a deployment, or, for its operator, the
+//! members of teams on the data.
+
+mod data;
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
@@ -12,10 +15,11 @@ use super::deployment::output::{self, text, time};
 use super::deployment::{Administrator, Common, Listed, Of, One};
 use super::tools::Target;
 use crate::say::say;
+use data::Operator;
 
 #[derive(Subcommand)]
 pub(super) enum Command {
-    /// List teams
+    /// List teams: over the API, or with --data or --table those of the project `internal`
     List {
         /// Only teams whose name contains this text
         #[arg(long, value_name = "TEXT")]
@@ -31,9 +35,9 @@ pub(super) enum Command {
         #[command(flatten)]
         common: Common,
     },
-    /// Add a user to a team
+    /// Add a user to a team: over the API, or with --data or --table in the project `internal`
     Add(Membership),
-    /// Remove a user from a team
+    /// Remove a user from a team, likewise
     Remove(Membership),
     /// Delete a team, permanently
     Delete {
@@ -61,7 +65,12 @@ impl Command {
         match self {
             Self::List { query, listed } => {
                 let columns = |team: &Value| [text(&team["id"]), text(&team["display_name"]), time(&team["created_at_millis"])];
-                listed.print(target, ("/teams", &[("query", query)]), ["ID", "NAME", "CREATED"], columns).await
+                let heads = ["ID", "NAME", "CREATED"];
+                if target.is_data() {
+                    let teams = Operator::open(target, listed.of.project.as_deref()).await?.teams(query.as_deref(), listed.limit).await?;
+                    return listed.output.list(heads, teams, columns);
+                }
+                listed.print(target, ("/teams", &[("query", query)]), heads, columns).await
             }
             Self::Show(One { id, of }) => {
                 let path = path(&id)?;
@@ -72,6 +81,8 @@ impl Command {
                 let team = administrator.ask(Method::POST, "/teams", Some(&json!({ "display_name": name }))).await?;
                 output.done(&format!("created team {} ({name}) in {}", text(&team["id"]), administrator.place()), &team)
             }
+            Self::Add(it) if target.is_data() => it.operator(target).await?.add(parse_id(&it.team)?, &it.user).await,
+            Self::Remove(it) if target.is_data() => it.operator(target).await?.remove(parse_id(&it.team)?, &it.user).await,
             Self::Add(membership) => membership.change(target, Method::POST, "added", "to").await,
             Self::Remove(membership) => membership.change(target, Method::DELETE, "removed", "from").await,
             Self::Delete { id, of, confirm } => delete(target, &id, of, confirm).await,
@@ -88,6 +99,10 @@ fn path(id: &str) -> anyhow::Result<String> {
 }
 
 impl Membership {
+    async fn operator(&self, target: &Target) -> anyhow::Result<Operator> {
+        Operator::open(target, self.of.project.as_deref()).await
+    }
+
     async fn change(self, target: &Target, method: Method, done: &str, preposition: &str) -> anyhow::Result<()> {
         let team = parse_id(&self.team)?;
         let mut administrator = Administrator::required(target, self.of).await?;

@@ -16,6 +16,7 @@ use wire::clock::Clock;
 use wire::entropy::Entropy;
 use wire::environment::variable;
 
+use super::secret;
 use crate::aws::Aws;
 use crate::data::Data;
 use crate::engine::Engine;
@@ -42,6 +43,11 @@ pub(super) struct Target {
 }
 
 impl Target {
+    /// Whether the command names a data folder or a table, rather than a deployment.
+    pub(super) fn is_data(&self) -> bool {
+        self.api.is_none() && (self.table.is_some() || self.data.is_some())
+    }
+
     pub(super) fn folder(&self) -> &Path {
         self.data.as_deref().unwrap_or(Path::new(".gatelet"))
     }
@@ -68,10 +74,9 @@ impl Tools {
             None => {
                 let data = Data::existing(target.folder())?;
                 let engine = Engine::open(Some(&data.database()), &Entropy::system(), None).await?;
-                // The secret is chosen as in `serve`: if a gateway takes its secret from the
-                // environment, its folder has a different one or none.
-                let secret = variable("GATELET_SECRET").map(deployment_secret).transpose()?;
-                (engine.store(), secret.map_or_else(|| data.secret(&Entropy::system()), Ok)?)
+                let store = engine.store();
+                let secret = secret::of_folder(&data, &store, &Entropy::system()).await?;
+                (store, secret)
             }
         };
         Ok(Self { store, sealer: Sealer::new(&secret), secret, clock: Clock::system(), entropy: Entropy::system() })

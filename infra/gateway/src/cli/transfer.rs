@@ -151,7 +151,15 @@ impl Import {
         });
         let tally = put.buffer_unordered(PARALLEL).try_fold(Tally::default(), |tally, put| async { Ok(tally.with(put)) }).await?;
         bar.finish_and_clear();
-        tally.report(items)
+        tally.report(items)?;
+        if target.table.is_none() && !Data::existing(target.folder())?.secret_file().exists() {
+            let folder = target.folder().display();
+            say!(
+                "The deployment secret is not included: before the first start, copy the files `secret` and `keys.env` of the exported \
+                 gateway's folder to {folder}, or set GATELET_SECRET to the deployment's secret"
+            );
+        }
+        Ok(())
     }
 }
 

@@ -3,7 +3,10 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
-use crate::support::{Folder, Gateway, end_of, fails, run, succeeds, variable};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::support::{Folder, Gateway, end_of, fails, gateway, run, succeeds, variable};
 
 #[tokio::test]
 async fn a_second_gateway_names_the_holder_of_the_folder_and_exits() {
@@ -116,6 +119,46 @@ fn child_processes_of_a_shell_that_sourced_the_file_have_the_keys() {
     folder.write("data/keys.env", &saved.replace("export ", ""));
     drop(Gateway::start(&folder.data()));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), saved);
+}
+
+#[tokio::test]
+async fn revoked_saved_keys_are_replaced_at_the_next_start() {
+    let folder = Folder::new("revoked");
+    let names = ["GATELET_SECRET_SERVER_KEY", "GATELET_SUPER_SECRET_ADMIN_KEY"];
+    let saved = || std::fs::read_to_string(folder.path("data/keys.env")).unwrap();
+    let ask = async |gateway: &Gateway, method: Method, path: &str, body: Option<Value>| {
+        let (project, key) = (variable(&saved(), "GATELET_PROJECT_ID"), variable(&saved(), names[1]));
+        let headers = [("x-stack-project-id", &*project), ("x-stack-access-type", "admin"), ("x-stack-super-secret-admin-key", &*key)];
+        let answer = gateway.send(method, &format!("/api/v1/internal/{path}"), &headers, body).await;
+        (answer.status().as_u16(), answer.json::<Value>().await.unwrap())
+    };
+    let end = |gateway: Gateway| {
+        gateway.signal("INT");
+        gateway.wait().1
+    };
+    let first = Gateway::start(&folder.data());
+    let sets = ask(&first, Method::GET, "api-keys", None).await.1;
+    let path = format!("api-keys/{}", sets["items"][0]["id"].as_str().unwrap());
+    assert_eq!(ask(&first, Method::PATCH, &path, Some(json!({ "revoked": true }))).await.0, 200);
+    assert_eq!(ask(&first, Method::GET, "projects/current", None).await.0, 401);
+    let made = saved();
+    end(first);
+
+    // A key that the environment sets is not replaced.
+    let mut command = gateway(&["--data", &folder.data(), "--listen", "127.0.0.1:0"]);
+    let said = end(Gateway::spawn(command.env(names[1], variable(&made, names[1]))));
+    assert!(said.contains(&format!("the saved {} of project", names[0])), "{said}");
+    assert!(said.contains(&format!("{} in the environment is revoked", names[1])), "{said}");
+    assert_ne!(variable(&saved(), names[0]), variable(&made, names[0]));
+    assert_eq!(variable(&saved(), names[1]), variable(&made, names[1]));
+
+    let again = Gateway::start(&folder.data());
+    assert_eq!(ask(&again, Method::GET, "projects/current", None).await.0, 200);
+    let said = end(again);
+    assert!(said.contains(&format!("the saved {} of project", names[1])), "{said}");
+    let renewed = saved();
+    let said = end(Gateway::start(&folder.data()));
+    assert!(!said.contains("revoked") && saved() == renewed, "{said}");
 }
 
 /// Replaces the content of a file in the data folder, and returns the error that a gateway reports

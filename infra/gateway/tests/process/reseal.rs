@@ -48,6 +48,9 @@ async fn prepare(data: &str) -> String {
     wait_for_emails(&gateway, data, &project).await;
     let provider = r#"config.oauth_providers=[{"id":"github","client_id":"x","client_secret":"the-secret"}]"#;
     succeeds(&end_of(&mut with_secrets(data, &["project", "set", &project, provider], OLD, None)));
+    // The gateway links the audit trail before it exits.
+    gateway.signal("INT");
+    assert!(gateway.wait().0.success());
     project
 }
 
@@ -80,7 +83,8 @@ async fn after_resealing_the_new_secret_opens_everything() {
     let folder = Folder::new("reseal");
     let data = folder.data();
     let project = prepare(&data).await;
-    assert_eq!(sign_in(&start(&data, NEW), &project).await.0, 500, "the new secret must not open these yet");
+    let refused = |secret: &str| fails(&end_of(&mut with_secrets(&data, &["--listen", "127.0.0.1:0"], secret, None)));
+    assert!(refused(NEW).contains("GATELET_SECRET is not the one of this data"), "{}", refused(NEW));
     let reseal = |current: &str, previous: Option<&str>| end_of(&mut with_secrets(&data, &["reseal"], current, previous));
 
     let lost = fails(&reseal(NEW, None));
@@ -96,6 +100,7 @@ async fn after_resealing_the_new_secret_opens_everything() {
     let (status, signed_in) = sign_in(&start(&data, NEW), &project).await;
     assert_eq!(status, 200, "{signed_in}");
     assert!(fails(&reseal(OLD, None)).contains("2 sealed values"));
+    assert!(refused(OLD).contains("GATELET_SECRET is not the one of this data"), "{}", refused(OLD));
 }
 
 #[tokio::test]

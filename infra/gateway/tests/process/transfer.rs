@@ -95,3 +95,35 @@ async fn an_interrupted_transfer_resumes_and_existing_items_are_kept() {
     folder.write("export/items.jsonl", &items.replace(ADA, "eve@example.com"));
     assert!(fails(&run(&["import", "--from", &export, "--data", &copy])).contains("was modified or is damaged"));
 }
+
+#[tokio::test]
+async fn data_is_served_only_with_its_own_deployment_secret() {
+    let folder = Folder::new("transfer-secret");
+    let (data, export, copy) = (folder.data(), folder.path("export"), folder.path("copy"));
+    let first = Gateway::start(&data);
+    let project = first.line("Project");
+    let signed_up = first.client(&project, Method::POST, "/api/v1/auth/password/sign-up", Some(account())).await.1;
+    // The gateway links the audit trail before it exits.
+    first.signal("INT");
+    assert!(first.wait().0.success());
+    succeeds(&run(&["export", "--to", &export, "--data", &data]));
+    let imported = succeeds(&run(&["import", "--from", &export, "--data", &copy]));
+    assert!(imported.contains("copy the files `secret` and `keys.env`") && imported.contains(&copy), "{imported}");
+
+    let start = ["--data", &copy, "--port", "0"];
+    let file = Path::new(&copy).join("secret");
+    for command in [&start[..], &["project", "list", "--data", &copy]] {
+        let refused = fails(&run(command));
+        assert!(refused.contains("the deployment secret of this data is missing") && refused.contains(file.to_str().unwrap()), "{refused}");
+        assert!(!file.exists(), "{command:?} must not make another secret");
+    }
+    let wrong = "the deployment secret of another folder";
+    std::fs::write(&file, wrong).unwrap();
+    let refused = fails(&run(&start));
+    assert!(refused.contains(&format!("the deployment secret in {} is not the one of this data", file.display())), "{refused}");
+    let refused = fails(&end_of(gateway(&start).env("GATELET_SECRET", wrong)));
+    assert!(refused.contains("the deployment secret in GATELET_SECRET is not the one of this data"), "{refused}");
+    std::fs::copy(Path::new(&data).join("secret"), &file).unwrap();
+    works(&Gateway::start(&copy), &project, signed_up["refresh_token"].as_str().unwrap()).await;
+    assert!(!succeeds(&run(&["import", "--from", &export, "--data", &copy, "--overwrite"])).contains("secret"));
+}

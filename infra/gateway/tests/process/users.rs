@@ -67,6 +67,50 @@ async fn sign_up_at_internal_is_closed_until_the_operator_opens_it() {
     assert_eq!(internal(&memory, SIGN_UP, account("bob@example.com", PASSWORD)).await.0, 200);
 }
 
+fn as_user(token: &str) -> [(&str, &str); 3] {
+    [("x-stack-project-id", "internal"), ("x-stack-access-type", "client"), ("x-stack-access-token", token)]
+}
+
+#[tokio::test]
+async fn the_operator_adds_a_second_administrator_to_a_team() {
+    let folder = Folder::new("users-second");
+    let data = folder.data();
+    let gateway = Gateway::start(&data);
+    let command = |arguments: &[&str]| run(&[arguments, &["--data", &data]].concat());
+    let signed_in = async |email: &str| {
+        let printed = succeeds(&command(&["user", "create", email]));
+        let (status, user) = internal(&gateway, SIGN_IN, account(email, password(&printed))).await;
+        assert_eq!(status, 200, "{user}");
+        user["access_token"].as_str().unwrap().to_owned()
+    };
+    let (ada, bob) = (signed_in("ada@example.com").await, signed_in("bob@example.com").await);
+    let get = async |token: &str, path: &str| gateway.send(Method::GET, path, &as_user(token), None).await.json::<Value>().await.unwrap();
+    let team = get(&ada, "/api/v1/teams?user_id=me").await["items"][0]["id"].as_str().unwrap().to_owned();
+    let project = json!({ "display_name": "Notes", "owner_team_id": team });
+    assert_eq!(gateway.send(Method::POST, "/api/v1/internal/projects", &as_user(&ada), Some(project)).await.status(), 201);
+    let projects = async || get(&bob, "/api/v1/internal/projects").await["items"].as_array().unwrap().len();
+    assert_eq!(projects().await, 0);
+
+    let listed = succeeds(&command(&["team", "list"]));
+    assert!(listed.lines().count() == 3 && listed.contains(&team), "{listed}");
+    let found: Value = serde_json::from_str(&succeeds(&command(&["team", "list", "--query", "ADA", "--json"]))).unwrap();
+    assert_eq!((found.as_array().unwrap().len(), &found[0]["id"]), (1, &json!(team)));
+    assert_eq!(succeeds(&command(&["team", "list", "--limit", "1"])).lines().count(), 2);
+    succeeds(&command(&["team", "add", &team, "bob@example.com"]));
+    assert_eq!(projects().await, 1);
+    assert!(fails(&command(&["team", "add", &team, "bob@example.com"])).contains("is a member of team"));
+    assert!(fails(&command(&["team", "add", &team, "eve@example.com"])).contains("eve@example.com"));
+    let missing = "00000000-0000-4000-8000-000000000000";
+    assert!(fails(&command(&["team", "add", missing, "bob@example.com"])).contains("has no team"));
+    succeeds(&command(&["team", "remove", &team, "bob@example.com"]));
+    assert_eq!(projects().await, 0);
+    assert!(fails(&command(&["team", "remove", &team, "bob@example.com"])).contains("is not a member"));
+    let entries = succeeds(&command(&["audit", "export", "--project", "internal"]));
+    for operation in ["gateway-team-add", "gateway-team-remove"] {
+        assert!(entries.contains(operation), "{entries}");
+    }
+}
+
 /// Creates a user with a password from standard input.
 fn with_password(password: &str, arguments: &[&str]) -> Output {
     let mut command = Command::new("sh");

@@ -7,9 +7,10 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use uuid::{Uuid, uuid};
 use wire::id::DocumentId;
+use wire::problem::Problems;
 
 use crate::document::theme::DEFAULT_THEME;
-use crate::document::{DocumentKind, MailDocument};
+use crate::document::{DocumentKind, DocumentPatch, MailDocument};
 use crate::email::category::Category;
 use crate::outbox::{Builtin, Source};
 
@@ -26,6 +27,19 @@ pub struct Sources<'a> {
 
 /// The source of the default theme: MJML in which `{{ content }}` stands for the body of the email.
 pub const THEME: &str = include_str!("templates/theme.mjml");
+
+impl DocumentPatch {
+    /// The template with the change applied; fails if the HTML source is given twice. The built-in
+    /// text says the same as the built-in HTML, so new HTML replaces it too, unless the change sets
+    /// a text.
+    pub fn apply_to_template(self, mut template: MailDocument, now: Timestamp) -> Result<MailDocument, Problems> {
+        let has_html = self.html_source.is_some() || self.tsx_source.is_some();
+        if has_html && document(DocumentKind::Template, template.id).is_some_and(|ours| ours.text == template.text) {
+            template.text = None;
+        }
+        self.apply(template, now)
+    }
+}
 
 impl Builtin {
     /// Every built-in email.

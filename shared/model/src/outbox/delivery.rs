@@ -116,6 +116,8 @@ impl DeliveryStats {
 pub struct DeliveryCapacity {
     /// Emails per second.
     pub rate_per_second: f64,
+    /// Whether the rate is enforced; `false` in a deployment without a quota.
+    pub is_limited: bool,
     /// The factor of an active boost, otherwise 1.
     pub boost_multiplier: f64,
     /// The factor by which bounces and complaints reduce the rate: from 0.1 to 1, which is no
@@ -142,7 +144,14 @@ impl DeliveryCapacity {
         let average = stats.month.sent as f64 / (MONTH / HOUR) as f64;
         let penalty_factor = [stats.hour, stats.day, stats.week].iter().map(DeliveryCounts::penalty).fold(1.0, f64::min);
         let per_hour = ((base + 4.0 * average) * penalty_factor).max(base / 4.0);
-        Self { rate_per_second: per_hour / 3600.0, boost_multiplier: 1.0, penalty_factor, is_boost_active: false, boost_expires_at: None }
+        Self {
+            rate_per_second: per_hour / 3600.0,
+            is_limited: true,
+            boost_multiplier: 1.0,
+            penalty_factor,
+            is_boost_active: false,
+            boost_expires_at: None,
+        }
     }
 
     /// The rate in emails per hour.

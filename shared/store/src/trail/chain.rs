@@ -134,6 +134,16 @@ impl Store {
         self.get(&head_key(project)).await?.map(entity).transpose()
     }
 
+    /// The head of a project's chain; [`Error::Refused`] if these keys do not authenticate it.
+    pub async fn authentic_head(&self, project: &ProjectId, keys: &TrailKeys) -> Result<Option<Head>, Error> {
+        match self.trail_head(project).await? {
+            Some(head) if keys.verify(&head.of.text(project), &head.mac).is_none() => Err(Error::Refused(format!(
+                "the head of the trail of {project} was tampered with, or made with another deployment secret: run `gateway audit verify`"
+            ))),
+            head => Ok(head.map(|head| head.of)),
+        }
+    }
+
     /// Adds the link that follows `head`; [`Error::Conflict`] if another link already follows it.
     /// The same transaction adds `counters` to the project's figures.
     pub async fn add_link(&self, of: &Chain<'_>, link: Link, head: Option<&Head>, counters: &Counters) -> Result<Head, Error> {

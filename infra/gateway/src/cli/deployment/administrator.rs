@@ -24,7 +24,7 @@ const NAMED: usize = 5;
 pub(crate) struct Of {
     /// The project. Default: the only project that your teams own
     #[arg(long, value_name = "ID")]
-    project: Option<String>,
+    pub(crate) project: Option<String>,
 }
 
 /// An item of a project, by its id.
@@ -48,12 +48,12 @@ pub(crate) struct Common {
 #[derive(Args)]
 pub(crate) struct Listed {
     #[command(flatten)]
-    of: Of,
+    pub(crate) of: Of,
     /// How many items to print at most
     #[arg(long, value_name = "N", default_value_t = 100)]
-    limit: usize,
+    pub(crate) limit: usize,
     #[command(flatten)]
-    output: Output,
+    pub(crate) output: Output,
 }
 
 impl Listed {

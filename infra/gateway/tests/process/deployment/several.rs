@@ -35,9 +35,10 @@ async fn a_named_data_folder_is_used_in_spite_of_a_sign_in() {
     let by_variable = super::command(&folder, &["project", "list"]).env("GATELET_DATA", &data).output().unwrap();
     assert!(succeeds(&by_variable).contains(&own));
     succeeds(&run(&folder, &["user", "create", "bob@example.com", "--data", &data]));
+    assert_eq!(succeeds(&run(&folder, &["team", "list", "--data", &data])).lines().count(), 3, "the teams of Ada and Bob");
 
     // Commands that only work over the API reject a data folder.
-    for command in [["user", "list"], ["team", "list"], ["key", "list"], ["email", "list"], ["audit", "list"]] {
+    for command in [["user", "list"], ["key", "list"], ["email", "list"], ["audit", "list"]] {
         let said = fails(&run(&folder, &[&command[..], &["--data", &data]].concat()));
         assert!(said.contains("works over the API, not on a data folder"), "{said}");
     }

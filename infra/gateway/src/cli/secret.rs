@@ -1,0 +1,63 @@
+//! The deployment secret of a gateway. Data works only with the secret that sealed its values and
+//! authenticated its audit trails.
+
+use anyhow::{Context as _, bail};
+use crypto::deployment_secret::DeploymentSecret;
+use crypto::trail_keys::TrailKeys;
+use settings::deployment_secret;
+use store::{Error, Store};
+use wire::entropy::Entropy;
+use wire::environment::variable;
+
+use crate::data::Data;
+
+/// The deployment secret of a data folder: from the environment, from the folder, or newly created.
+/// Data that already has a secret elsewhere gets no new one.
+pub(super) async fn of_folder(data: &Data, store: &Store, entropy: &Entropy) -> anyhow::Result<DeploymentSecret> {
+    if let Some(secret) = variable("GATELET_SECRET") {
+        return Ok(deployment_secret(secret)?);
+    }
+    if let Some(secret) = data.secret()? {
+        return Ok(secret);
+    }
+    let missing = || format!("the deployment secret of this data is missing: {}", advice(data));
+    check(store, &DeploymentSecret::absent()).await.with_context(missing)?;
+    data.new_secret(entropy)
+}
+
+/// Like [`of_folder`]; fails if the secret is not the one of the data.
+pub(super) async fn checked(data: &Data, store: &Store, entropy: &Entropy) -> anyhow::Result<DeploymentSecret> {
+    let secret = of_folder(data, store, entropy).await?;
+    let source = if variable("GATELET_SECRET").is_some() { "GATELET_SECRET".to_owned() } else { data.secret_file().display().to_string() };
+    let wrong = || format!("the deployment secret in {source} is not the one of this data: {}", advice(data));
+    check(store, &secret).await.with_context(wrong)?;
+    Ok(secret)
+}
+
+fn advice(data: &Data) -> String {
+    let file = data.secret_file();
+    let file = file.display();
+    format!(
+        "copy the file `secret` of the folder that the data comes from to {file}, or set GATELET_SECRET to the secret; if the secret was \
+         replaced, this is the new one"
+    )
+}
+
+/// Fails if projects have an audit trail, but the secret authenticates none of them. A single
+/// forged trail does not keep the gateway from starting; `gateway audit verify` reports it.
+async fn check(store: &Store, secret: &DeploymentSecret) -> anyhow::Result<()> {
+    let keys = TrailKeys::new(secret);
+    let mut refused = None;
+    for project in store.projects().await? {
+        match store.authentic_head(&project.id, &keys).await {
+            Ok(Some(_)) => return Ok(()),
+            Ok(None) => {}
+            Err(Error::Refused(reason)) => refused = Some(reason),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    match refused {
+        Some(reason) => bail!(reason),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,93 @@
+//! `gateway team …` on a gateway's data or on a table, for the operator: above all for the teams of
+//! the project `internal`, which nobody administers over the API.
+
+use anyhow::{anyhow, bail};
+use flows::teams::joining;
+use model::email::Email;
+use model::project::Project;
+use model::team::Team;
+use model::user::User;
+use serde_json::{Value, json};
+use store::sharded::Listing;
+use store::team::membership;
+use store::{Error, Label};
+use wire::id::{TeamId, UserId};
+
+use super::super::input::project_id;
+use super::super::tools::{Target, Tools};
+use crate::say::say;
+
+/// The most items that one page of teams reads.
+const PAGE: usize = 100;
+
+/// A project, by default `internal`, and the tools to change its data.
+pub(super) struct Operator {
+    tools: Tools,
+    project: Project,
+}
+
+impl Operator {
+    pub(super) async fn open(target: &Target, project: Option<&str>) -> anyhow::Result<Self> {
+        let (tools, id) = (Tools::open(target).await?, project_id(project.unwrap_or("internal"))?);
+        let row = tools.store.project(&id).await?.ok_or_else(|| anyhow!("project {id} does not exist"))?;
+        Ok(Self { tools, project: row.project })
+    }
+
+    /// The first teams with this text in their name, in the order of creation.
+    pub(super) async fn teams(&self, query: Option<&str>, limit: usize) -> anyhow::Result<Vec<Value>> {
+        let query = query.map(str::to_lowercase);
+        let has = |team: &Team| query.as_ref().is_none_or(|query| team.display_name.to_lowercase().contains(query));
+        let (mut found, mut after) = (Vec::new(), None::<String>);
+        loop {
+            let listing = Listing { after: after.as_deref(), descending: false, limit: PAGE.min(limit - found.len()), read: PAGE };
+            let page = self.tools.store.team_page(&self.project.id, listing, has).await?;
+            found.extend(page.rows.iter().map(
+                |team| json!({ "id": team.id, "display_name": team.display_name, "created_at_millis": team.created_at.as_millisecond() }),
+            ));
+            after = page.next;
+            if after.is_none() || found.len() >= limit {
+                return Ok(found);
+            }
+        }
+    }
+
+    pub(super) async fn add(&self, team: TeamId, user: &str) -> anyhow::Result<()> {
+        let (Self { tools, project }, user) = (self, self.user(user).await?);
+        let join = tools.store.transact(joining(&tools.app()?, project, team, &user)?);
+        match tools.recorded("gateway-team-add", project, Vec::new(), join).await {
+            Ok(()) => {}
+            Err(Error::Conflict(conflict)) if conflict.is_of(Label::Team) => {
+                bail!("project {} has no team {team}: `gateway team list` shows the ids", project.id)
+            }
+            Err(Error::Conflict(conflict)) if conflict.is_of(Label::User) => bail!("user {} was deleted concurrently", user.id),
+            Err(Error::Conflict(_)) => bail!("user {} is a member of team {team} already", user.id),
+            Err(error) => return Err(error.into()),
+        }
+        say!("added user {} to team {team}", user.id);
+        Ok(())
+    }
+
+    pub(super) async fn remove(&self, team: TeamId, user: &str) -> anyhow::Result<()> {
+        let (Self { tools, project }, user) = (self, self.user(user).await?.id);
+        let row = tools.store.member(&project.id, team, user).await?;
+        let row = row.ok_or_else(|| anyhow!("user {user} is not a member of team {team} of project {}", project.id))?;
+        let remove = tools.store.transact(membership::remove(&project.id, &row));
+        tools.recorded("gateway-team-remove", project, Vec::new(), remove).await?;
+        say!("removed user {user} from team {team}");
+        Ok(())
+    }
+
+    /// The user with this id, or who signs in with this verified address.
+    async fn user(&self, text: &str) -> anyhow::Result<User> {
+        let id = &self.project.id;
+        let user = if let Ok(user) = UserId::parse(text) {
+            user
+        } else {
+            let Ok(email) = Email::parse(text) else { bail!("{text:?} is neither the id of a user nor an email address") };
+            let claim = self.tools.store.email_claim(id, &email).await?.filter(|claim| claim.is_verified);
+            claim.ok_or_else(|| anyhow!("no user of project {id} signs in with {email}, verified"))?.user_id
+        };
+        let row = self.tools.store.user(id, user).await?;
+        Ok(row.ok_or_else(|| anyhow!("project {id} has no user {user}"))?.user)
+    }
+}
