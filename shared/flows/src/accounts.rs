@@ -83,11 +83,11 @@ pub async fn change_read(
     })?
 }
 
-/// Like [`change_read`], on behalf of the caller of `context`. The caller's access is checked
-/// again at each attempt. The owner is notified of changes to how the user signs in. The first
+/// Like [`change_read`], on behalf of the caller of `context`. The caller's access is checked again
+/// at each attempt. The owner is notified of changes to how the user signs in. The first
 /// authenticator app counts as proved in the session in which it is set up, and ends the user's
-/// other sessions if the project requires two factors of the user. A client's change that invalidates codes for an unverified email address counts towards a
-/// rate limit.
+/// other sessions if the project requires two factors of the user. A client's change that
+/// invalidates codes for an unverified email address counts towards a rate limit.
 pub async fn change_as(
     context: &Context,
     row: UserRow,

@@ -142,8 +142,9 @@ impl Session {
     }
 
     /// The authentication methods of the session after the user authenticated again. The methods in
-    /// `amr` replace the earlier ones, except [`Amr::Mfa`], which a session keeps. A session in which
-    /// the user had proved nothing still stands on the server's word after a proof of one factor.
+    /// `amr` replace the earlier ones, except [`Amr::Mfa`], which a session keeps. A session in
+    /// which the user had proved nothing still stands on the server's word after a proof of one
+    /// factor.
     #[must_use]
     pub fn proved_again(&self, amr: &[Amr]) -> Vec<Amr> {
         if self.amr.is_empty() && !amr.contains(&Amr::Mfa) {

@@ -152,9 +152,9 @@ impl User {
         }
     }
 
-    /// Why the user is restricted in a session; `None` if the user is not. Beside a user who lacks a
-    /// required second factor, this is a user who has one but has not proved it in this session: a
-    /// session that began before the user's first app, or, for a user whose passkey counts as two
+    /// Why the user is restricted in a session; `None` if the user is not. Beside a user who lacks
+    /// a required second factor, this is a user who has one but has not proved it in this session:
+    /// a session that began before the user's first app, or, for a user whose passkey counts as two
     /// factors, a session that began with another credential.
     pub fn restricted_reason_in(&self, session: &Session, config: &ProjectConfig) -> Option<RestrictedReason> {
         let lacks_factor = || self.lacks_factor_in(session, config).then_some(RestrictedReason::SecondFactorRequired);
@@ -177,8 +177,8 @@ impl User {
     }
 
     /// If the project requires two factors of the user, and the user has gained an authenticator
-    /// app, ends all sessions but `kept`: the app lifts the restriction that the user had in each of
-    /// them. `kept` is the session in which the app was set up; `None` if a server did that.
+    /// app, ends all sessions but `kept`: the app lifts the restriction that the user had in each
+    /// of them. `kept` is the session in which the app was set up; `None` if a server did that.
     pub fn end_sessions_of_one_factor(&mut self, before: &Self, config: &ProjectConfig, kept: Option<SessionId>) {
         // The change may have ended all sessions already, for example if it also sets a password.
         let is_unended = self.session_epoch == before.session_epoch;
