@@ -25,26 +25,47 @@ pub(super) async fn of_folder(data: &Data, store: &Store, entropy: &Entropy) -> 
     data.new_secret(entropy)
 }
 
-/// Like [`of_folder`]; fails if the secret is not the one of the data.
-pub(super) async fn checked(data: &Data, store: &Store, entropy: &Entropy) -> anyhow::Result<DeploymentSecret> {
-    let secret = of_folder(data, store, entropy).await?;
+/// Like [`of_folder`]; fails if the secret is not the one of the data, unless that one `is_lost`.
+pub(super) async fn checked(data: &Data, store: &Store, entropy: &Entropy, is_lost: bool) -> anyhow::Result<DeploymentSecret> {
+    let secret = match of_folder(data, store, entropy).await {
+        Err(error) if is_lost => {
+            tracing::warn!("{error:#}: starting with a new one");
+            data.new_secret(entropy)?
+        }
+        secret => secret?,
+    };
     let source = if variable("GATELET_SECRET").is_some() { "GATELET_SECRET".to_owned() } else { data.secret_file().display().to_string() };
     let wrong = || format!("the deployment secret in {source} is not the one of this data: {}", advice(data));
-    check(store, &secret).await.with_context(wrong)?;
+    match check(store, &secret).await.with_context(wrong) {
+        Err(error) if is_lost => tracing::warn!("{error:#}"),
+        checked => checked?,
+    }
     Ok(secret)
+}
+
+/// Whether the secret of the environment or the folder is the one of the data; `true` if there is
+/// none yet, or no data that it could be compared with.
+pub(super) async fn fits(data: &Data, store: &Store) -> anyhow::Result<bool> {
+    let secret = match variable("GATELET_SECRET") {
+        Some(secret) => deployment_secret(secret)?,
+        None => data.secret()?.unwrap_or_else(DeploymentSecret::absent),
+    };
+    Ok(check(store, &secret).await.is_ok())
 }
 
 fn advice(data: &Data) -> String {
     let file = data.secret_file();
     let file = file.display();
     format!(
-        "copy the file `secret` of the folder that the data comes from to {file}, or set GATELET_SECRET to the secret; if the secret was \
-         replaced, this is the new one"
+        "copy the file `secret` of the folder that the data comes from to {file}, or set GATELET_SECRET to the secret; if you are \
+         replacing the secret, set GATELET_SECRET_PREVIOUS to the one before. If the secret is lost, start with --secret-lost: \
+         authenticator apps, providers' secrets and audit trails of the data stay unreadable"
     )
 }
 
-/// Fails if projects have an audit trail, but the secret authenticates none of them. A single
-/// forged trail does not keep the gateway from starting; `gateway audit verify` reports it.
+/// Fails if projects have an audit trail, but the secret authenticates none of them. So a forged
+/// trail does not keep the gateway from starting if another project has a trail; `gateway audit
+/// verify` reports it.
 async fn check(store: &Store, secret: &DeploymentSecret) -> anyhow::Result<()> {
     let keys = TrailKeys::new(secret);
     let mut refused = None;

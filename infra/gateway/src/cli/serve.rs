@@ -71,6 +71,10 @@ pub(super) struct Options {
     /// `GATELET_CONSOLE=on`
     #[arg(long)]
     console: bool,
+    /// Serve data whose deployment secret is lost, with another one. What the lost secret sealed or
+    /// signed stays unreadable: authenticator apps, providers' secrets, audit trails
+    #[arg(long)]
+    secret_lost: bool,
     /// Trust the viewer headers of a distribution without proof (for tests)
     #[arg(long, hide = true)]
     trust_viewer_headers: bool,
@@ -105,7 +109,7 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     let mut lock = data.as_ref().map(Data::lock).transpose()?;
     let (engine, was_shared) = open_engine(data.as_ref(), options.dynamodb_port.is_some(), &entropy).await?;
     let secret = match &data {
-        Some(data) => secret::checked(data, &engine.store(), &entropy).await?,
+        Some(data) => secret::checked(data, &engine.store(), &entropy, options.secret_lost).await?,
         None => variable("GATELET_SECRET").map_or_else(|| Ok(DeploymentSecret::new(entropy.code())), settings::deployment_secret)?,
     };
     let settings = settings(address, secret, &options)?;

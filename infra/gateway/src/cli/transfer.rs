@@ -21,6 +21,7 @@ use store::Store;
 use store::transfer::Put;
 use wire::entropy::Entropy;
 
+use super::secret;
 use super::tools::Target;
 use crate::aws::Aws;
 use crate::data::{Data, private, private_folder, write_private};
@@ -151,15 +152,17 @@ impl Import {
         });
         let tally = put.buffer_unordered(PARALLEL).try_fold(Tally::default(), |tally, put| async { Ok(tally.with(put)) }).await?;
         bar.finish_and_clear();
-        tally.report(items)?;
-        if target.table.is_none() && !Data::existing(target.folder())?.secret_file().exists() {
-            let folder = target.folder().display();
-            say!(
-                "The deployment secret is not included: before the first start, copy the files `secret` and `keys.env` of the exported \
-                 gateway's folder to {folder}, or set GATELET_SECRET to the deployment's secret"
-            );
+        if target.table.is_none() {
+            let data = Data::existing(target.folder())?;
+            if !data.secret_file().exists() || !secret::fits(&data, &store).await? {
+                let folder = target.folder().display();
+                say!(
+                    "The deployment secret is not included: before the next start, copy the files `secret` and `keys.env` of the exported \
+                     gateway's folder to {folder}, or set GATELET_SECRET to the deployment's secret"
+                );
+            }
         }
-        Ok(())
+        tally.report(items)
     }
 }
 

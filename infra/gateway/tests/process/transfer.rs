@@ -123,7 +123,13 @@ async fn data_is_served_only_with_its_own_deployment_secret() {
     assert!(refused.contains(&format!("the deployment secret in {} is not the one of this data", file.display())), "{refused}");
     let refused = fails(&end_of(gateway(&start).env("GATELET_SECRET", wrong)));
     assert!(refused.contains("the deployment secret in GATELET_SECRET is not the one of this data"), "{refused}");
+    let (lost, token) = (folder.path("lost"), signed_up["refresh_token"].as_str().unwrap());
+    succeeds(&run(&["import", "--from", &export, "--data", &lost]));
+    for _ in 0..2 {
+        // At the second start, the folder has another secret than the data.
+        works(&Gateway::spawn(gateway(&["--data", &lost, "--port", "0"]).arg("--secret-lost")), &project, token).await;
+    }
     std::fs::copy(Path::new(&data).join("secret"), &file).unwrap();
-    works(&Gateway::start(&copy), &project, signed_up["refresh_token"].as_str().unwrap()).await;
+    works(&Gateway::start(&copy), &project, token).await;
     assert!(!succeeds(&run(&["import", "--from", &export, "--data", &copy, "--overwrite"])).contains("secret"));
 }

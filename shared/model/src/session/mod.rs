@@ -49,7 +49,7 @@ pub struct Session {
     pub authenticated_at: Option<Timestamp>,
     /// How the user last authenticated, and [`Amr::Mfa`] if the user ever proved several factors in
     /// the session. Empty if the user proved nothing, as when a server created the session, and in
-    /// sessions of earlier versions until the user authenticates again.
+    /// sessions of earlier versions until the user proves two factors.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub amr: Vec<Amr>,
 }

@@ -1,5 +1,5 @@
 //! `gateway team …` on a gateway's data or on a table, for the operator: above all for the teams of
-//! the project `internal`, which nobody administers over the API.
+//! the project `internal`, which only their own members administer over the API.
 
 use anyhow::{anyhow, bail};
 use flows::teams::joining;
