@@ -14,8 +14,8 @@ tokio::task_local! {
 
 /// Answers a request in the context of its operation, if it has one, so that its calls are recorded
 /// as the operation's.
-pub(crate) async fn within<F: Future>(operation: Option<&'static str>, answer: F) -> F::Output {
-    OPERATION.scope(operation, answer).await
+pub(crate) fn within<F: Future>(operation: Option<&'static str>, answer: F) -> impl Future<Output = F::Output> {
+    OPERATION.scope(operation, Box::pin(answer))
 }
 
 /// Records a call to the table, if the run is recorded and an operation made the call.
