@@ -1,5 +1,5 @@
-//! The workers, which run only when a test calls them. The record of a run has what they do with the
-//! table.
+//! The workers, which run only when a test calls them. The record of a run has what they do with
+//! the table.
 
 use jiff::Timestamp;
 use wire::id::ProjectId;
