@@ -39,6 +39,8 @@ const SPARE: &[(&str, &str)] = &[
     ("Update U/SESSION: d.expires_at > :now", STILL),
     ("Update U/SESSION: d.last_used_at > :idle", STILL),
     ("Update U/USER: (attribute_not_exists(d.wrong_passwords) OR d.wrong_passwords < :most)", GUESSES),
+    ("Update U/USER: (attribute_not_exists(d.wrong_passwords) OR d.wrong_passwords <> :last)", GUESSES),
+    ("Update U/USER: attribute_exists(pk) AND (attribute_not_exists(d.wrong_passwords) OR d.wrong_passwords <> :last)", GUESSES),
     ("Update U/USER: attribute_exists(pk) AND (attribute_not_exists(d.wrong_passwords) OR d.wrong_passwords < :most)", GUESSES),
     (
         "Update U/USER: (d.session_epoch = :epoch OR d.kept_session = :session OR attribute_not_exists(d.session_epoch))",

@@ -42,15 +42,15 @@ fn roles_have_no_unused_permissions() {
     assert!(differ.is_empty(), "roles differ from the recorded actions:\n{}", differ.join("\n"));
 }
 
-/// Compares the permissions of the workers with the record. Tests of the worker of SES's reports
-/// invoke its function.
+/// Compares the permissions of the workers with the record, which lacks what a worker does in tasks
+/// of its own. Tests of the worker of SES's reports invoke its function.
 #[test]
 fn workers_may_do_what_they_do() {
     for worker in workers::ALL.iter().filter(|worker| !worker.table.is_empty() && worker.name != workers::MAIL_REPORTS.name) {
         let may: BTreeSet<String> = worker.table.iter().map(|action| format!("{action:?}")).collect();
         let lines = WHOLE_RUN.actions.lines().map(|line| line.split_once(' ').unwrap());
         let done: BTreeSet<String> = lines.filter(|(name, _)| *name == worker.name).map(|(_, action)| action.to_owned()).collect();
-        assert!(done.len() > 2, "{} was hardly recorded: {done:?}", worker.name);
+        assert!(!done.is_empty(), "{} was not recorded", worker.name);
         assert!(done.is_subset(&may), "{} lacks {:?}", worker.name, done.difference(&may));
     }
 }
