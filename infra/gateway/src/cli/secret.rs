@@ -27,8 +27,10 @@ pub(super) async fn of_folder(data: &Data, store: &Store, entropy: &Entropy) -> 
 
 /// Like [`of_folder`]; fails if the secret is not the one of the data, unless that one `is_lost`.
 pub(super) async fn checked(data: &Data, store: &Store, entropy: &Entropy, is_lost: bool) -> anyhow::Result<DeploymentSecret> {
+    // A secret that is there, but cannot be read or used, is not replaced.
+    let is_missing = variable("GATELET_SECRET").is_none() && !data.secret_file().exists();
     let secret = match of_folder(data, store, entropy).await {
-        Err(error) if is_lost => {
+        Err(error) if is_lost && is_missing => {
             tracing::warn!("{error:#}: starting with a new one");
             data.new_secret(entropy)?
         }
