@@ -16,6 +16,13 @@ impl TestApp {
         self.deliver_by(&self.inbox).await;
     }
 
+    /// Delivers emails and advances the clock, because emails that are delivered together arrive in
+    /// any order.
+    pub async fn deliver_until_next_second(&self) {
+        self.deliver().await;
+        self.advance(SignedDuration::from_secs(1));
+    }
+
     /// Runs the outbox worker with this sender until nothing is due.
     pub async fn deliver_by(&self, mailer: &impl Mailer) {
         let drained = workers::outbox::drain(&self.app, mailer, self.now() + SignedDuration::from_hours(1));

@@ -25,19 +25,13 @@ pub(super) async fn joined(app: &TestApp, session: &SignedIn, address: &str) {
     let channel = added(app, session, address).await;
     let code = verification_code(app, session, &channel, address).await;
     assert_eq!(verify(app, &code).await.status(), 200);
-    later(app).await;
-}
-
-/// Delivers emails and advances the clock, because emails of the same time arrive in any order.
-async fn later(app: &TestApp) {
-    app.deliver().await;
-    app.advance(SignedDuration::from_secs(1));
+    app.deliver_until_next_second().await;
 }
 
 pub(super) async fn removed(app: &TestApp, session: &SignedIn, address: &str) {
     let id = channel_id(app, &session.user_id, address).await;
     assert_eq!(app.signed_in(session).delete(&format!("{CHANNELS}/me/{id}")).await.status(), 200);
-    later(app).await;
+    app.deliver_until_next_second().await;
 }
 
 /// The owner's account, to which an intruder with a stolen session has added a verified address.
