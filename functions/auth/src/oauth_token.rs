@@ -223,12 +223,12 @@ pub async fn handle(
     let claim = Claim::of_client(project_id.clone(), secret.as_ref());
     // The key of a machine proves more than that of a client, so it is always read.
     let lookup = app.proofs.look_up(claim, grant.is_some(), app.clock.now());
-    let mut items = app.store.get_many(lookup.keys().chain(granted)).await?;
-    let Some(proof) = lookup.proof(&mut items)? else {
+    let items = app.store.get_many(lookup.keys().chain(granted)).await?;
+    let Some(proof) = lookup.proof(&items)? else {
         limits::unproved(&app, None, &caller.place).await?;
         return Err(invalid().into());
     };
-    let (project, key) = (&*proof.project, proof.key.as_ref());
+    let (project, key) = (&*proof.project, proof.key.as_deref());
     let scope = Scope { app: &app, project, place: &caller.place };
     let Some(grant) = grant else {
         return Ok(machine::exchange(scope, secret.as_ref(), key, invalid).await?);

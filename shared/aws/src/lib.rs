@@ -113,7 +113,8 @@ requests! { aws_sdk_dynamodb:
 pub trait InProcess: Debug + Send + Sync {
     /// What a call returns. `None` if the call must be made over HTTP, either because the service
     /// does not answer this operation in the process, or because the call fails and its error has
-    /// to come from an HTTP response.
+    /// to come from an HTTP response. An input can also be one that no operation of the SDK has
+    /// ([`Client::in_process`]).
     fn answer(&self, input: &Input) -> Option<Output>;
 }
 
@@ -135,6 +136,21 @@ impl Client {
     #[must_use]
     pub fn answered_by(self, service: Arc<dyn InProcess>) -> Self {
         Self { in_process: Some(service), ..self }
+    }
+
+    /// What the service in this process answers to a request that no operation of the SDK has;
+    /// otherwise the request.
+    pub fn in_process<R, A>(&self, request: R) -> Result<A, R>
+    where
+        R: Any + Debug + Send + Sync,
+        A: Any + Debug + Send + Sync,
+    {
+        let Some(service) = &self.in_process else { return Err(request) };
+        let input = Input::erase(request);
+        match service.answer(&input) {
+            Some(answer) => Ok(expected(answer.downcast())),
+            None => Err(expected(input.downcast())),
+        }
     }
 
     /// Makes a call. Neither limits its time nor retries it; the connector may do both.

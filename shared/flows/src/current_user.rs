@@ -113,10 +113,14 @@ pub fn keys(project: &ProjectId, claims: &Claims) -> [Key; 2] {
 /// session has ended. `items` must have been read with [`keys`].
 pub fn live_user(project: &Project, claims: &Claims, items: &Items, app: &App) -> Result<CurrentUser, Error> {
     let [user, session] = keys(&project.id, claims);
-    let row = items.get(&user).map(UserRow::of).transpose()?;
-    let session: Option<Session> = items.read(&session)?;
+    let row = items.read_as(&user, UserRow::of)?;
+    let session = items.read::<Session>(&session)?;
     let (settings, now) = (&project.config.sessions, app.clock.now());
-    let current = row.zip(session).map(|(row, session)| CurrentUser { row, session, allows: Allowed::ANYBODY });
+    let current = row.zip(session).map(|(row, session)| CurrentUser {
+        row: UserRow::clone(&row),
+        session: Session::clone(&session),
+        allows: Allowed::ANYBODY,
+    });
     let live = current.filter(|current| current.session.is_live(&current.row.user, settings, now));
     live.ok_or_else(|| expired(claims, None).into())
 }

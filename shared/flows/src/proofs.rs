@@ -32,7 +32,7 @@ pub struct Proof {
     /// The version of the project's item.
     pub project_version: u64,
     /// The key; absent if the claim has none, or one that does not exist.
-    pub key: Option<ApiKey>,
+    pub key: Option<Arc<ApiKey>>,
 }
 
 /// What a request claims: a project, an access level, and the digest of a key.
@@ -57,10 +57,10 @@ impl Claim {
         [project_key(&self.project)].into_iter().chain(key)
     }
 
-    fn stored(&self, items: &mut Items) -> Result<Option<Proof>, store::Error> {
-        let Some(row) = items.take(&project_key(&self.project)).map(ProjectRow::of).transpose()? else { return Ok(None) };
-        let key = self.key.as_ref().map(|key| items.entity(&key_key(&self.project, key))).transpose()?.flatten();
-        Ok(Some(Proof { project: Arc::new(row.project), project_version: row.version, key }))
+    fn stored(&self, items: &Items) -> Result<Option<Proof>, store::Error> {
+        let Some((project, project_version)) = ProjectRow::shared(items, &self.project)? else { return Ok(None) };
+        let key = self.key.as_ref().map(|key| items.read(&key_key(&self.project, key))).transpose()?.flatten();
+        Ok(Some(Proof { project, project_version, key }))
     }
 }
 
@@ -87,7 +87,7 @@ impl Lookup {
 
     /// The remembered proof, or else the project and the key as read, whether or not the key proves
     /// anything; `None` if the project does not exist.
-    pub fn proof(&self, items: &mut Items) -> Result<Option<Arc<Proof>>, store::Error> {
+    pub fn proof(&self, items: &Items) -> Result<Option<Arc<Proof>>, store::Error> {
         match &self.remembered {
             Some(proof) => Ok(Some(Arc::clone(proof))),
             None => Ok(self.claim.stored(items)?.map(Arc::new)),

@@ -19,6 +19,7 @@ use crate::item::{Item, Items, Key, key_of};
 use crate::label::Conflict;
 use crate::record::Turn;
 use crate::retry::Waits;
+use crate::row::Row;
 use crate::write::Write;
 
 /// Access to the table.
@@ -59,13 +60,16 @@ impl Store {
     /// Reads one item: one unit for each 4 KB, or no unit if the item is prefetched.
     pub(crate) async fn get(&self, key: &Key) -> Result<Option<Item>, Error> {
         match self.known.0.get(key) {
-            Some(found) => Ok(found.clone()),
+            Some(found) => Ok(found.as_ref().map(|row| row.item().clone())),
             None => self.get_now(key).await,
         }
     }
 
     /// Reads one item from the table, even if it is prefetched.
     pub(crate) async fn get_now(&self, key: &Key) -> Result<Option<Item>, Error> {
+        if let Ok(rows) = self.rows_here(vec![key.clone()]) {
+            return Ok(rows.into_iter().next().map(Row::into_item));
+        }
         let request = GetItemInput::builder().table_name(&self.table).set_key(Some(key.item())).consistent_read(true);
         Ok(self.ask(request).await?.item)
     }
@@ -98,27 +102,41 @@ impl Store {
     /// is read.
     pub async fn get_many(&self, keys: impl IntoIterator<Item = Key>) -> Result<Items, Error> {
         let with_known = |key: Key| {
-            let item = self.known.get(&key);
-            (key, item)
+            let row = self.known.0.get(&key).cloned().flatten();
+            (key, row)
         };
-        let mut found: HashMap<Key, Option<Item>> = keys.into_iter().map(with_known).collect();
-        let mut pending: Vec<Item> = found.keys().filter(|key| !self.known.0.contains_key(key)).map(Key::item).collect();
+        let mut found: HashMap<Key, Option<Arc<Row>>> = keys.into_iter().map(with_known).collect();
+        let unknown: Vec<Key> = found.keys().filter(|key| !self.known.0.contains_key(key)).cloned().collect();
+        for row in self.rows(unknown).await? {
+            if let Some(key) = key_of(row.item()) {
+                found.insert(key, Some(row));
+            }
+        }
+        Ok(Items(found))
+    }
+
+    async fn rows(&self, keys: Vec<Key>) -> Result<Vec<Arc<Row>>, Error> {
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        let keys = match self.rows_here(keys) {
+            Ok(rows) => return Ok(rows),
+            Err(keys) => keys,
+        };
+        let (mut rows, mut pending) = (Vec::new(), keys.iter().map(Key::item).collect::<Vec<_>>());
         let mut waits = Waits::new(&self.entropy);
         while !pending.is_empty() {
             let keys = KeysAndAttributes::builder().set_keys(Some(pending)).consistent_read(true).build();
             let keys = keys.map_err(|error| Error::Refused(error.to_string()))?;
             let mut answer = self.ask(BatchGetItemInput::builder().request_items(&self.table, keys)).await?;
-            for item in answer.responses.as_mut().and_then(|tables| tables.remove(&self.table)).unwrap_or_default() {
-                if let Some(key) = key_of(&item) {
-                    found.insert(key, Some(item));
-                }
-            }
+            let items = answer.responses.as_mut().and_then(|tables| tables.remove(&self.table)).unwrap_or_default();
+            rows.extend(items.into_iter().map(|item| Arc::new(Row::new(item))));
             pending = answer.unprocessed_keys.and_then(|mut tables| tables.remove(&self.table)).map(|rest| rest.keys).unwrap_or_default();
             if !pending.is_empty() && !waits.next().await {
                 return Err(Error::Unavailable("DynamoDB left reads unprocessed".to_owned()));
             }
         }
-        Ok(Items(found))
+        Ok(rows)
     }
 
     /// Writes at most [`MAX_WRITES`] items, all or none: two units for each KB of each item. If

@@ -37,6 +37,7 @@ pub mod provider;
 pub mod record;
 pub mod reseal;
 pub mod retry;
+pub mod row;
 pub mod session;
 pub mod sharded;
 pub mod table;

@@ -10,8 +10,6 @@
 //! whole token, which is compared in constant time; in a claim of an earlier version, the digest is
 //! part of the key.
 
-use std::collections::HashMap;
-
 use crypto::digest::Digest;
 use jiff::Timestamp;
 use model::place::Place;
@@ -25,6 +23,7 @@ use wire::id::{ProjectId, SessionId, UserId};
 use crate::client::Store;
 use crate::error::Error;
 use crate::item::{DIGEST, Item, Key, entity, integer, is_of_digest, string};
+use crate::row::ReadPage;
 use crate::write::Write;
 
 /// The session that a refresh token belongs to.
@@ -181,31 +180,25 @@ impl Store {
         limit: usize,
         keep: impl Fn(&Session) -> bool,
     ) -> Result<Page, Error> {
-        let last = start.map_or_else(|| "SESSION#~".to_owned(), |id| format!("SESSION#{id}"));
         let mut sessions: Vec<Session> = Vec::new();
-        let mut from: Option<Item> = None;
+        let mut read = ReadPage {
+            table: self.table.clone(),
+            pk: format!("U#{project}#{user}"),
+            first: "SESSION#".to_owned(),
+            last: start.map_or_else(|| "SESSION#~".to_owned(), |id| format!("SESSION#{id}")),
+            limit: i32::try_from(limit + 1).unwrap_or(i32::MAX),
+            after: None,
+        };
         loop {
-            let query = self
-                .query()
-                .key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last")
-                .set_expression_attribute_values(Some(HashMap::from([
-                    (":pk".to_owned(), string(format!("U#{project}#{user}"))),
-                    (":first".to_owned(), string("SESSION#")),
-                    (":last".to_owned(), string(last.clone())),
-                ])))
-                .scan_index_forward(false)
-                .consistent_read(true)
-                .limit(i32::try_from(limit + 1).unwrap_or(i32::MAX))
-                .set_exclusive_start_key(from);
-            let (items, next) = self.query_page(query).await?;
-            for item in items {
-                let session: Session = entity(item)?;
+            let page = self.page_down(read.clone()).await?;
+            for row in page.rows {
+                let session = row.shared(entity::<Session>)?;
                 if keep(&session) {
-                    sessions.push(session);
+                    sessions.push(Session::clone(&session));
                 }
             }
-            from = next;
-            if sessions.len() > limit || from.is_none() {
+            read.after = page.next;
+            if sessions.len() > limit || read.after.is_none() {
                 break;
             }
         }

@@ -26,9 +26,10 @@ pub(crate) fn device(
     (items, token): (&Items, Option<&DeviceToken>),
 ) -> Result<Option<Device>, store::Error> {
     let Some(token) = token.filter(|_| user.has_second_factor()) else { return Ok(None) };
-    let found: Option<Device> = items.read(&device_key(&project.id, user.id, token.id))?;
+    let found = items.read::<Device>(&device_key(&project.id, user.id, token.id))?;
     let (settings, now) = (&project.config.second_factor, app.clock.now());
-    Ok(found.filter(|device| device.has(token) && device.is_remembered(user, settings, now)))
+    let remembered = found.filter(|device| device.has(token) && device.is_remembered(user, settings, now));
+    Ok(remembered.map(|device| Device::clone(&device)))
 }
 
 /// Reads the device of a request, if it makes the second factor of `user` unnecessary. For a user

@@ -4,11 +4,9 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 
 use serde::Deserialize;
+use store::Key as ItemKey;
 use store::trail::chain;
 use wire::id::ProjectId;
-
-/// The partition key and the sort key of an item.
-pub(super) type ItemKey = (String, String);
 
 /// The items that a call may write.
 #[derive(Debug, PartialEq, Eq)]
@@ -74,7 +72,7 @@ struct Change<'a> {
 impl Change<'_> {
     fn key(&self) -> Option<ItemKey> {
         let key = self.key.as_ref().or(self.item.as_ref())?;
-        Some((key.pk.text.to_string(), key.sk.text.to_string()))
+        Some(ItemKey::new(key.pk.text.as_ref(), key.sk.text.as_ref()))
     }
 }
 
@@ -112,7 +110,7 @@ mod tests {
 
     #[test]
     fn the_items_of_a_write_are_those_whose_keys_it_has() {
-        let key = |sk: &str| ("A\"".to_owned(), sk.to_owned());
+        let key = |sk: &str| ItemKey::new("A\"", sk);
         let item = |sk: &str| format!(r#"{{"n":{{"M":{{"pk":{{"S":"x"}}}}}},"pk":{{"S":"A\""}},"sk":{{"S":"{sk}"}}}}"#);
         let (one, two) = (item("1"), item("2"));
         let cases = [

@@ -3,30 +3,28 @@
 //! twice.
 //!
 //! Only reads that succeed are answered here. A read that the engine refuses is repeated over the
-//! connector, so there is one place that turns the engine's errors into the client's. A read with
+//! connector, so there is one place that turns the engine's errors into the client's. A query with
 //! consumed capacity, parameters of earlier versions of DynamoDB, or unusual values, which only the
 //! engine's JSON interface reports or validates, is made only over the connector.
 //!
-//! Whole items of the table that were read recently are not read from the database again
+//! Rows and pages of the table that were read recently are not read from the database again
 //! (`recent`).
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
 use aws::{InProcess, Input, Output};
-use aws_sdk_dynamodb::operation::batch_get_item::{BatchGetItemInput, BatchGetItemOutput};
-use aws_sdk_dynamodb::operation::get_item::{GetItemInput, GetItemOutput};
 use aws_sdk_dynamodb::operation::query::{QueryInput, QueryOutput};
 use aws_sdk_dynamodb::primitives::Blob;
-use aws_sdk_dynamodb::types::{AttributeValue as Value, KeysAndAttributes as Keys};
+use aws_sdk_dynamodb::types::AttributeValue as Value;
 use dynoxide::Database;
 use dynoxide::actions::batch_get_item::{BatchGetItemRequest, KeysAndAttributes};
-use dynoxide::actions::get_item::GetItemRequest;
 use dynoxide::actions::query::QueryRequest;
 use dynoxide::types::AttributeValue;
+use store::Key;
+use store::row::{Page, ReadPage, ReadRows, Row, Rows};
 
-use super::calls::ItemKey;
 use super::feed::TABLE;
 use super::recent::{Found, Item, Recent};
 
@@ -39,94 +37,65 @@ pub(super) struct Direct {
     recent: Arc<Recent>,
 }
 
-/// The maximum number of keys in a batch. The engine refuses more.
-const MOST_KEYS: usize = 100;
-/// The maximum length of a sort key in bytes. Longer keys are left to the engine.
-const MOST_KEY_BYTES: usize = 1024;
-
 impl Direct {
     pub(super) fn new(database: Database, recent: Arc<Recent>) -> Self {
         Self { database, recent }
     }
 
-    fn get_item(&self, input: &GetItemInput) -> Option<GetItemOutput> {
-        if input.attributes_to_get.is_some() || input.return_consumed_capacity.is_some() {
-            return None;
-        }
-        let key = input.key.as_ref().and_then(whole_key);
-        let is_whole = input.projection_expression.is_none() && input.expression_attribute_names.is_none();
-        let key = key.filter(|_| is_whole && input.table_name.as_deref() == Some(TABLE) && self.recent.is_usable());
-        let unknown = match key.map(|key| self.recent.find(key)) {
-            Some(Found::Item(item)) => return Some(GetItemOutput::builder().set_item(Some(Item::clone(&item))).build()),
-            Some(Found::Unknown(unknown)) => Some(unknown),
-            None => None,
-        };
-        let request = GetItemRequest {
-            table_name: input.table_name.clone()?,
-            key: to_engine(input.key.as_ref()?)?,
-            consistent_read: input.consistent_read,
-            projection_expression: input.projection_expression.clone(),
-            expression_attribute_names: input.expression_attribute_names.clone(),
-            ..GetItemRequest::default()
-        };
-        let item = self.database.get_item(request).ok()?.item.map(to_client);
-        if let (Some(unknown), Some(item)) = (unknown, &item) {
-            self.recent.keep(unknown, item);
-        }
-        Some(GetItemOutput::builder().set_item(item).build())
+    /// Whether rows and pages of a table can be kept.
+    fn keeps(&self, table: &str) -> bool {
+        table == TABLE && self.recent.is_usable()
     }
 
-    fn batch_get_item(&self, input: &BatchGetItemInput) -> Option<BatchGetItemOutput> {
-        if input.return_consumed_capacity.is_some() {
-            return None;
+    /// The rows of the items that exist; `None` if the engine refuses the keys or does not process
+    /// all of them.
+    fn rows(&self, read: &ReadRows) -> Option<Rows> {
+        let keeps = self.keeps(&read.table);
+        let (mut rows, mut unknown) = (Vec::with_capacity(read.keys.len()), HashMap::new());
+        for key in &read.keys {
+            match keeps.then(|| self.recent.find(key)) {
+                Some(Found::Kept(row)) => rows.push(row),
+                Some(Found::Unknown(place)) => drop(unknown.insert(key.clone(), Some(place))),
+                None => drop(unknown.insert(key.clone(), None)),
+            }
         }
-        let tables = input.request_items.as_ref()?;
-        if let Some(keys) = whole_items(tables)
-            && self.recent.is_usable()
-        {
-            return self.items(keys);
+        if unknown.is_empty() {
+            return Some(Rows(rows));
         }
-        let tables = tables.iter();
-        let keys = tables.map(|(table, keys)| Some((table.clone(), keys_of(keys)?))).collect::<Option<_>>()?;
-        Some(found(self.batch(keys)?))
-    }
-
-    /// The items of each table with these keys; `None` if the engine refused the batch or did not
-    /// process all keys.
-    fn batch(&self, request_items: HashMap<String, KeysAndAttributes>) -> Option<HashMap<String, Vec<Item>>> {
-        let answer = self.database.batch_get_item(BatchGetItemRequest { request_items, ..BatchGetItemRequest::default() }).ok()?;
-        // The engine returns unprocessed keys as JSON even here.
+        // All reads are strongly consistent in the engine.
+        let keys = KeysAndAttributes { keys: unknown.keys().map(key_to_engine).collect(), ..KeysAndAttributes::default() };
+        let request = BatchGetItemRequest { request_items: HashMap::from([(read.table.clone(), keys)]), ..BatchGetItemRequest::default() };
+        let answer = self.database.batch_get_item(request).ok()?;
         if !answer.unprocessed_keys.is_empty() {
             return None;
         }
-        let items = |items: Vec<_>| items.into_iter().map(to_client).collect();
-        Some(answer.responses.into_iter().map(|(table, found)| (table, items(found))).collect())
+        for item in answer.responses.into_values().flatten() {
+            let row = Arc::new(Row::new(to_client(item)));
+            if let Some(place) = unknown.remove(&key_of(row.item())?).flatten() {
+                self.recent.keep(place, &row);
+            }
+            rows.push(row);
+        }
+        Some(Rows(rows))
     }
 
-    /// The items with these keys, which are distinct.
-    fn items(&self, keys: Vec<ItemKey>) -> Option<BatchGetItemOutput> {
-        let (mut items, mut unknown) = (HashMap::new(), HashMap::new());
-        for key in &keys {
-            match self.recent.find(key.clone()) {
-                Found::Item(item) => drop(items.insert(key.clone(), Item::clone(&item))),
-                Found::Unknown(item) => drop(unknown.insert(key.clone(), item)),
-            }
+    fn page(&self, read: &ReadPage) -> Option<Page> {
+        let place = match self.keeps(&read.table).then(|| self.recent.find_page(read)) {
+            Some(Found::Kept(page)) => return Some(page),
+            Some(Found::Unknown(place)) => Some(place),
+            None => None,
+        };
+        let answer = self.database.query(read_to_engine(read)?).ok()?;
+        let rows = answer.items?.into_iter().map(|item| Arc::new(Row::new(to_client(item)))).collect();
+        let next = match answer.last_evaluated_key {
+            Some(key) => Some(key_of(&to_client(key))?.sk),
+            None => None,
+        };
+        let page = Page { rows, next };
+        if let Some(place) = place {
+            self.recent.keep_page(place, &page);
         }
-        if !unknown.is_empty() {
-            let text = |name: &str, text: &String| (name.to_owned(), AttributeValue::S(text.clone()));
-            let keys = unknown.keys().map(|(pk, sk)| HashMap::from([text("pk", pk), text("sk", sk)])).collect();
-            // All reads are strongly consistent in the engine.
-            let keys = HashMap::from([(TABLE.to_owned(), KeysAndAttributes { keys, ..KeysAndAttributes::default() })]);
-            for item in self.batch(keys)?.into_values().flatten() {
-                let key = item_key(&item)?;
-                if let Some(unknown) = unknown.remove(&key) {
-                    self.recent.keep(unknown, &item);
-                }
-                items.insert(key, item);
-            }
-        }
-        let items = keys.iter().filter_map(|key| items.remove(key)).collect();
-        Some(found(HashMap::from([(TABLE.to_owned(), items)])))
+        Some(page)
     }
 
     fn query(&self, input: &QueryInput) -> Option<QueryOutput> {
@@ -175,52 +144,36 @@ impl fmt::Debug for Direct {
 
 impl InProcess for Direct {
     fn answer(&self, input: &Input) -> Option<Output> {
-        if let Some(input) = input.downcast_ref() {
-            return self.batch_get_item(input).map(Output::erase);
+        if let Some(read) = input.downcast_ref() {
+            return self.rows(read).map(Output::erase);
         }
-        if let Some(input) = input.downcast_ref() {
-            return self.query(input).map(Output::erase);
+        if let Some(read) = input.downcast_ref() {
+            return self.page(read).map(Output::erase);
         }
-        self.get_item(input.downcast_ref()?).map(Output::erase)
+        self.query(input.downcast_ref()?).map(Output::erase)
     }
 }
 
-/// The keys of a batch that reads only whole items of the table; `None` if it reads others, or if
-/// the engine could refuse it.
-fn whole_items(tables: &HashMap<String, Keys>) -> Option<Vec<ItemKey>> {
-    let keys = tables.get(TABLE).filter(|_| tables.len() == 1)?;
-    let is_whole = keys.attributes_to_get.is_none() && keys.projection_expression.is_none() && keys.expression_attribute_names.is_none();
-    let keys: Vec<ItemKey> = keys.keys.iter().filter(|_| is_whole).map(whole_key).collect::<Option<_>>()?;
-    let are_distinct = keys.iter().collect::<HashSet<_>>().len() == keys.len();
-    (1..=MOST_KEYS).contains(&keys.len()).then_some(keys).filter(|_| are_distinct)
+fn key_of(item: &Item) -> Option<Key> {
+    let part = |name: &str| item.get(name)?.as_s().ok().cloned();
+    Some(Key { pk: part("pk")?, sk: part("sk")? })
 }
 
-/// A key without other attributes.
-fn whole_key(key: &Item) -> Option<ItemKey> {
-    item_key(key).filter(|_| key.len() == 2)
+fn key_to_engine(key: &Key) -> HashMap<String, AttributeValue> {
+    [("pk", &key.pk), ("sk", &key.sk)].map(|(name, value)| (name.to_owned(), AttributeValue::S(value.clone()))).into()
 }
 
-/// The key of an item; `None` if the engine could refuse it.
-fn item_key(item: &Item) -> Option<ItemKey> {
-    let part = |name: &str| item.get(name)?.as_s().ok().filter(|text| !text.is_empty() && text.len() <= MOST_KEY_BYTES).cloned();
-    Some((part("pk")?, part("sk")?))
-}
-
-/// The answer with these items of each table.
-fn found(items: HashMap<String, Vec<Item>>) -> BatchGetItemOutput {
-    BatchGetItemOutput::builder().set_responses(Some(items)).set_unprocessed_keys(Some(HashMap::new())).build()
-}
-
-fn keys_of(keys: &Keys) -> Option<KeysAndAttributes> {
-    if keys.attributes_to_get.is_some() {
-        return None;
-    }
-    Some(KeysAndAttributes {
-        keys: keys.keys.iter().map(to_engine).collect::<Option<_>>()?,
-        projection_expression: keys.projection_expression.clone(),
-        expression_attribute_names: keys.expression_attribute_names.clone(),
-        consistent_read: keys.consistent_read,
-        ..KeysAndAttributes::default()
+fn read_to_engine(read: &ReadPage) -> Option<QueryRequest> {
+    let values = read.values().map(|(name, value)| (name.to_owned(), AttributeValue::S(value.to_owned())));
+    Some(QueryRequest {
+        table_name: read.table.clone(),
+        key_condition_expression: Some(ReadPage::CONDITION.to_owned()),
+        expression_attribute_values: Some(values.into()),
+        scan_index_forward: false,
+        limit: Some(usize::try_from(read.limit).ok()?),
+        exclusive_start_key: read.after.as_ref().map(|sk| key_to_engine(&Key::new(&read.pk, sk))),
+        consistent_read: Some(true),
+        ..QueryRequest::default()
     })
 }
 

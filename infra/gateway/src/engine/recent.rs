@@ -1,55 +1,67 @@
-//! The items that were read last, as the client receives them. The next read of such an item takes
-//! neither the database nor the parsing of its stored JSON.
+//! The rows and pages that were read last, as the store receives them. The next read of them takes
+//! neither the database nor the parsing of stored JSON, nor the deserialising of entities.
 //!
 //! Reads remain strongly consistent, because every write is announced. A write of this process
-//! removes its items before it begins. While it is under way, and if it began or ended while an
-//! item was being read, that item is not kept. Once another process begins to write ([`writers`]),
-//! reads go to the database until the write has ended, and all items are forgotten then.
+//! removes its rows, and the pages of their partitions, before it begins. While it is under way,
+//! and if it began or ended while a row was being read, that row is not kept. Once another process
+//! begins to write ([`writers`]), reads go to the database until the write has ended, and
+//! everything is forgotten then.
 //!
 //! [`writers`]: super::writers
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use hashlink::LruCache;
+use store::Key;
+use store::row::{Page, ReadPage, Row};
 
-use super::calls::{ItemKey, Written};
+use super::calls::Written;
 use super::writers::Writers;
 
 pub(super) type Item = HashMap<String, AttributeValue>;
 
-/// The maximum number of items. A user has about 6 KB in this form, a project about 15.
+/// The maximum number of rows. A user has about 6 KB in this form, a project about 15.
 const MOST: usize = 500;
-/// The size of the largest item that is kept, in bytes of memory; all items have 16 MB at most.
+/// The maximum number of pages, each of another partition.
+const MOST_PAGES: usize = 50;
+/// The size of the largest item that is kept, in bytes of memory; all rows have 16 MB at most.
 const LARGEST: usize = 32 << 10;
+/// The size of the largest page that is kept, in bytes of memory; all pages have 6.4 MB at most. A
+/// page of eleven sessions has about 40 KB.
+const LARGEST_PAGE: usize = 128 << 10;
 /// An estimate of what the allocator adds to each allocation, in bytes.
 const ALLOCATION: usize = 16;
-/// How long an item is kept. This bounds the effect of writes that nobody announces, such as those
-/// of a person who opens the file with another program.
+/// How long rows and pages are kept. This bounds the effect of writes that nobody announces, such
+/// as those of a person who opens the file with another program.
 const KEPT: Duration = Duration::from_secs(2);
 /// The number of groups into which keys are divided to recognize concurrent writes.
 const GROUPS: usize = 1024;
 
-/// The items that were read last.
+/// The rows and pages that were read last.
 pub(super) struct Recent {
     hasher: RandomState,
     state: Mutex<State>,
-    /// Unset if items are not kept; `None` if no other process can write to the table.
+    /// Unset if nothing is kept; `None` if no other process can write to the table.
     writers: OnceLock<Option<Writers>>,
 }
 
+/// What is kept, each with the time when it was read.
+type Cache<K, V> = LruCache<K, (Instant, V)>;
+
 struct State {
-    /// The items, each with the time when it was read.
-    items: LruCache<ItemKey, (Instant, Arc<Item>)>,
+    rows: Cache<Key, Arc<Row>>,
+    /// Of each partition, the page that was read last.
+    pages: Cache<String, (ReadPage, Page)>,
     groups: Vec<Group>,
-    /// The number of writes by other processes that had ended when all items were last forgotten.
+    /// The number of writes by other processes that had ended when everything was last forgotten.
     ended: Option<u64>,
 }
 
-/// The writes to the keys of a group.
+/// The writes to the keys or to the partitions of a group.
 #[derive(Clone, Copy, Default)]
 struct Group {
     /// How many are under way.
@@ -58,15 +70,15 @@ struct Group {
     changes: u64,
 }
 
-/// What is known about an item before it is read from the database.
-pub(super) enum Found {
-    Item(Arc<Item>),
-    Unknown(Unknown),
+/// What is known about a row or a page before it is read from the database.
+pub(super) enum Found<K, V> {
+    Kept(V),
+    Unknown(Unknown<K>),
 }
 
-/// An item that must be read from the database.
-pub(super) struct Unknown {
-    key: ItemKey,
+/// A row or a page that must be read from the database.
+pub(super) struct Unknown<K> {
+    key: K,
     group: usize,
     changes: u64,
     asked_at: Instant,
@@ -81,26 +93,27 @@ pub(super) struct Write {
 
 impl Default for Recent {
     fn default() -> Self {
-        let state = State { items: LruCache::new(MOST), groups: vec![Group::default(); GROUPS], ended: None };
+        let groups = vec![Group::default(); GROUPS];
+        let state = State { rows: LruCache::new(MOST), pages: LruCache::new(MOST_PAGES), groups, ended: None };
         Self { hasher: RandomState::new(), state: Mutex::new(state), writers: OnceLock::new() }
     }
 }
 
 impl Recent {
-    /// Begins to keep items. `writers` are the other processes that can write to the table, if any
+    /// Begins to keep rows. `writers` are the other processes that can write to the table, if any
     /// can.
     pub(super) fn begin(&self, writers: Option<Writers>) {
         // The first call decides; there is only one table.
         let _ = self.writers.set(writers);
     }
 
-    /// Whether items are kept. If not, this process must announce its writes to the one that keeps
+    /// Whether rows are kept. If not, this process must announce its writes to the one that keeps
     /// them.
     pub(super) fn is_begun(&self) -> bool {
         self.writers.get().is_some()
     }
 
-    /// Whether kept items can be used now, and read ones kept. Call it at the beginning of each
+    /// Whether kept rows can be used now, and read ones kept. Call it at the beginning of each
     /// read.
     pub(super) fn is_usable(&self) -> bool {
         let Some(writers) = self.writers.get() else { return false };
@@ -111,37 +124,45 @@ impl Recent {
             return true;
         }
         state.ended = writers.ended();
-        state.items.clear();
+        state.forget();
         state.change(None, |_| ());
         state.ended.is_some()
     }
 
-    /// The item with this key, if it was read recently and not written since. Call it before the
+    /// The row with this key, if it was read recently and not written since. Call it before the
     /// item is read from the database.
-    pub(super) fn find(&self, key: ItemKey) -> Found {
+    pub(super) fn find(&self, key: &Key) -> Found<Key, Arc<Row>> {
         let mut state = self.state();
-        match state.items.get(&key) {
-            Some((read_at, item)) if read_at.elapsed() < KEPT => return Found::Item(Arc::clone(item)),
-            Some(_) => drop(state.items.remove(&key)),
-            None => {}
-        }
-        let group = self.group(&key);
-        let changes = state.groups[group].changes;
-        Found::Unknown(Unknown { key, group, changes, asked_at: Instant::now() })
+        let kept = kept(&mut state.rows, key);
+        kept.map_or_else(|| Found::Unknown(state.unknown(key, self.group(key))), Found::Kept)
     }
 
-    /// Keeps an item that was read from the database, unless a write could have changed it since
-    /// [`Self::find`] was called.
-    pub(super) fn keep(&self, unknown: Unknown, item: &Item) {
-        if size(item) > LARGEST {
-            return;
-        }
-        let item = Arc::new(item.clone());
+    /// The page, if it was read recently and its partition not written since. Call it before the
+    /// page is read from the database.
+    pub(super) fn find_page(&self, read: &ReadPage) -> Found<ReadPage, Page> {
         let mut state = self.state();
-        state.forget_expired();
-        let group = state.groups[unknown.group];
-        if group.under_way == 0 && group.changes == unknown.changes {
-            state.items.insert(unknown.key, (unknown.asked_at, item));
+        let kept = kept(&mut state.pages, &read.pk).filter(|(kept, _)| kept == read).map(|(_, page)| page);
+        kept.map_or_else(|| Found::Unknown(state.unknown(read, self.group(&read.pk))), Found::Kept)
+    }
+
+    /// Keeps a row that was read from the database, unless a write could have changed it since
+    /// [`Self::find`] was called.
+    pub(super) fn keep(&self, unknown: Unknown<Key>, row: &Arc<Row>) {
+        if size(row.item()) <= LARGEST {
+            let mut state = self.state();
+            if state.is_unchanged(&unknown) {
+                keep(&mut state.rows, unknown.key, (unknown.asked_at, Arc::clone(row)));
+            }
+        }
+    }
+
+    /// Like [`Self::keep`], for a page.
+    pub(super) fn keep_page(&self, unknown: Unknown<ReadPage>, page: &Page) {
+        if page.rows.iter().map(|row| size(row.item())).sum::<usize>() <= LARGEST_PAGE {
+            let mut state = self.state();
+            if state.is_unchanged(&unknown) {
+                keep(&mut state.pages, unknown.key.pk.clone(), (unknown.asked_at, (unknown.key, page.clone())));
+            }
         }
     }
 
@@ -152,12 +173,13 @@ impl Recent {
         let groups = match written {
             Written::Items(keys) => {
                 for key in &keys {
-                    state.items.remove(key);
+                    state.rows.remove(key);
+                    state.pages.remove(&key.pk);
                 }
-                Some(keys.iter().map(|key| self.group(key)).collect::<Vec<_>>())
+                Some(keys.iter().flat_map(|key| [self.group(key), self.group(&key.pk)]).collect::<Vec<_>>())
             }
             Written::Any => {
-                state.items.clear();
+                state.forget();
                 None
             }
         };
@@ -166,8 +188,8 @@ impl Recent {
         Write { recent: Arc::clone(self), groups }
     }
 
-    fn group(&self, key: &ItemKey) -> usize {
-        let hash = self.hasher.hash_one(key);
+    fn group(&self, of: &impl Hash) -> usize {
+        let hash = self.hasher.hash_one(of);
         usize::try_from(hash % GROUPS as u64).unwrap_or_default()
     }
 
@@ -176,12 +198,38 @@ impl Recent {
     }
 }
 
+/// What is kept at `key` and has not expired.
+fn kept<K: Hash + Eq, V: Clone>(cache: &mut Cache<K, V>, key: &K) -> Option<V> {
+    let (read_at, value) = cache.get(key)?;
+    if read_at.elapsed() < KEPT {
+        return Some(value.clone());
+    }
+    cache.remove(key);
+    None
+}
+
+/// Keeps a value, and forgets the least recently used ones, up to the first that has not expired.
+fn keep<K: Hash + Eq, V>(cache: &mut Cache<K, V>, key: K, value: (Instant, V)) {
+    while cache.iter().next().is_some_and(|(_, (read_at, _))| read_at.elapsed() >= KEPT) {
+        cache.remove_lru();
+    }
+    cache.insert(key, value);
+}
+
 impl State {
-    /// Forgets the least recently used items, up to the first that has not expired.
-    fn forget_expired(&mut self) {
-        while self.items.iter().next().is_some_and(|(_, (read_at, _))| read_at.elapsed() >= KEPT) {
-            self.items.remove_lru();
-        }
+    fn unknown<K: Clone>(&self, key: &K, group: usize) -> Unknown<K> {
+        Unknown { key: key.clone(), group, changes: self.groups[group].changes, asked_at: Instant::now() }
+    }
+
+    /// Whether no write has begun or ended since the read began, and none is under way.
+    fn is_unchanged<K>(&self, unknown: &Unknown<K>) -> bool {
+        let group = self.groups[unknown.group];
+        group.under_way == 0 && group.changes == unknown.changes
+    }
+
+    fn forget(&mut self) {
+        self.rows.clear();
+        self.pages.clear();
     }
 
     fn change(&mut self, groups: Option<&[usize]>, count: impl Fn(&mut Group)) {
@@ -230,23 +278,27 @@ fn size_of_value(value: &AttributeValue) -> usize {
 mod tests {
     use super::*;
 
-    fn key(sk: usize) -> ItemKey {
-        ("A".to_owned(), sk.to_string())
+    fn key(sk: usize) -> Key {
+        Key::new("A", sk.to_string())
     }
 
     fn item(text: &str) -> Item {
         HashMap::from([("a".to_owned(), AttributeValue::S(text.to_owned()))])
     }
 
-    fn unknown(recent: &Recent, key: ItemKey) -> Unknown {
-        match recent.find(key) {
+    fn row(text: &str) -> Arc<Row> {
+        Arc::new(Row::new(item(text)))
+    }
+
+    fn unknown(recent: &Recent, key: Key) -> Unknown<Key> {
+        match recent.find(&key) {
             Found::Unknown(unknown) => unknown,
-            Found::Item(item) => panic!("{item:?} is kept"),
+            Found::Kept(row) => panic!("{row:?} is kept"),
         }
     }
 
-    fn is_kept(recent: &Recent, key: ItemKey) -> bool {
-        matches!(recent.find(key), Found::Item(_))
+    fn is_kept(recent: &Recent, key: Key) -> bool {
+        matches!(recent.find(&key), Found::Kept(_))
     }
 
     #[test]
@@ -254,14 +306,14 @@ mod tests {
         let recent = Arc::new(Recent::default());
         let other = (2..100).find(|sk| recent.group(&key(*sk)) != recent.group(&key(1))).expect("another group");
         for sk in [1, other] {
-            recent.keep(unknown(&recent, key(sk)), &item("x"));
+            recent.keep(unknown(&recent, key(sk)), &row("x"));
         }
         let write = recent.write(Written::Items(vec![key(1)]));
         assert!(!is_kept(&recent, key(1)) && is_kept(&recent, key(other)));
-        recent.keep(unknown(&recent, key(1)), &item("x"));
+        recent.keep(unknown(&recent, key(1)), &row("x"));
         assert!(!is_kept(&recent, key(1)), "the write is under way");
         drop(write);
-        recent.keep(unknown(&recent, key(1)), &item("y"));
+        recent.keep(unknown(&recent, key(1)), &row("y"));
         assert!(is_kept(&recent, key(1)));
         drop(recent.write(Written::Any));
         assert!(!is_kept(&recent, key(1)) && !is_kept(&recent, key(other)));
@@ -276,7 +328,7 @@ mod tests {
             let during = unknown(&recent, key(1));
             drop(write);
             for read in [before, during] {
-                recent.keep(read, &item("old"));
+                recent.keep(read, &row("old"));
                 assert!(!is_kept(&recent, key(1)));
             }
         }
@@ -285,13 +337,13 @@ mod tests {
     #[test]
     fn neither_many_items_nor_large_ones_fill_the_memory() {
         let recent = Recent::default();
-        recent.keep(unknown(&recent, key(0)), &item(&"x".repeat(LARGEST)));
+        recent.keep(unknown(&recent, key(0)), &row(&"x".repeat(LARGEST)));
         assert!(!is_kept(&recent, key(0)));
         for sk in 1..=MOST + 10 {
-            recent.keep(unknown(&recent, key(sk)), &item("x"));
+            recent.keep(unknown(&recent, key(sk)), &row("x"));
             assert!(is_kept(&recent, key(1)), "the first is used the most");
         }
-        assert_eq!(recent.state().items.len(), MOST);
+        assert_eq!(recent.state().rows.len(), MOST);
         assert!(!is_kept(&recent, key(2)));
     }
 
@@ -305,7 +357,7 @@ mod tests {
         let maps = list(&small);
         assert!(size(&maps) > 4096 * 4 * size_of::<(String, AttributeValue)>());
         for item in [maps, list(&|| AttributeValue::Null(true)), list(&|| AttributeValue::Ss(vec![String::new()]))] {
-            recent.keep(unknown(&recent, key(0)), &item);
+            recent.keep(unknown(&recent, key(0)), &Arc::new(Row::new(item)));
             assert!(!is_kept(&recent, key(0)));
         }
     }
@@ -314,15 +366,15 @@ mod tests {
     fn expired_items_are_forgotten_when_others_are_kept() {
         let recent = Recent::default();
         for sk in 0..10 {
-            recent.keep(unknown(&recent, key(sk)), &item("x"));
+            recent.keep(unknown(&recent, key(sk)), &row("x"));
         }
         let long_ago = Instant::now().checked_sub(KEPT).expect("the machine has run for a while");
-        recent.state().items.iter_mut().take(9).for_each(|(_, (read_at, _))| *read_at = long_ago);
-        recent.keep(unknown(&recent, key(10)), &item("x"));
-        let left: Vec<_> = recent.state().items.iter().map(|(key, _)| key.clone()).collect();
+        recent.state().rows.iter_mut().take(9).for_each(|(_, (read_at, _))| *read_at = long_ago);
+        recent.keep(unknown(&recent, key(10)), &row("x"));
+        let left: Vec<_> = recent.state().rows.iter().map(|(key, _)| key.clone()).collect();
         assert_eq!(left, [key(9), key(10)]);
-        recent.state().items.iter_mut().for_each(|(_, (read_at, _))| *read_at = long_ago);
+        recent.state().rows.iter_mut().for_each(|(_, (read_at, _))| *read_at = long_ago);
         assert!(!is_kept(&recent, key(9)));
-        assert_eq!(recent.state().items.len(), 1);
+        assert_eq!(recent.state().rows.len(), 1);
     }
 }

@@ -260,17 +260,17 @@ impl<L: Least> Access<L> {
         let recipient = names.email().filter(|_| sends_code);
         let recipient = recipient.and_then(|email| recipient_key(app, &headers.project, headers.level, &email));
         let (early, items) = tokio::join!(counting.early(), app.store.get_many(keys.chain(counting.keys()).chain(recipient)));
-        let (early, mut items) = (early?, items?);
+        let (early, items) = (early?, items?);
 
         let found = headers.owner().map(|token| token.found(&items)).transpose()?;
-        let Some(proof) = lookup.proof(&mut items)? else {
+        let Some(proof) = lookup.proof(&items)? else {
             unproved(app, None, &place).await?;
             return Err(KnownError::CurrentProjectNotFound { project_id: headers.project.to_string() }.into());
         };
         let Proof { project, project_version, key } = &*proof;
         let user = headers.token.as_ref().map(|token| token.user_now(project, &items, app)).transpose()?;
         if !lookup.is_proved() && !is_operator {
-            let proved = headers.prove(project, key.as_ref(), found, app).await;
+            let proved = headers.prove(project, key.as_deref(), found, app).await;
             if proved.as_ref().is_err_and(Error::is_wrong_key) {
                 // The IAM roles of operations without a limit may not count in the table.
                 unproved(app, limit.map(|_| &headers.project), &place).await?;
@@ -279,8 +279,8 @@ impl<L: Least> Access<L> {
             lookup.remember(&app.proofs, &proof);
         }
         headers.suffice(L::LEVEL)?;
-        permit(key.as_ref().filter(|_| headers.admin_token.is_none()), route)?;
-        let actor = headers.actor(parts, key.as_ref(), user.as_ref());
+        permit(key.as_deref().filter(|_| headers.admin_token.is_none()), route)?;
+        let actor = headers.actor(parts, key.as_deref(), user.as_ref());
         record::by(project, headers.level.into(), actor, named_user(path.as_ref(), user.as_ref().map(|user| user.row.user.id)));
         counting.settle(early, &items).await?;
         let context = Context {

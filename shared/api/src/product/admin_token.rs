@@ -7,6 +7,8 @@
 //! token contains the id of that team, so the membership is then read together with the project.
 //! Otherwise, reading it takes another round trip.
 
+use std::sync::Arc;
+
 use errors::{Error, KnownError};
 use flows::App;
 use model::project::Project;
@@ -67,7 +69,7 @@ impl AdminToken {
         let Some((internal, user)) = items.internal.as_ref().zip(items.user.as_ref()) else {
             return Err(KnownError::AdminAccessTokenUserNotFound.into());
         };
-        let (user, config) = (&user.user, &internal.project.config);
+        let (user, config) = (&user.user, &internal.config);
         if user.restricted_reason(config).is_some() {
             return Err(KnownError::UnparsableAdminAccessToken.into());
         }
@@ -88,21 +90,21 @@ impl AdminToken {
         if owns { Ok(()) } else { Err(KnownError::AdminAccessTokenIsNotAdmin.into()) }
     }
 
-    /// Takes copies of the items of [`Self::keys`]. The originals stay in `items`, because they are
-    /// also needed there if the project is `internal` itself.
+    /// The items of [`Self::keys`], which stay in `items`, because they are also needed there if the
+    /// project is `internal` itself.
     pub(crate) fn found(&self, items: &Items) -> Result<Found, Error> {
         let (internal, user) = (&self.internal, self.claims.sub);
-        let session: Option<Session> = items.read(&session_key(internal, user, self.claims.refresh_token_id))?;
+        let session = items.read(&session_key(internal, user, self.claims.refresh_token_id))?;
         let is_member_of_selected = match self.selected {
             Some(team) => {
-                let team_item = items.get(&team_key(internal, team)).map_or(Ok(None), TeamRow::of)?;
-                team_item.is_some() && items.get(&member_key(internal, team, user)).is_some()
+                let team_item = items.read_as(&team_key(internal, team), TeamRow::of)?;
+                team_item.is_some_and(|team| team.is_some()) && items.has(&member_key(internal, team, user))
             }
             None => false,
         };
         Ok(Found {
-            internal: items.get(&project_key(internal)).map(ProjectRow::of).transpose()?,
-            user: items.get(&user_key(internal, user)).map(UserRow::of).transpose()?,
+            internal: ProjectRow::shared(items, internal)?.map(|(project, _)| project),
+            user: items.read_as(&user_key(internal, user), UserRow::of)?,
             session,
             is_member_of_selected,
         })
@@ -111,8 +113,8 @@ impl AdminToken {
 
 /// The items that prove the access.
 pub(crate) struct Found {
-    internal: Option<ProjectRow>,
-    user: Option<UserRow>,
-    session: Option<Session>,
+    internal: Option<Arc<Project>>,
+    user: Option<Arc<UserRow>>,
+    session: Option<Arc<Session>>,
     is_member_of_selected: bool,
 }

@@ -16,6 +16,8 @@
 pub mod deletion;
 pub mod key_set;
 
+use std::sync::Arc;
+
 use crypto::password::hash::Hash;
 use futures_util::future::try_join_all;
 use model::project::config::Levels;
@@ -29,7 +31,7 @@ use wire::id::{ProjectId, TeamId, UserId};
 use crate::client::Store;
 use crate::deletions::no_project_ending;
 use crate::error::Error;
-use crate::item::{Key, entity, integer, number, string};
+use crate::item::{Items, Key, entity, integer, number, string};
 use crate::keys::{api_key_key, project_key};
 use crate::team::{self, BATCH, membership};
 use crate::write::Write;
@@ -94,6 +96,13 @@ impl ProjectRow {
     pub fn of(item: crate::item::Item) -> Result<Self, Error> {
         let version = number(&item, "version").unwrap_or_default();
         Ok(Self { project: entity(item)?, version })
+    }
+
+    /// A project and its version.
+    pub fn shared(items: &Items, project: &ProjectId) -> Result<Option<(Arc<Project>, u64)>, Error> {
+        let shared = |item| Self::of(item).map(|row| (Arc::new(row.project), row.version));
+        let found = items.read_as(&project_key(project), shared)?;
+        Ok(found.map(|found| (Arc::clone(&found.0), found.1)))
     }
 }
 

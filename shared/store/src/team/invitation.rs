@@ -101,8 +101,8 @@ fn sender_keys(project: &ProjectId, team: TeamId, sender: Option<UserId>) -> imp
 /// member in the epoch of the invitation.
 fn is_sender_valid(project: &ProjectId, invitation: &Invitation, items: &Items) -> Result<bool, Error> {
     let Some(sender) = invitation.invited_by else { return Ok(true) };
-    let user: Option<User> = items.read(&user_key(project, sender))?;
-    let is_member = items.get(&member_key(project, invitation.team_id, sender)).is_some();
+    let user = items.read::<User>(&user_key(project, sender))?;
+    let is_member = items.has(&member_key(project, invitation.team_id, sender));
     Ok(is_member && user.is_some_and(|user| user.owner_epoch == invitation.sender_epoch))
 }
 

@@ -8,10 +8,11 @@ use std::sync::{Arc, Mutex};
 
 use aws::{Client, Endpoint, Request, Service};
 use aws_sdk_dynamodb::error::ProvideErrorMetadata;
-use aws_sdk_dynamodb::operation::batch_get_item::builders::BatchGetItemInputBuilder;
+use aws_sdk_dynamodb::operation::batch_get_item::BatchGetItemInput;
+use aws_sdk_dynamodb::operation::get_item::GetItemInput;
 use aws_sdk_dynamodb::operation::put_item::PutItemInput;
 use aws_sdk_dynamodb::operation::query::builders::QueryInputBuilder;
-use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
+use aws_sdk_dynamodb::types::{KeysAndAttributes, ReturnConsumedCapacity};
 use aws_smithy_runtime_api::client::http::{HttpConnector, HttpConnectorFuture};
 use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
 use aws_smithy_runtime_api::client::result::ConnectorError;
@@ -19,7 +20,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use wire::entropy::Entropy;
 
-use self::requests::{Item, batch_get_item, get_item, items, key, query, text};
+use self::requests::{items, key, query, read_page, read_rows, text};
 use super::*;
 use crate::engine::connector::Connector;
 use crate::engine::{Engine, Fault, Observe, TABLE};
@@ -73,6 +74,47 @@ impl World {
         }
         one
     }
+
+    /// Reads rows in both ways, the second without requests and twice. Returns the items by their
+    /// keys; `None` if the engine refuses the read or does not process all keys.
+    async fn rows(&self, read: ReadRows) -> Option<HashMap<Key, Item>> {
+        let keys = KeysAndAttributes::builder().set_keys(Some(read.keys.iter().map(item_of).collect())).consistent_read(true);
+        let request = BatchGetItemInput::builder().request_items(&read.table, keys.build().unwrap());
+        let answer = self.requests.call(request).await.ok();
+        let answer = answer.filter(|answer| answer.unprocessed_keys.as_ref().is_none_or(HashMap::is_empty));
+        let one = answer.map(|answer| answer.responses.unwrap_or_default().into_values().flatten().map(with_key).collect());
+        for _ in 0..2 {
+            let rows = rows_here(&self.direct, &read.table, read.keys.clone());
+            assert_eq!(rows.ok(), one, "{read:?}");
+        }
+        one
+    }
+
+    /// Like [`Self::rows`], for a page: its items, and the sort key after which the next begins.
+    async fn page(&self, read: ReadPage) -> Option<(Vec<Item>, Option<String>)> {
+        let answer = self.requests.call(read.query()).await.ok();
+        let one = answer.map(|page| (page.items.unwrap(), page.last_evaluated_key.map(|key| key["sk"].as_s().unwrap().clone())));
+        for _ in 0..2 {
+            let page = self.direct.in_process::<_, Page>(read.clone());
+            let page = page.map(|page| (page.rows.iter().map(|row| row.item().clone()).collect(), page.next));
+            assert_eq!(page.ok(), one, "{read:?}");
+        }
+        one
+    }
+}
+
+/// Reads rows without requests.
+fn rows_here(client: &Client, table: &str, keys: Vec<Key>) -> Result<HashMap<Key, Item>, ReadRows> {
+    let rows = client.in_process(ReadRows { table: table.to_owned(), keys });
+    rows.map(|Rows(rows)| rows.iter().map(|row| with_key(row.item().clone())).collect())
+}
+
+fn with_key(item: Item) -> (Key, Item) {
+    (key_of(&item).unwrap(), item)
+}
+
+fn item_of(key: &Key) -> Item {
+    requests::key(&key.pk, &key.sk)
 }
 
 /// Status and code of an error. Of several faults in a request, the message names one that depends
@@ -86,8 +128,8 @@ proptest! {
     #[test]
     fn reads_with_and_without_requests_give_the_same_results(
         items in items(),
-        gets in vec(get_item(), 0..6),
-        batches in vec(batch_get_item(), 0..6),
+        rows in vec(read_rows(), 0..9),
+        pages in vec(read_page(), 0..9),
         queries in vec(query(), 0..9),
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
@@ -97,13 +139,11 @@ proptest! {
                 // Some items have values that no table accepts.
                 let _ = world.requests.call(PutItemInput::builder().table_name(TABLE).set_item(Some(item))).await;
             }
-            for request in gets {
-                let _ = world.read(request.clone()).await;
-                let _ = world.read(request.return_consumed_capacity(ReturnConsumedCapacity::Total)).await;
+            for read in rows {
+                world.rows(read).await;
             }
-            for request in batches {
-                let _ = world.read(request.clone()).await;
-                let _ = world.read(request.return_consumed_capacity(ReturnConsumedCapacity::Total)).await;
+            for read in pages {
+                world.page(read).await;
             }
             for request in queries {
                 let _ = world.read(request.clone()).await;
@@ -117,10 +157,8 @@ fn of_partition(pk: &str) -> QueryInputBuilder {
     QueryInput::builder().table_name(TABLE).key_condition_expression("pk = :pk").expression_attribute_values(":pk", text(pk))
 }
 
-fn batch(sks: impl IntoIterator<Item = String>) -> BatchGetItemInputBuilder {
-    let keys = sks.into_iter().map(|sk| key("A", &sk)).collect();
-    let keys = Keys::builder().set_keys(Some(keys)).consistent_read(true).build().unwrap();
-    BatchGetItemInput::builder().request_items(TABLE, keys)
+fn rows_of(sks: impl IntoIterator<Item = String>) -> ReadRows {
+    ReadRows { table: TABLE.to_owned(), keys: sks.into_iter().map(|sk| Key::new("A", sk)).collect() }
 }
 
 #[tokio::test]
@@ -140,6 +178,18 @@ async fn pages_follow_each_other_to_the_end() {
         }
     }
     assert_eq!(found, all);
+    let (first, last) = ("1".to_owned(), "9".to_owned());
+    let mut read = ReadPage { table: TABLE.to_owned(), pk: "A".to_owned(), first, last, limit: 2, after: None };
+    let mut found = Vec::new();
+    loop {
+        let (items, next) = world.page(read.clone()).await.unwrap();
+        found.extend(items);
+        read.after = next;
+        if read.after.is_none() {
+            break;
+        }
+    }
+    assert_eq!(found, all.into_iter().rev().collect::<Vec<_>>());
 }
 
 /// A connector over which every request fails.
@@ -157,28 +207,26 @@ async fn usual_reads_make_no_request_and_others_make_one() {
     let world = World::new().await;
     world.put(key("A", "1")).await;
     let client = direct(&world.database, &world.recent, Broken);
-    let get = GetItemInput::builder().table_name(TABLE).set_key(Some(key("A", "1")));
-    assert_eq!(client.call(get.clone().consistent_read(true)).await.unwrap().item, Some(key("A", "1")));
-    let found = client.call(batch(["1", "9"].map(str::to_owned))).await.unwrap();
-    assert_eq!((found.responses.unwrap()[TABLE].as_slice(), found.unprocessed_keys), ([key("A", "1")].as_slice(), Some(HashMap::new())));
+    let found = rows_here(&client, TABLE, vec![Key::new("A", "1"), Key::new("A", "9")]).unwrap();
+    assert_eq!(found, HashMap::from([(Key::new("A", "1"), key("A", "1"))]));
+    assert!(rows_here(&client, "missing", vec![Key::new("A", "1")]).is_err());
     let query = of_partition("A").scan_index_forward(false).filter_expression("attribute_not_exists(a)").limit(9).consistent_read(true);
     assert_eq!(client.call(query).await.unwrap().items, Some(vec![key("A", "1")]));
 
-    assert!(client.call(get.clone().return_consumed_capacity(ReturnConsumedCapacity::Total)).await.is_err());
-    assert!(client.call(get.table_name("missing")).await.is_err());
+    assert!(client.call(of_partition("A").return_consumed_capacity(ReturnConsumedCapacity::Total)).await.is_err());
+    assert!(client.call(of_partition("A").table_name("missing")).await.is_err());
     assert!(client.call(PutItemInput::builder().table_name(TABLE).set_item(Some(key("A", "2")))).await.is_err());
 }
 
 #[tokio::test]
-async fn keys_beyond_the_largest_answer_are_left_unprocessed_in_both_ways() {
+async fn rows_beyond_the_largest_answer_need_requests() {
     const SIZE: usize = 390_000;
     let (world, count) = (World::new().await, (16 << 20) / SIZE + 2);
     for sk in 0..count {
         world.put(key("A", &sk.to_string()).into_iter().chain([("a".to_owned(), text(&"x".repeat(SIZE)))]).collect()).await;
     }
-    let read = world.read(batch((0..count).map(|sk| sk.to_string()))).await.unwrap();
-    let (found, left) = (read.responses.unwrap()[TABLE].len(), read.unprocessed_keys.unwrap()[TABLE].keys.len());
-    assert_eq!((found + left, left > 0), (count, true));
+    assert_eq!(world.rows(rows_of((0..count).map(|sk| sk.to_string()))).await, None);
+    assert_eq!(world.rows(rows_of((2..count).map(|sk| sk.to_string()))).await.unwrap().len(), count - 2);
 }
 
 /// Notes the calls that it observes, and refuses queries.
@@ -199,7 +247,7 @@ async fn an_observer_sees_every_read_and_can_make_it_fail() {
     let client = engine.store().client().clone();
     observer.0.lock().unwrap().clear();
     client.call(GetItemInput::builder().table_name(TABLE).set_key(Some(key("A", "1")))).await.unwrap();
-    client.call(batch(["1".to_owned()])).await.unwrap();
+    assert!(rows_here(&client, TABLE, vec![Key::new("A", "1")]).is_err());
     assert!(client.call(of_partition("A")).await.is_err());
-    assert_eq!(*observer.0.lock().unwrap(), ["GetItem", "BatchGetItem", "Query"]);
+    assert_eq!(*observer.0.lock().unwrap(), ["GetItem", "Query"]);
 }

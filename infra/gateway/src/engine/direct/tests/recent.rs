@@ -19,24 +19,32 @@ fn with(mut item: Item, value: &str) -> Item {
     item
 }
 
+/// The first page of a partition.
+fn page(pk: &str) -> ReadPage {
+    ReadPage { table: TABLE.to_owned(), pk: pk.to_owned(), first: "0".to_owned(), last: "~".to_owned(), limit: 9, after: None }
+}
+
 impl World {
-    /// The item with this key, read twice without requests, in a batch and alone.
-    async fn reads(&self, key: &Item) -> [Option<Item>; 2] {
-        let get = GetItemInput::builder().table_name(TABLE).set_key(Some(key.clone())).consistent_read(true);
-        let keys = Keys::builder().keys(key.clone()).build().unwrap();
-        let batch = self.direct.call(BatchGetItemInput::builder().request_items(TABLE, keys)).await.unwrap();
-        let item = self.direct.call(get).await.unwrap().item;
-        [batch.responses.unwrap()[TABLE].first().cloned(), item]
+    /// The item with this key, read twice without requests: alone, and in a page.
+    fn reads(&self, key: &Item) -> [Option<Item>; 2] {
+        let key = key_of(key).unwrap();
+        let read = ReadPage { first: key.sk.clone(), last: key.sk.clone(), ..page(&key.pk) };
+        let page: Page = self.direct.in_process(read).unwrap();
+        let item = rows_here(&self.direct, TABLE, vec![key.clone()]).unwrap().remove(&key);
+        [page.rows.first().map(|row| row.item().clone()), item]
     }
 
-    async fn item(&self, key: &Item) -> Option<Item> {
-        let [one, other] = self.reads(key).await;
+    fn item(&self, key: &Item) -> Option<Item> {
+        let [one, other] = self.reads(key);
         assert_eq!(one, other);
         one
     }
 
     fn is_kept(&self, key: &Item) -> bool {
-        matches!(self.recent.find(whole_key(key).unwrap()), Found::Item(_))
+        let key = key_of(key).unwrap();
+        let read = ReadPage { first: key.sk.clone(), last: key.sk.clone(), ..page(&key.pk) };
+        let is_page_kept = matches!(self.recent.find_page(&read), Found::Kept(_));
+        is_page_kept && matches!(self.recent.find(&key), Found::Kept(_))
     }
 
     async fn write(&self, write: TransactWriteItem) {
@@ -57,7 +65,7 @@ async fn a_read_sees_writes_of_every_kind() {
         for kind in 0..8 {
             let (own, value) = (key.clone(), kind.to_string());
             world.direct.call(PutItemInput::builder().table_name(TABLE).set_item(Some(with(key.clone(), "before")))).await.unwrap();
-            assert_eq!(world.item(&key).await, Some(with(key.clone(), "before")));
+            assert_eq!(world.item(&key), Some(with(key.clone(), "before")));
             assert!(world.is_kept(&key));
             let (expression, values) = set(&value);
             let expected = match kind {
@@ -102,7 +110,7 @@ async fn a_read_sees_writes_of_every_kind() {
                     None
                 }
             };
-            assert_eq!(world.item(&key).await, expected.map(|value| with(key.clone(), &value)), "{kind}");
+            assert_eq!(world.item(&key), expected.map(|value| with(key.clone(), &value)), "{kind}");
         }
     }
 }
@@ -113,17 +121,17 @@ async fn a_read_sees_what_expired_and_what_another_process_wrote() {
     let store = engine.store();
     let client = store.client();
     let key = key("A", "1");
-    let read = async || client.call(GetItemInput::builder().table_name(TABLE).set_key(Some(key.clone()))).await.unwrap().item;
+    let read = || rows_here(client, TABLE, vec![key_of(&key).unwrap()]).unwrap().into_values().next();
     let expiring = with(key.clone(), "1").into_iter().chain([(table::TTL.to_owned(), Value::N("1000000000".to_owned()))]).collect();
     client.call(PutItemInput::builder().table_name(TABLE).set_item(Some(expiring))).await.unwrap();
-    assert!(read().await.is_some());
+    assert!(read().is_some());
     assert_eq!(engine.expire().await.unwrap(), 1);
-    assert_eq!(read().await, None);
+    assert_eq!(read(), None);
 
     for value in ["2", "3"] {
         let put = json!({ "TableName": TABLE, "Item": { "pk": { "S": "A" }, "sk": { "S": "1" }, "a": { "S": value } } });
         assert_eq!(engine.call("PutItem", Bytes::from(put.to_string())).await.0, 200);
-        assert_eq!(read().await, Some(with(key.clone(), value)));
+        assert_eq!(read(), Some(with(key.clone(), value)));
     }
 }
 
@@ -141,7 +149,7 @@ async fn concurrent_reads_never_return_an_item_from_before_a_finished_write() {
                 let add = UpdateItemInput::builder().table_name(TABLE).set_key(Some(key.clone())).update_expression("ADD n :one");
                 let add = add.expression_attribute_values(":one", Value::N("1".to_owned())).return_values(ReturnValue::AllNew);
                 let written = number(world.direct.call(add).await.unwrap().attributes);
-                for read in world.reads(&key).await.map(number) {
+                for read in world.reads(&key).map(number) {
                     assert!(read >= written, "{read} was read after {written} had been written");
                 }
             }
@@ -152,7 +160,7 @@ async fn concurrent_reads_never_return_an_item_from_before_a_finished_write() {
         tokio::spawn(async move {
             let mut last = 0;
             while last < 3 * WRITES {
-                for read in world.reads(&key).await.map(number) {
+                for read in world.reads(&key).map(number) {
                     assert!(read >= last, "{read} was read after {last}");
                     last = read;
                 }

@@ -2,18 +2,16 @@
 
 use std::collections::HashMap;
 
-use aws_sdk_dynamodb::operation::batch_get_item::BatchGetItemInput;
-use aws_sdk_dynamodb::operation::batch_get_item::builders::BatchGetItemInputBuilder;
-use aws_sdk_dynamodb::operation::get_item::GetItemInput;
-use aws_sdk_dynamodb::operation::get_item::builders::GetItemInputBuilder;
 use aws_sdk_dynamodb::operation::query::QueryInput;
 use aws_sdk_dynamodb::operation::query::builders::QueryInputBuilder;
 use aws_sdk_dynamodb::primitives::Blob;
-use aws_sdk_dynamodb::types::{AttributeValue as Value, KeysAndAttributes as Keys, Select};
-use proptest::collection::{hash_map, vec};
+use aws_sdk_dynamodb::types::{AttributeValue as Value, Select};
+use proptest::collection::{hash_map, hash_set, vec};
 use proptest::option::of;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
+use store::Key;
+use store::row::{ReadPage, ReadRows};
 
 use crate::engine::TABLE;
 
@@ -91,18 +89,25 @@ fn projection() -> impl Strategy<Value = (Option<String>, Option<HashMap<String,
     })
 }
 
-pub(super) fn get_item() -> impl Strategy<Value = GetItemInputBuilder> {
-    (table(), keys(), of(any::<bool>()), projection()).prop_map(|(table, key, consistent, (projection, names))| {
-        let request = GetItemInput::builder().table_name(table).set_key(Some(key)).set_consistent_read(consistent);
-        request.set_projection_expression(projection).set_expression_attribute_names(names)
-    })
+/// Sort keys, some of which are refused.
+fn any_sort() -> impl Strategy<Value = String> {
+    prop_oneof![9 => sort().prop_map(str::to_owned), 1 => select(vec![String::new(), "x".repeat(1025)])]
 }
 
-pub(super) fn batch_get_item() -> impl Strategy<Value = BatchGetItemInputBuilder> {
-    (table(), vec(keys(), 0..6), of(any::<bool>()), projection()).prop_map(|(table, all, consistent, (projection, names))| {
-        let keys = Keys::builder().set_keys(Some(all)).set_consistent_read(consistent);
-        let keys = keys.set_projection_expression(projection).set_expression_attribute_names(names);
-        BatchGetItemInput::builder().request_items(table, keys.build().unwrap())
+pub(super) fn read_rows() -> impl Strategy<Value = ReadRows> {
+    let key = (name(), any_sort()).prop_map(|(pk, sk)| Key::new(pk, sk));
+    (table(), hash_set(key, 1..6)).prop_map(|(table, keys)| ReadRows { table: table.to_owned(), keys: keys.into_iter().collect() })
+}
+
+pub(super) fn read_page() -> impl Strategy<Value = ReadPage> {
+    let limit = prop_oneof![9 => 1..4_i32, 1 => select(vec![0, -1, i32::MAX])];
+    (table(), name(), any_sort(), any_sort(), limit, of(any_sort())).prop_map(|(table, pk, first, last, limit, after)| ReadPage {
+        table: table.to_owned(),
+        pk: pk.to_owned(),
+        first,
+        last,
+        limit,
+        after,
     })
 }
 
