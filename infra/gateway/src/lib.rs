@@ -24,4 +24,3 @@ mod saved_keys;
 mod say;
 mod server;
 pub mod service;
-mod tokens;

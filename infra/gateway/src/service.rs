@@ -31,7 +31,6 @@ use crate::compression::compressed;
 use crate::engine::Engine;
 use crate::inbox::Inbox;
 use crate::pages::{self, Extent, Private};
-use crate::tokens::Tokens;
 
 /// How often the outbox worker and the webhook worker check for work without being woken: nothing
 /// wakes them when a scheduled email or a retry becomes due, or when a lease expires.
@@ -71,7 +70,6 @@ impl Service {
     fn build(parts: Parts, otherwise: Extent) -> Self {
         let Parts { settings, engine, inbox, clock, entropy, hasher, private_pages } = parts;
         let app = App::new(settings, engine.store(), clock, entropy, hasher);
-        app.signer.remember_in(Tokens::default());
         let mut operations = Operations::new(app.clone());
         edge_functions::all_operations(&mut operations);
         let fallback: Router = edge_functions::fallback::router(&app).with_state(app.clone());

@@ -11,6 +11,7 @@
 
 pub mod bucket;
 pub mod endpoint;
+pub mod runtime;
 #[cfg(test)]
 mod tests;
 

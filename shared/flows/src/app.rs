@@ -19,6 +19,7 @@ use wire::environment;
 
 use crate::memory::Memory;
 use crate::proofs::Proofs;
+use crate::tokens::Tokens;
 
 /// The state shared by all handlers. Cheap to clone.
 #[derive(Clone)]
@@ -53,7 +54,7 @@ pub struct Parts {
 impl App {
     /// Derives keys from the deployment secret and assembles the app.
     pub fn new(settings: Settings, store: Store, clock: Clock, entropy: Entropy, hasher: Hasher) -> Self {
-        let signer = Signer::new(&settings.secret, &settings.api_url);
+        let signer = Signer::new(&settings.secret, &settings.api_url).remembering_in(Tokens::default());
         let sealer = Sealer::new(&settings.secret);
         let challenge_key = ChallengeKey::new(&settings.secret);
         let proofs = Proofs::new(SignedDuration::from_secs(settings.project_cache_seconds.into()));

@@ -14,6 +14,7 @@ pub mod memory;
 pub mod proofs;
 pub mod rejections;
 pub mod teams;
+mod tokens;
 pub mod webhook;
 
 pub use app::App;

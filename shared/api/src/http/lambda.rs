@@ -1,19 +1,20 @@
 //! One operation as a Lambda function behind an HTTP API of API Gateway (payload format 2.0).
 
 use std::convert::Infallible;
-use std::future::ready;
-use std::pin::Pin;
 
+use aws::runtime;
 use axum::Router;
 use axum::handler::Handler;
 use axum::response::IntoResponse as _;
 use axum::routing::{MethodRouter, on};
 use errors::KnownError;
 use flows::App;
+use http::header::SET_COOKIE;
 use http::{HeaderValue, Response, StatusCode, header};
 use http_body_util::BodyExt as _;
-use lambda_http::request::RequestContext;
-use lambda_http::{Error, RequestExt as _, service_fn};
+use lambda_http::aws_lambda_events::apigw::ApiGatewayV2httpResponse;
+use lambda_http::request::{self, RequestContext};
+use lambda_http::{Error, RequestExt as _};
 use tower::ServiceExt as _;
 use wire::environment;
 
@@ -90,20 +91,31 @@ pub async fn run_router(
     log::init();
     let app = app()?;
     let router = build(&app).with_state(app.clone());
-    lambda_http::run(service_fn(|request| answer(name, app.clone(), router.clone(), request))).await
+    runtime::run(async |event| {
+        let request = request::from_str(std::str::from_utf8(&event.body)?)?;
+        let answer = answer((name, &event.id), &app, router.clone(), request).await?;
+        Ok::<_, Error>(serde_json::to_vec(&answer.payload())?)
+    })
+    .await
 }
 
-async fn answer(name: &'static str, app: App, router: Router, request: lambda_http::Request) -> Result<Answer, Infallible> {
+/// Answers a request to the operation of this name, in the invocation with this id.
+async fn answer(
+    (name, invocation): (&'static str, &str),
+    app: &App,
+    router: Router,
+    request: lambda_http::Request,
+) -> Result<Answer, Infallible> {
     let request = as_received(request);
-    let asked = asked(name, &request);
+    let asked = asked(name, invocation, &request);
     let is_direct = went_past_distribution(request.headers(), &app.settings);
-    let mut answer = if is_direct { direct(&app) } else { router.oneshot(request).await? };
+    let mut answer = if is_direct { direct(app) } else { router.oneshot(request).await? };
     // The header is not sent over plain HTTP (RFC 6797 §7.2), which functions use on a developer's
     // machine.
     if app.settings.api_url.starts_with("https:") {
         answer.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, TRANSPORT_SECURITY);
     }
-    asked.answered(&app, &answer);
+    asked.answered(app, &answer);
     Ok(Answer::read(answer).await)
 }
 
@@ -132,18 +144,27 @@ impl Answer {
         let body = String::from_utf8(body).map_or_else(|error| lambda_http::Body::Binary(error.into_bytes()), lambda_http::Body::Text);
         Self(Response::from_parts(parts, body))
     }
-}
 
-impl lambda_http::IntoResponse for Answer {
-    fn into_response(self) -> Pin<Box<dyn Future<Output = Response<lambda_http::Body>> + Send>> {
-        Box::pin(ready(self.0))
+    /// The response in API Gateway's payload format 2.0, which has cookies beside the headers and
+    /// combines the values of a header with commas.
+    fn payload(self) -> ApiGatewayV2httpResponse {
+        let (mut parts, body) = self.0.into_parts();
+        let mut payload = ApiGatewayV2httpResponse::default();
+        let cookies = parts.headers.get_all(SET_COOKIE).iter().filter_map(|cookie| cookie.to_str().ok());
+        payload.cookies = cookies.map(str::to_owned).collect();
+        parts.headers.remove(SET_COOKIE);
+        payload.status_code = parts.status.as_u16().into();
+        payload.headers = parts.headers;
+        payload.is_base64_encoded = matches!(body, lambda_http::Body::Binary(_));
+        payload.body = Some(body).filter(|body| !matches!(body, lambda_http::Body::Empty));
+        payload
     }
 }
 
 /// What the log records about a request.
-fn asked(name: &'static str, request: &lambda_http::Request) -> Asked {
-    let invocation = request.lambda_context_ref().map(|context| context.request_id.clone());
-    Asked::new(name, request.method(), request.headers(), request.extensions().get().cloned(), invocation)
+fn asked(name: &'static str, invocation: &str, request: &lambda_http::Request) -> Asked {
+    let request_id = request.extensions().get().cloned();
+    Asked::new(name, request.method(), request.headers(), request_id, Some(invocation.to_owned()))
 }
 
 /// Adds what API Gateway says about a request to the request's extensions, where the layers look
@@ -194,7 +215,7 @@ mod tests {
         let event = include_str!("../../../../events/users/me-read.json");
         let request = as_received(lambda_http::request::from_str(event).expect("an event"));
         let app = log::tests::app(None);
-        let (logged, route) = (asked("users-me-read", &request), Route::get("users-me-read", "/api/v1/users/me"));
+        let (logged, route) = (asked("users-me-read", "an id", &request), Route::get("users-me-read", "/api/v1/users/me"));
         let router = router(&app, route, || async { KnownError::InternalError }).with_state(app.clone());
         let answer = router.oneshot(request).await.expect("an answer");
 
@@ -216,7 +237,7 @@ mod tests {
             let event = include_str!("../../../../events/users/me-read.json");
             for event in [event.to_owned(), event.replace("/users/me", "/nowhere")] {
                 let request = lambda_http::request::from_str(&event).expect("an event");
-                let answer = answer("users-me-read", app.clone(), build().with_state(app.clone()), request).await.expect("an answer");
+                let answer = answer(("users-me-read", "an id"), &app, build().with_state(app.clone()), request).await.expect("an answer");
                 let header = answer.0.headers().get("strict-transport-security").map(|value| value.to_str().expect("text").to_owned());
                 assert_eq!(header.as_deref(), expected, "{api_url}: {}", answer.0.status());
             }
@@ -241,7 +262,7 @@ mod tests {
             if let Some(secret) = secret {
                 request.headers_mut().insert("x-origin-secret", HeaderValue::from_static(secret));
             }
-            let answer = answer("users-me-read", app.clone(), routes, request).await.expect("an answer").0;
+            let answer = answer(("users-me-read", "an id"), app, routes, request).await.expect("an answer").0;
             assert_eq!(answer.status(), expected, "{secret:?}");
             if expected == 403 {
                 assert!(matches!(answer.body(), lambda_http::Body::Text(text) if text.contains("https://api.test")));

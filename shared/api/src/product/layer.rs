@@ -4,6 +4,7 @@
 
 use std::any::Any;
 use std::borrow::Cow;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -22,7 +23,7 @@ use wire::json::{MAX_MARKS, is_too_complex};
 use crate::http::request_id::RequestId;
 use crate::http::route::Route;
 use crate::http::whole_body::{self, Unread};
-use crate::product::header_family::{REQUEST_HEADERS, RESPONSE_HEADERS, answer_prefixes, is_of_older_sdk, names};
+use crate::product::header_family::{REQUEST_HEADERS, RESPONSE_HEADERS, answer_prefixes, is_of_older_sdk, names, values};
 use crate::product::input::ParsedBody;
 use crate::product::{oauth_error, trail};
 
@@ -191,8 +192,7 @@ fn finish(request: &HeaderMap, request_id: RequestId, mut response: Response) ->
     let is_older = is_of_older_sdk(request);
     let code = response.extensions().get::<AnsweredCode>().map(|code| code.0).filter(|code| KnownError::is_known_to_sdks(code, is_older));
     let status = response.status();
-    let overridden =
-        status.is_client_error() && names("override-error-status").any(|name| request.get(name).is_some_and(|value| !value.is_empty()));
+    let overridden = status.is_client_error() && values(request, "override-error-status").any(|value| !value.is_empty());
     if overridden {
         *response.status_mut() = StatusCode::OK;
     }
@@ -203,7 +203,7 @@ fn finish(request: &HeaderMap, request_id: RequestId, mut response: Response) ->
         if let Some(code) = code {
             set(headers, prefix, RESPONSE_HEADERS[0], code);
         }
-        if overridden || names("override-error-status").any(|name| request.contains_key(name)) {
+        if overridden || values(request, "override-error-status").next().is_some() {
             set(headers, prefix, RESPONSE_HEADERS[1], status.as_str());
         }
     }
@@ -230,12 +230,17 @@ fn set(headers: &mut HeaderMap, prefix: &str, suffix: &str, value: &str) {
 /// Requests are authenticated by headers, not by cookies, so any origin may read the responses.
 fn cross_origin(headers: &mut HeaderMap) {
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-    let answer_names = RESPONSE_HEADERS.iter().flat_map(|suffix| names(suffix)).collect::<Vec<_>>().join(", ");
-    let exposed = format!("content-type, link, retry-after, ratelimit, ratelimit-policy, etag, x-request-id, {answer_names}");
-    if let Ok(value) = HeaderValue::from_str(&exposed) {
-        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, value);
+    if let Some(exposed) = &*EXPOSED {
+        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed.clone());
     }
 }
+
+/// The names of the headers that browsers may show to scripts.
+static EXPOSED: LazyLock<Option<HeaderValue>> = LazyLock::new(|| {
+    let answer_names = RESPONSE_HEADERS.iter().flat_map(|suffix| names(suffix)).collect::<Vec<_>>().join(", ");
+    let exposed = format!("content-type, link, retry-after, ratelimit, ratelimit-policy, etag, x-request-id, {answer_names}");
+    HeaderValue::from_str(&exposed).ok()
+});
 
 /// The response to every `OPTIONS` request.
 pub fn preflight() -> Response {

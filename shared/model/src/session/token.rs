@@ -2,7 +2,6 @@
 
 pub mod machine;
 
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use crypto::deployment_secret::DeploymentSecret;
@@ -171,7 +170,7 @@ pub trait Remember: Send + Sync {
 pub struct Signer {
     keys: SigningKeys,
     api_url: String,
-    memory: OnceLock<Box<dyn Remember>>,
+    memory: Option<Box<dyn Remember>>,
 }
 
 /// The `typ` of access tokens (RFC 9068 §2.1). A token signed with the same key for another use is
@@ -189,12 +188,13 @@ fn is_access_token(typ: Option<&str>) -> bool {
 impl Signer {
     /// The signer of the deployment at this URL.
     pub fn new(secret: &DeploymentSecret, api_url: &str) -> Self {
-        Self { keys: SigningKeys::new(secret), api_url: api_url.to_owned(), memory: OnceLock::new() }
+        Self { keys: SigningKeys::new(secret), api_url: api_url.to_owned(), memory: None }
     }
 
-    /// Remembers verified tokens in `memory`, unless the signer has a memory already.
-    pub fn remember_in(&self, memory: impl Remember + 'static) {
-        self.memory.get_or_init(|| Box::new(memory));
+    /// This signer, which remembers verified tokens in `memory`.
+    #[must_use]
+    pub fn remembering_in(self, memory: impl Remember + 'static) -> Self {
+        Self { memory: Some(Box::new(memory)), ..self }
     }
 
     /// Signs a token that is valid for `life` from `now`.
@@ -233,7 +233,7 @@ impl Signer {
 
     /// Verifies a token of any project.
     pub fn verify(&self, token: &str, now: Timestamp) -> Result<Claims, Error> {
-        let memory = self.memory.get();
+        let memory = self.memory.as_ref();
         let known = memory.and_then(|memory| memory.claims(token));
         let is_known = known.is_some();
         let claims = known.map_or_else(|| self.signed(token), Ok)?;

@@ -107,8 +107,8 @@ impl Remember for Memory {
 
 #[test]
 fn a_remembered_token_expires_and_an_altered_one_is_verified() {
-    let (signer, memory, now) = (signer(), Memory::default(), Timestamp::UNIX_EPOCH);
-    signer.remember_in(memory.clone());
+    let (memory, now) = (Memory::default(), Timestamp::UNIX_EPOCH);
+    let signer = signer().remembering_in(memory.clone());
     let token = signer.sign(&subject(None), now, LIFE);
     let first = signer.verify(&token, now).expect("a token");
     assert_eq!(signer.verify(&token, now).expect("a token").sub, first.sub);
