@@ -1,20 +1,45 @@
 //! Runs the Lambda of a worker.
 
+use aws::runtime;
 use flows::App;
-use lambda_runtime::{Error, LambdaEvent, service_fn};
+use jiff::Timestamp;
 use serde_json::Value;
 use wire::environment;
+
+pub use aws::runtime::Error;
+
+/// An event of a Lambda.
+#[derive(Debug)]
+pub struct Event {
+    /// What the event says.
+    pub payload: Value,
+    /// When Lambda stops waiting.
+    pub deadline: Timestamp,
+}
 
 /// Handles every event of a Lambda with `handle`. `app` creates the app from the environment.
 ///
 /// # Errors
-/// The app cannot be created, or the Lambda runtime fails. Errors of `handle` are only reported to
-/// Lambda.
+/// The app cannot be created, or Lambda's Runtime API cannot be used. Errors of `handle` are only
+/// reported to Lambda.
 pub async fn run(
     app: impl FnOnce() -> Result<App, environment::Error>,
-    handle: impl AsyncFn(&App, LambdaEvent<Value>) -> Result<Value, Error>,
+    handle: impl AsyncFn(&App, Event) -> Result<Value, Error>,
 ) -> Result<(), Error> {
     api::http::log::init();
     let app = app()?;
-    lambda_runtime::run(service_fn(|event| handle(&app, event))).await
+    events(async |event| handle(&app, event).await).await
+}
+
+/// Like [`run`], once the log and everything that `handle` needs have been set up.
+///
+/// # Errors
+/// Lambda's Runtime API cannot be used.
+pub async fn events(handle: impl AsyncFn(Event) -> Result<Value, Error>) -> Result<(), Error> {
+    runtime::run(async |event| {
+        let deadline = Timestamp::from_millisecond(event.deadline)?;
+        let event = Event { payload: serde_json::from_slice(&event.body)?, deadline };
+        Ok::<_, Error>(serde_json::to_vec(&handle(event).await?)?)
+    })
+    .await
 }

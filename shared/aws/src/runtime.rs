@@ -53,18 +53,23 @@ pub async fn run<E: Display>(handle: impl AsyncFn(&Event) -> Result<Vec<u8>, E>)
 }
 
 struct RuntimeApi {
+    /// The host and the port.
     address: String,
+    /// What paths begin with; empty at AWS. `cargo lambda watch` has one API for each function.
+    prefix: String,
     connection: Option<SendRequest<Full<Bytes>>>,
 }
 
 impl RuntimeApi {
     fn from_env() -> Result<Self, environment::Error> {
-        Ok(Self::at(required("AWS_LAMBDA_RUNTIME_API")?))
+        Ok(Self::at(&required("AWS_LAMBDA_RUNTIME_API")?))
     }
 
-    /// The API at a host and port.
-    fn at(address: String) -> Self {
-        Self { address, connection: None }
+    /// The API at a host and port, which a path may follow.
+    fn at(address: &str) -> Self {
+        let address = address.trim_start_matches("http://").trim_end_matches('/');
+        let (address, prefix) = address.split_at(address.find('/').unwrap_or(address.len()));
+        Self { address: address.to_owned(), prefix: prefix.to_owned(), connection: None }
     }
 
     async fn run<E: Display>(mut self, handle: impl AsyncFn(&Event) -> Result<Vec<u8>, E>) -> Result<(), Error> {
@@ -96,8 +101,8 @@ impl RuntimeApi {
 
     async fn fail(&mut self, event: &Event, message: &str) -> Result<(), Error> {
         tracing::error!(message, "an event was not handled");
-        let kind = HeaderValue::from_static("Runtime.HandlerError");
-        let body = serde_json::json!({ "errorType": "Runtime.HandlerError", "errorMessage": message, "stackTrace": [] });
+        let kind = HeaderValue::from_static("HandlerError");
+        let body = serde_json::json!({ "errorType": "HandlerError", "errorMessage": message, "stackTrace": [] });
         self.post(event, "error", HeaderMap::from_iter([(ERROR_TYPE.parse()?, kind)]), serde_json::to_vec(&body)?).await
     }
 
@@ -124,7 +129,7 @@ impl RuntimeApi {
         let request = || {
             let mut request = Request::new(Full::new(body.clone()));
             *request.method_mut() = method.clone();
-            *request.uri_mut() = format!("{VERSION}{path}").parse()?;
+            *request.uri_mut() = format!("{}{VERSION}{path}", self.prefix).parse()?;
             *request.headers_mut() = headers.clone();
             request.headers_mut().insert(HOST, HeaderValue::from_str(&self.address)?);
             request.headers_mut().insert(USER_AGENT, HeaderValue::from_static(crate::USER_AGENT));
@@ -199,9 +204,9 @@ mod tests {
 
     /// Gives `events` events, closes the connection after each request in `closing`, and then has
     /// no more events. Returns the connections that were made and the posts that were received.
-    async fn given(events: usize, closing: &[usize], post: &str) -> (usize, Vec<(String, String)>, String) {
+    async fn given(events: usize, closing: &[usize], post: &str, prefix: &str) -> (usize, Vec<(String, String)>, String) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let api = RuntimeApi::at(listener.local_addr().unwrap().to_string());
+        let api = RuntimeApi::at(&format!("{}{prefix}", listener.local_addr().unwrap()));
         let handled = Mutex::new(0);
         let run = api.run(async |event: &Event| {
             *handled.lock().unwrap() += 1;
@@ -239,24 +244,26 @@ mod tests {
 
     #[tokio::test]
     async fn events_are_answered_over_one_connection_with_their_ids() {
-        let (connections, posts, error) = given(3, &[], ACCEPTED).await;
-        assert_eq!(connections, 1);
-        assert!(error.contains("500"), "{error}");
-        let firsts: Vec<&str> = posts.iter().map(|(head, _)| head.lines().next().unwrap()).collect();
-        let path = |number: usize, kind: &str| format!("post /2018-06-01/runtime/invocation/id-{number}/{kind} http/1.1");
-        assert_eq!(firsts, [path(1, "response"), path(2, "error"), path(3, "response")]);
-        for (number, (head, _)) in posts.iter().enumerate() {
-            assert!(head.contains(&format!("{INVOCATION}: wire-{}", number + 1)), "{head}");
+        for prefix in ["", "/.rt/a-function"] {
+            let (connections, posts, error) = given(3, &[], ACCEPTED, prefix).await;
+            assert_eq!(connections, 1);
+            assert!(error.contains("500"), "{error}");
+            let firsts: Vec<&str> = posts.iter().map(|(head, _)| head.lines().next().unwrap()).collect();
+            let path = |number: usize, kind: &str| format!("post {prefix}/2018-06-01/runtime/invocation/id-{number}/{kind} http/1.1");
+            assert_eq!(firsts, [path(1, "response"), path(2, "error"), path(3, "response")]);
+            for (number, (head, _)) in posts.iter().enumerate() {
+                assert!(head.contains(&format!("{INVOCATION}: wire-{}", number + 1)), "{head}");
+            }
+            assert_eq!(posts[0].1, "\"done\"");
+            assert!(posts[1].0.contains("handlererror") && posts[1].1.contains("the second one fails"), "{posts:?}");
         }
-        assert_eq!(posts[0].1, "\"done\"");
-        assert!(posts[1].0.contains("runtime.handlererror") && posts[1].1.contains("the second one fails"), "{posts:?}");
     }
 
     #[tokio::test]
     async fn a_closed_connection_is_replaced_and_a_refused_answer_is_not_the_end() {
-        let (connections, posts, _) = given(3, &[1, 4], ACCEPTED).await;
+        let (connections, posts, _) = given(3, &[1, 4], ACCEPTED, "").await;
         assert_eq!((connections, posts.len()), (3, 3));
-        let (connections, posts, error) = given(2, &[], "HTTP/1.1 413 Payload Too Large\r\ncontent-length: 2\r\n\r\n{}").await;
+        let (connections, posts, error) = given(2, &[], "HTTP/1.1 413 Payload Too Large\r\ncontent-length: 2\r\n\r\n{}", "").await;
         assert_eq!((connections, posts.len()), (1, 2));
         assert!(error.contains("no event"), "{error}");
     }

@@ -8,10 +8,9 @@
 
 use flows::App;
 use jiff::SignedDuration;
-use lambda_runtime::Error;
 use serde_json::json;
 use store::outbox::work;
-use workers::lambda;
+use workers::lambda::{self, Error};
 use workers::wake::Wake;
 use workers::webhooks::record;
 

@@ -1,9 +1,9 @@
 //! Lambda of [`workers::reports`], for events of SES, delivered by EventBridge.
 
 use flows::App;
-use lambda_runtime::Error;
 use serde_json::json;
-use workers::{lambda, reports};
+use workers::lambda::{self, Error};
+use workers::reports;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {

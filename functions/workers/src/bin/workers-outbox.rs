@@ -5,8 +5,8 @@ use email::sandbox;
 use email::ses::Ses;
 use email::smtp::{ByProject, Smtp};
 use flows::App;
-use lambda_runtime::{Error, LambdaEvent, service_fn};
-use serde_json::Value;
+use serde_json::json;
+use workers::lambda::{self, Error};
 use workers::outbox::{drain, drain_in_turn};
 
 fn main() -> Result<(), Error> {
@@ -21,7 +21,7 @@ async fn run() -> Result<(), Error> {
     let own = Smtp::from_env(&app.settings, app.clock.clone())?;
     let mailer = ByProject { own, deployments: Ses::from_env(app.clock.clone())? };
     let (app, mailer) = (&app, &mailer);
-    lambda_runtime::run(service_fn(|event: LambdaEvent<Value>| async move {
+    lambda::events(async |event| {
         // An update of the deployment may replace this function before it hands the stream to
         // `workers-changes`. Until then, the stream keeps its batches.
         if event.payload.get("Records").is_some() {
@@ -29,8 +29,7 @@ async fn run() -> Result<(), Error> {
         }
         // Sending begins at the latest 25 seconds before the deadline, so that the last email has
         // all the time that a mail provider may take.
-        let deadline = jiff::Timestamp::from_millisecond(i64::try_from(event.context.deadline)?)?;
-        let until = deadline - jiff::SignedDuration::from_secs(25);
+        let until = event.deadline - jiff::SignedDuration::from_secs(25);
         let is_scheduled = event.payload.get("source").is_some();
         let moved = if is_scheduled {
             drain(app, mailer, until).await?
@@ -46,7 +45,7 @@ async fn run() -> Result<(), Error> {
             let age = oldest.map(|due| now.duration_since(due).unsigned_abs()).unwrap_or_default();
             api::http::log::oldest_due_mail(app, age);
         }
-        Ok::<_, Error>(serde_json::json!({ "moved": moved }))
-    }))
+        Ok(json!({ "moved": moved }))
+    })
     .await
 }

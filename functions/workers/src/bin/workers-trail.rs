@@ -1,9 +1,9 @@
 //! Lambda of [`workers::trail`], for the table's stream.
 
 use flows::App;
-use lambda_runtime::Error;
 use serde_json::json;
-use workers::{lambda, trail};
+use workers::lambda::{self, Error};
+use workers::trail;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {

@@ -2,9 +2,8 @@
 //! and by a schedule every minute for retries.
 
 use flows::App;
-use lambda_runtime::Error;
 use serde_json::json;
-use workers::lambda;
+use workers::lambda::{self, Error};
 use workers::webhooks::Courier;
 
 #[tokio::main(flavor = "current_thread")]
@@ -12,8 +11,7 @@ async fn main() -> Result<(), Error> {
     lambda::run(App::from_env, async |app, event| {
         // A pass over an endpoint takes at most 45 seconds, so the last one begins no later than 50
         // seconds before the deadline.
-        let deadline = jiff::Timestamp::from_millisecond(i64::try_from(event.context.deadline)?)?;
-        Courier::default().drain(app, deadline - jiff::SignedDuration::from_secs(50)).await?;
+        Courier::default().drain(app, event.deadline - jiff::SignedDuration::from_secs(50)).await?;
         Ok(json!({ "done": true }))
     })
     .await
