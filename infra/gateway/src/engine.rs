@@ -155,6 +155,11 @@ impl Engine {
         Ok(())
     }
 
+    /// Frees the memory of kept items that have expired ([`Self::keep_items`]).
+    pub fn release(&self) {
+        self.recent.forget_expired();
+    }
+
     pub fn store(&self) -> Store {
         self.store.clone()
     }

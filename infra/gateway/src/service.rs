@@ -148,18 +148,22 @@ const EXPIRY: Duration = Duration::from_secs(3600);
 /// How long after the start expired items are deleted for the first time.
 const FIRST_EXPIRY: Duration = Duration::from_secs(60);
 
-/// How long the memory for password hashes is kept, at least, after the last hash.
-const HASHES: Duration = Duration::from_secs(10);
+/// How often memory that is no longer used is freed. The memory for password hashes is kept for at
+/// least this long after the last hash.
+const RELEASE: Duration = Duration::from_secs(5);
 
 impl Service {
-    /// Starts the task that frees the memory for password hashes when it is no longer used. The
-    /// task stops when `stop` changes.
+    /// Starts the task that frees the memory for password hashes when it is no longer used, and that
+    /// of kept items that have expired. The task stops when `stop` changes.
     pub fn spawn_release(&self, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
-        let app = self.app.clone();
+        let (app, engine) = (self.app.clone(), self.engine.clone());
         tokio::spawn(async move {
             loop {
                 tokio::select! {
-                    () = tokio::time::sleep(HASHES) => app.hasher.release(),
+                    () = tokio::time::sleep(RELEASE) => {
+                        app.hasher.release();
+                        engine.release();
+                    }
                     _ = stop.changed() => return,
                 }
             }

@@ -166,6 +166,13 @@ impl Recent {
         }
     }
 
+    /// Frees the memory of rows and pages that have expired.
+    pub(super) fn forget_expired(&self) {
+        let mut state = self.state();
+        forget_expired(&mut state.rows);
+        forget_expired(&mut state.pages);
+    }
+
     /// Announces a write. It must not begin earlier, and must have ended when the result is
     /// dropped.
     pub(super) fn write(self: &Arc<Self>, written: Written) -> Write {
@@ -208,12 +215,17 @@ fn kept<K: Hash + Eq, V: Clone>(cache: &mut Cache<K, V>, key: &K) -> Option<V> {
     None
 }
 
-/// Keeps a value, and forgets the least recently used ones, up to the first that has not expired.
+/// Keeps a value, and forgets others that have expired.
 fn keep<K: Hash + Eq, V>(cache: &mut Cache<K, V>, key: K, value: (Instant, V)) {
+    forget_expired(cache);
+    cache.insert(key, value);
+}
+
+/// Forgets the least recently used values, up to the first that has not expired.
+fn forget_expired<K: Hash + Eq, V>(cache: &mut Cache<K, V>) {
     while cache.iter().next().is_some_and(|(_, (read_at, _))| read_at.elapsed() >= KEPT) {
         cache.remove_lru();
     }
-    cache.insert(key, value);
 }
 
 impl State {
@@ -376,5 +388,7 @@ mod tests {
         recent.state().rows.iter_mut().for_each(|(_, (read_at, _))| *read_at = long_ago);
         assert!(!is_kept(&recent, key(9)));
         assert_eq!(recent.state().rows.len(), 1);
+        recent.forget_expired();
+        assert_eq!(recent.state().rows.len(), 0);
     }
 }
