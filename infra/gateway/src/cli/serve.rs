@@ -110,7 +110,7 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     let (engine, was_shared) = open_engine(data.as_ref(), options.dynamodb_port.is_some(), &entropy).await?;
     let secret = match &data {
         Some(data) => secret::checked(data, &engine.store(), &entropy, options.secret_lost).await?,
-        None => variable("GATELET_SECRET").map_or_else(|| Ok(DeploymentSecret::new(entropy.code())), settings::deployment_secret)?,
+        None => secret::given(None)?.unwrap_or_else(|| DeploymentSecret::new(entropy.code())),
     };
     let settings = settings(address, secret, &options)?;
     if let Some(stale) = settings.security_contact.as_ref().and_then(|contact| contact.stale(clock.now())) {

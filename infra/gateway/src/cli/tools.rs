@@ -9,7 +9,7 @@ use crypto::seal::Sealer;
 use flows::App;
 use model::limit::Limits;
 use model::project::Project;
-use settings::{Settings, deployment_secret};
+use settings::Settings;
 use store::Store;
 use store::record::BySystem;
 use wire::clock::Clock;
@@ -67,9 +67,9 @@ impl Tools {
     pub(super) async fn open(target: &Target) -> anyhow::Result<Self> {
         let (store, secret): (Store, DeploymentSecret) = match &target.table {
             Some(table) => {
-                let secret = variable("GATELET_SECRET")
+                let secret = secret::given(None)?
                     .context("GATELET_SECRET is not set: set it to the deployment's secret, which seals the secrets of providers")?;
-                (Aws::find().await?.store(table)?, deployment_secret(secret)?)
+                (Aws::find().await?.store(table)?, secret)
             }
             None => {
                 let data = Data::existing(target.folder())?;
