@@ -16,13 +16,16 @@
 pub mod deletion;
 pub mod key_set;
 
+use std::collections::HashMap;
+
+use crypto::digest::Digest;
 use crypto::password::hash::Hash;
 use futures_util::future::try_join_all;
 use model::project::config::Levels;
 use model::project::key_set::NewKeys;
 use model::project::{ApiKey, Project};
 use model::trail::{Target, TargetKind};
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 use wire::id::{ProjectId, TeamId, UserId};
 
@@ -194,6 +197,17 @@ impl Store {
     /// The project's API key with this secret.
     pub async fn api_key(&self, project: &ProjectId, secret: &SecretString) -> Result<Option<ApiKey>, Error> {
         self.get(&api_key_key(project, secret)).await?.map(entity).transpose()
+    }
+
+    /// Those of at most 100 keys that the project has, by the digests of their secrets: one round
+    /// trip.
+    pub async fn api_keys(&self, project: &ProjectId, secrets: &[SecretString]) -> Result<HashMap<Digest, ApiKey>, Error> {
+        let mut items = self.get_many(secrets.iter().map(|secret| api_key_key(project, secret))).await?;
+        let found = |secret: &SecretString| {
+            let key = items.entity(&api_key_key(project, secret)).transpose()?;
+            Some(key.map(|key| (Digest::of(secret.expose_secret()), key)))
+        };
+        secrets.iter().filter_map(found).collect()
     }
 
     /// Replaces a project that has not changed since `version`. If `levels` is set, also replaces
