@@ -1,7 +1,10 @@
 //! `gateway help environment`: lists the variables that an operator can set. Most are defined in
-//! the table of [`settings`].
+//! the table of [`settings`]. Every command warns of variables that look like these but are not.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
+
+use model::limit::Rule;
 
 /// Variables of the gateway and its command line, in the format of [`settings::TABLE`]. The
 /// functions read only one of them, `GATELET_CONSOLE`.
@@ -17,6 +20,10 @@ const OWN: &str = "
 | `GATELET_HEALTH_URL` | the gateway that `gateway health` asks | `http://127.0.0.1:8787` |
 | `AWS_PROFILE`, `AWS_CONFIG_FILE`, `AWS_SHARED_CREDENTIALS_FILE` | profile of the AWS files, for commands with `--table` | `default`, in `~/.aws` |
 ";
+
+/// Variables that only the gateway itself and its tests set.
+const INTERNAL: [&str; 2] = ["GATELET_RENDERER", "GATELET_STOP_AT"];
+const PREFIX: &str = "GATELET_";
 
 /// The maximum width of the list, in columns.
 const WIDTH: usize = 100;
@@ -52,6 +59,47 @@ pub(super) fn text() -> String {
     text
 }
 
+/// Warns, on standard error, of the variables of this process that are probably misspelt. They are
+/// not refused: a shell or a container may set variables of a later version, or of an app that
+/// shares the prefix.
+pub(super) fn warn_of_unknown() {
+    for warning in unknown(std::env::vars_os().filter_map(|(name, _)| name.into_string().ok())) {
+        eprintln!("warning: {warning}");
+    }
+}
+
+/// A warning for each name that begins with `GATELET_`, or almost is a known name, but that nothing
+/// reads.
+fn unknown(names: impl Iterator<Item = String>) -> Vec<String> {
+    let known = known();
+    let warning = |name: String| {
+        let nearest = known.iter().map(|known| (strsim::damerau_levenshtein(known, &name), known)).min();
+        // Two letters differ, or more in a long name.
+        let alike = nearest.filter(|(distance, known)| *distance <= 2.max((known.len() - PREFIX.len()) / 4)).map(|(_, known)| known);
+        if known.contains(&name) || (alike.is_none() && !name.starts_with(PREFIX)) {
+            return None;
+        }
+        let advice =
+            alike.map_or_else(|| "`gateway help environment` lists those that do".to_owned(), |known| format!("did you mean {known}?"));
+        Some(format!("the variable {} has no effect: {advice}", name.escape_debug()))
+    };
+    let mut warnings: Vec<String> = names.filter_map(warning).collect();
+    warnings.sort();
+    warnings
+}
+
+/// The names of all variables `GATELET_…` that the gateway or a function reads.
+fn known() -> BTreeSet<String> {
+    let listed = rows(OWN).chain(rows(settings::TABLE)).flat_map(|row| row.names).chain(INTERNAL).map(str::to_owned);
+    let limits = Rule::ALL.into_iter().map(Rule::variable);
+    listed.filter(|name| name.starts_with(PREFIX) && is_whole(name)).chain(limits).collect()
+}
+
+/// Whether this is the name of one variable, rather than `GATELET_LIMIT_…`.
+fn is_whole(name: &str) -> bool {
+    !name.ends_with('_') && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
+}
+
 fn wrap(text: &mut String, words: &str) {
     let mut width = WIDTH;
     for word in words.split_whitespace() {
@@ -68,7 +116,6 @@ fn wrap(text: &mut String, words: &str) {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
     use std::path::Path;
 
     use super::*;
@@ -87,11 +134,7 @@ mod tests {
             } else if path.extension().is_some_and(|extension| extension == "rs") {
                 let text = std::fs::read_to_string(&path).unwrap();
                 let quoted = text.split('"').filter(|part| part.starts_with("GATELET_") || part.starts_with("AWS_"));
-                found.extend(
-                    quoted
-                        .filter(|name| !name.ends_with('_') && name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_'))
-                        .map(str::to_owned),
-                );
+                found.extend(quoted.filter(|name| is_whole(name)).map(str::to_owned));
             }
         }
     }
@@ -106,11 +149,9 @@ mod tests {
         assert!(read.contains("GATELET_API_URL") && read.contains("GATELET_LOG"), "{read:?}");
         let (documented, page) = (documented(), std::fs::read_to_string(root.join("docs/gateway.md")).unwrap());
         let of_rules = |name: &str| name.starts_with("GATELET_LIMIT_");
-        // These need no documentation: the variables of single rate limits, those of the renderer
-        // process and of tests, and those that do not begin with `GATELET_`, some of which the
-        // runtime of a container sets.
-        let internal = ["GATELET_RENDERER", "GATELET_STOP_AT"];
-        for name in read.iter().filter(|name| !of_rules(name) && !internal.contains(&name.as_str()) && name.starts_with("GATELET_")) {
+        // These need no documentation: the variables of single rate limits, the internal ones, and
+        // those that do not begin with `GATELET_`, some of which the runtime of a container sets.
+        for name in read.iter().filter(|name| !of_rules(name) && !INTERNAL.contains(&name.as_str()) && name.starts_with(PREFIX)) {
             assert!(documented.contains(name), "{name} is not in the table of shared/settings");
         }
         let of_functions = [
@@ -124,6 +165,39 @@ mod tests {
         ];
         for name in documented.iter().filter(|name| name.starts_with("GATELET_") && !of_functions.contains(&name.as_str())) {
             assert!(page.contains(name.as_str()), "{name} is not in docs/gateway.md");
+        }
+    }
+
+    #[test]
+    fn every_variable_that_the_sources_read_is_known() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let mut read = BTreeSet::new();
+        for folder in ["shared", "infra/gateway/src", "functions"] {
+            named_in(&root.join(folder), &mut read);
+        }
+        // The misspelt names below are in these sources, too.
+        let misspelt = ["GATELET_SECERT", "GATELET_SECRET_KEY", "GATELET_PORT", "GATELET_LIMIT_SIGNIN"];
+        let read = read.into_iter().filter(|name| name.starts_with(PREFIX) && !misspelt.contains(&name.as_str()));
+        assert_eq!(unknown(read), [""; 0]);
+        let documented = documented().into_iter().filter(|name| name.starts_with(PREFIX) && is_whole(name));
+        assert_eq!(unknown(documented), [""; 0]);
+    }
+
+    #[test]
+    fn an_unknown_variable_is_named_with_the_nearest_known_one() {
+        let said = |name: &str| unknown([name.to_owned()].into_iter()).concat();
+        for (name, nearest) in [
+            ("GATELET_SECERT", "GATELET_SECRET?"),
+            ("GATELET_LIMIT_SIGNIN", "GATELET_LIMIT_SIGN_IN?"),
+            ("GATELET_SENDERS_DOMAIN", "GATELET_SENDER_DOMAINS?"),
+            ("GATLET_SECRET", "GATELET_SECRET?"),
+        ] {
+            let said = said(name);
+            assert!(said.contains(name) && said.ends_with(&format!("did you mean {nearest}")), "{said}");
+        }
+        assert!(said("GATELET_PORT").contains("gateway help environment"));
+        for name in ["GATELET_SECRET", "GATELET_LIMIT_SIGN_IN", "AWS_PROFILE", "AWS_REGION", "PATH", "SECRET"] {
+            assert_eq!(said(name), "", "{name}");
         }
     }
 
