@@ -63,6 +63,11 @@ pub(crate) fn owned_key(team: TeamId, project: &ProjectId) -> Key {
     Key::new(team::partition(&ProjectId::internal(), team), format!("PROJECT#{project}"))
 }
 
+/// The team that owns a project.
+fn owner(project: &Project) -> Option<TeamId> {
+    project.owner_team_id.as_deref().and_then(|id| TeamId::parse(id).ok())
+}
+
 fn line(project: &Project) -> Result<Write, Error> {
     let line = ProjectLine { id: project.id.clone(), display_name: project.display_name.clone() };
     Write::put(line_key(&project.id), &line)
@@ -106,12 +111,16 @@ impl Store {
         self.get(&project_key(id)).await?.map(ProjectRow::of).transpose()
     }
 
-    /// Creates a project with its first keys in one transaction. [`Error::Conflict`] if its id or
-    /// a key is in use; with [`Ending`](crate::Label::Ending) if a deleted project with this id may
-    /// have data left.
+    /// Creates a project with its first keys, and for the team that owns it if there is one, in one
+    /// transaction. [`Error::Conflict`] if its id or a key is in use; with
+    /// [`Ending`](crate::Label::Ending) if a deleted project with this id may have data left; with
+    /// [`Team`](crate::Label::Team) if the team does not exist.
     pub async fn create_project(&self, project: &Project, keys: &NewKeys) -> Result<(), Error> {
         let mut writes = create(project)?.to_vec();
         writes.push(no_project_ending(&project.id));
+        if let Some(team) = owner(project) {
+            writes.extend([team::join(&ProjectId::internal(), team), Write::put(owned_key(team, &project.id), &project.id)?]);
+        }
         writes.extend(key_set::create(&project.id, keys)?);
         self.transact(writes).await
     }
@@ -155,6 +164,21 @@ impl Store {
             Write::put(owned_key(new, &project.id), &project.id)?,
         ];
         self.transact(writes).await
+    }
+
+    /// Gives a project to a team of the internal project, by the operator, whoever owns it.
+    /// [`Error::Conflict`] if the project has changed since it was read or, with
+    /// [`Team`](crate::Label::Team), if the team does not exist.
+    pub async fn give_project(&self, row: ProjectRow, new: TeamId) -> Result<(), Error> {
+        let ProjectRow { mut project, version } = row;
+        let old = owner(&project).filter(|old| *old != new);
+        project.owner_team_id = Some(new.to_string());
+        let [project_write, line] = replaced(&project, version)?;
+        let targets = [new].into_iter().chain(old).map(|team| Target::new(TargetKind::Team, team));
+        let targets = targets.chain([Target::new(TargetKind::Project, &project.id)]);
+        let link = Write::put(owned_key(new, &project.id), &project.id)?;
+        let writes = [team::join(&ProjectId::internal(), new), project_write.targets(targets), line, link];
+        self.transact(writes.into_iter().chain(old.map(|old| Write::delete(owned_key(old, &project.id))))).await
     }
 
     /// The projects owned by these teams, grouped by team and ordered by id: one Query per team,
