@@ -96,7 +96,7 @@ async fn a_project_can_be_owned_so_that_the_console_shows_it() {
         ids.sort();
         ids
     };
-    assert_eq!(seen().await, [first.clone()]);
+    assert_eq!(seen().await, std::slice::from_ref(&first));
 
     // The only team owns the next ones, until there are several.
     let (second, said) = create(&["Second"]);
