@@ -98,7 +98,7 @@ impl Command {
                 let project = create(tools, &name.unwrap_or_default(), id, owner.as_ref()).await?;
                 owner::explain(tools, target, &project, owner.as_ref()).await
             }
-            Self::Transfer { id, team } => owner::transfer(tools, &id, &team).await,
+            Self::Transfer { id, team } => owner::transfer(tools, find(tools, &id).await?, &team).await,
             Self::Delete { id, confirm } => delete(tools, &id, confirm).await,
             Self::List { output } => list(tools, &output).await,
             Self::Show { id } => show(&find(tools, &id).await?.project),

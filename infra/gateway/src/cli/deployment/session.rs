@@ -26,8 +26,8 @@ pub(super) struct Ask<'a> {
 
 impl Session {
     /// The session that a command uses: the one at the URL of `--api`, which must exist, or else
-    /// the newest one, whose URL is then printed on standard error. Without `--api`, `None` if there
-    /// is no session, or if the command names a data folder or a table.
+    /// the newest one, whose URL is then printed on standard error. Without `--api`, `None` if
+    /// there is no session, or if the command names a data folder or a table.
     pub(crate) async fn chosen(target: &Target) -> anyhow::Result<Option<Self>> {
         let login = match &target.api {
             Some(url) => Some(saved(&deployment_url(url)?)?),

@@ -5,12 +5,12 @@ use anyhow::{anyhow, bail};
 use model::project::Project;
 use model::team::Team;
 use store::Label;
+use store::project::ProjectRow;
 use store::sharded::Listing;
 use wire::id::{ProjectId, TeamId};
 
 use super::super::team::data::user;
 use super::super::tools::{Target, Tools};
-use super::find;
 use crate::say::say;
 
 /// The team that is to own a new project: the one that the command names, or the only team of the
@@ -49,8 +49,7 @@ pub(super) async fn explain(tools: &Tools, target: &Target, project: &Project, o
     Ok(())
 }
 
-pub(super) async fn transfer(tools: &Tools, id: &str, owner: &str) -> anyhow::Result<()> {
-    let row = find(tools, id).await?;
+pub(super) async fn transfer(tools: &Tools, row: ProjectRow, owner: &str) -> anyhow::Result<()> {
     if row.project.id.is_internal() {
         bail!("no team can own the project `internal`");
     }

@@ -83,7 +83,7 @@ impl Operator {
 }
 
 /// The user with this id, or who signs in with this verified address.
-pub(in super::super) async fn user(tools: &Tools, project: &ProjectId, text: &str) -> anyhow::Result<User> {
+pub(crate) async fn user(tools: &Tools, project: &ProjectId, text: &str) -> anyhow::Result<User> {
     let id = if let Ok(id) = UserId::parse(text) {
         id
     } else {
