@@ -21,8 +21,11 @@ const OWN: &str = "
 | `AWS_PROFILE`, `AWS_CONFIG_FILE`, `AWS_SHARED_CREDENTIALS_FILE` | profile of the AWS files, for commands with `--table` | `default`, in `~/.aws` |
 ";
 
-/// Variables that only the gateway itself and its tests set.
-const INTERNAL: [&str; 2] = ["GATELET_RENDERER", "GATELET_STOP_AT"];
+/// Variables that only the gateway itself, its tests and their runner set.
+const INTERNAL: [&str; 3] = ["GATELET_RENDERER", "GATELET_STOP_AT", "GATELET_CI_CACHE"];
+/// Variables of apps and scripts, which the guides and the console's commands use.
+const OF_APPS: [&str; 5] =
+    ["GATELET_URL", "GATELET_TEST_URL", "GATELET_ACCESS_TOKEN", "GATELET_REFRESH_TOKEN", "GATELET_ADMIN_ACCESS_TOKEN"];
 const PREFIX: &str = "GATELET_";
 
 /// The maximum width of the list, in columns.
@@ -76,7 +79,7 @@ fn unknown(names: impl Iterator<Item = String>) -> Vec<String> {
         let nearest = known.iter().map(|known| (strsim::damerau_levenshtein(known, &name), known)).min();
         // Two letters differ, or more in a long name.
         let alike = nearest.filter(|(distance, known)| *distance <= 2.max((known.len() - PREFIX.len()) / 4)).map(|(_, known)| known);
-        if known.contains(&name) || (alike.is_none() && !name.starts_with(PREFIX)) {
+        if known.contains(&name) || OF_APPS.contains(&name.as_str()) || (alike.is_none() && !name.starts_with(PREFIX)) {
             return None;
         }
         let advice =
@@ -151,7 +154,8 @@ mod tests {
         let of_rules = |name: &str| name.starts_with("GATELET_LIMIT_");
         // These need no documentation: the variables of single rate limits, the internal ones, and
         // those that do not begin with `GATELET_`, some of which the runtime of a container sets.
-        for name in read.iter().filter(|name| !of_rules(name) && !INTERNAL.contains(&name.as_str()) && name.starts_with(PREFIX)) {
+        let undocumented = INTERNAL.iter().chain(&OF_APPS).collect::<Vec<_>>();
+        for name in read.iter().filter(|name| !of_rules(name) && !undocumented.contains(&&name.as_str()) && name.starts_with(PREFIX)) {
             assert!(documented.contains(name), "{name} is not in the table of shared/settings");
         }
         let of_functions = [
@@ -179,6 +183,30 @@ mod tests {
         assert_eq!(unknown(read), [""; 0]);
         let documented = documented().into_iter().filter(|name| name.starts_with(PREFIX) && is_whole(name));
         assert_eq!(unknown(documented), [""; 0]);
+    }
+
+    /// Collects the names in the text files of a folder.
+    fn mentioned_in(folder: &Path, found: &mut BTreeSet<String>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                mentioned_in(&path, found);
+            } else if let Ok(text) = std::fs::read_to_string(&path) {
+                let words = text.split(|letter: char| !letter.is_ascii_uppercase() && letter != '_');
+                found.extend(words.filter(|word| word.starts_with(PREFIX) && is_whole(word)).map(str::to_owned));
+            }
+        }
+    }
+
+    #[test]
+    fn the_variables_that_guides_and_the_console_tell_to_set_cause_no_warning() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let mut mentioned = BTreeSet::new();
+        for folder in ["docs", "examples/server", "infra/console/web"] {
+            mentioned_in(&root.join(folder), &mut mentioned);
+        }
+        assert!(OF_APPS.iter().all(|name| mentioned.contains(*name)), "{mentioned:?}");
+        assert_eq!(unknown(mentioned.into_iter()), [""; 0]);
     }
 
     #[test]
