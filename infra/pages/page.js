@@ -54,22 +54,26 @@ document.addEventListener("click", (event) => {
   if (button) copy(button);
 });
 
-// Times: relative in lists; elsewhere local, then relative; everywhere local and UTC on hover
+// Times: relative in lists; elsewhere local, then relative; everywhere local and UTC on hover. A
+// `datetime` without seconds is a whole minute.
 const words = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 const UNITS = [["year", 31_536_000], ["month", 2_592_000], ["day", 86_400], ["hour", 3_600], ["minute", 60]];
-function age(date) {
+function age(date, isMinute) {
   const seconds = Math.round((date - Date.now()) / 1000);
-  const [unit, size] = UNITS.find(([, size]) => Math.abs(seconds) >= size) ?? ["second", 1];
+  const [unit, size] = UNITS.find(([, size]) => Math.abs(seconds) >= size) ?? (isMinute ? ["minute", 60] : ["second", 1]);
   if (unit === "second" && Math.abs(seconds) < 10) return "just now";
-  return words.format(Math.trunc(seconds / size), unit);
+  return words.format(Math.trunc(seconds / size) || 0, unit);
 }
 const local = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+const localMinute = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 export function showTimes(root = document) {
   for (const time of $$("time[datetime]", root)) {
     const date = new Date(time.dateTime);
-    const text = time.classList.contains("ago") ? age(date) : `${local.format(date)} (${age(date)})`;
+    const isMinute = /T\d\d:\d\dZ$/.test(time.dateTime);
+    const [when, past] = [(isMinute ? localMinute : local).format(date), age(date, isMinute)];
+    const text = time.classList.contains("ago") ? past : `${when} (${past})`;
     if (time.textContent !== text) time.textContent = text;
-    const title = `${local.format(date)} · ${time.dateTime.replace("T", " ").replace("Z", " UTC")}`;
+    const title = `${when} · ${time.dateTime.replace("T", " ").replace("Z", " UTC")}`;
     if (time.title !== title) time.title = title;
   }
 }

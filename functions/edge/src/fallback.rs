@@ -58,11 +58,14 @@ pub async fn handle(request: Request) -> Response {
     if path == error_page::PATH && matches!(*method, Method::GET | Method::HEAD) {
         return error_page::show();
     }
+    let is_slashed = path.len() > 1 && path.ends_with('/') && !methods(path.trim_end_matches('/')).is_empty();
     let methods = methods(path);
     match (interface(path), methods.is_empty()) {
+        (Interface::Content | Interface::Agents, true) if is_slashed => Problem::TrailingSlash.into_response(),
+        (Interface::Product, true) if is_slashed => KnownError::RouteNotFound(": remove the slash at its end").into_response(),
         (Interface::Content | Interface::Agents, true) => Problem::RouteNotFound.into_response(),
         (Interface::Content | Interface::Agents, false) => with_allow(Problem::MethodNotAllowed.into_response(), &methods),
-        (Interface::Product, true) => KnownError::RouteNotFound.into_response(),
+        (Interface::Product, true) => KnownError::RouteNotFound("").into_response(),
         (Interface::Product, false) => with_allow(KnownError::MethodNotAllowed.into_response(), &methods),
     }
 }

@@ -18,6 +18,7 @@ use axum::response::{IntoResponse, Response};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
 use jiff::Timestamp;
+use model::trail::counted::minute;
 use model::trail::view::AuditEntry;
 use model::trail::{Actor, Entry, Event};
 use serde::Serialize;
@@ -126,14 +127,14 @@ pub async fn handle(access: Access<Admin>, Input { query, .. }: Input<Ignored, A
     let is_search = query.actor.is_some() || query.operation.is_some() || query.event.is_some();
     let listing = TrailListing {
         user: query.user_id,
-        from: query.from.map_or(project.created_at, |from| from.0.0.max(project.created_at)),
+        from: query.from.map_or(Timestamp::MIN, |from| from.0.0).max(minute(project.created_at)),
         until: query.until.map(|until| until.0.0),
         after: after.as_deref(),
         limit,
         read: if is_search { READ_AT_ONCE } else { limit + 1 },
         now: access.app.clock.now(),
     };
-    let page = access.app.store.trail(&project.id, listing, |entry| is_wanted(&query, entry)).await?;
+    let page = access.app.store.trail(&project.id, listing, |entry| entry.is_since(project.created_at) && is_wanted(&query, entry)).await?;
     let next_cursor = cursors.next(page.next.as_ref())?;
     let items: Vec<AuditEntry> = page.rows.into_iter().map(AuditEntry::from).collect();
     if query.format == Some(Format::Jsonl) {

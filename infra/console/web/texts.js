@@ -125,7 +125,7 @@ export const texts = {
     create: "Create project",
     owner: "Owned by",
     ownerHelp: "Members of this team can open the project.",
-    signInFirst: "Projects are created by users of the project “internal”.",
+    signInFirst: "Users of the project “internal” create projects, and see those that their teams own. The command “gateway project transfer” gives a project to a team.",
     noTeam: { title: "You are in no team", text: "A project belongs to a team. Create one in the project “internal” first." },
     none: { title: "No projects yet", text: "Projects that your teams own are listed here." },
   },

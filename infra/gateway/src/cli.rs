@@ -98,6 +98,7 @@ enum Command {
 
 impl Cli {
     pub async fn run(self) -> anyhow::Result<()> {
+        environment::warn_of_unknown();
         match self.command {
             None => serve::run(&self.target, self.serve).await,
             Some(Command::Serve(options)) => serve::run(&self.target, options).await,

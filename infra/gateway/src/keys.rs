@@ -2,6 +2,8 @@
 //! `internal`, whose users own projects. The keys are generated at the first start, unless the
 //! environment sets them, and are saved with the page key in `keys.env`.
 
+mod start;
+
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -15,10 +17,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use store::Store;
 use store::deletions::Ended;
 use store::project::deletion::Purge;
-use store::project::{ProjectRow, key_set};
-use store::record::BySystem;
 use tokio::time::Instant;
-use wire::clock::Clock;
 use wire::entropy::Entropy;
 use wire::environment::variable;
 use wire::id::ProjectId;
@@ -108,49 +107,6 @@ impl Keys {
         Ok(keys)
     }
 
-    /// Replaces the saved keys that differ from these keys, for example because the environment
-    /// sets other ones: the project then accepts the new keys instead.
-    pub async fn replace_saved(&self, role: Role, saved: &Saved, store: &Store, clock: &Clock, entropy: &Entropy) -> anyhow::Result<()> {
-        let Some(ProjectRow { project, .. }) = store.project(&self.project_id).await? else { return Ok(()) };
-        let by_system = |operation| BySystem { operation, fields: Vec::new(), clock, entropy };
-        for (name, (_, new)) in role.names().into_iter().zip(self.pairs()) {
-            let old = saved.value(name).filter(|old| old != new.expose_secret()).map(SecretString::from);
-            if let Some(old) = old {
-                if store.api_key(&self.project_id, &new).await?.is_some() {
-                    tracing::warn!(
-                        "the new {name} was a key of the project already, so the previous one stays valid: revoke it if necessary"
-                    );
-                    continue;
-                }
-                let replace = store.replace_key(&self.project_id, &old, &new);
-                let replaced = by_system("gateway-key-replace").run(&project, replace).await;
-                replaced.with_context(|| format!("cannot replace the saved {name}; the new value may already be a key of the project"))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Makes new keys instead of those that are revoked or expired, which nobody could use, so that
-    /// the gateway's own pages work again. Keys that the environment sets are kept.
-    pub async fn renew(&mut self, role: Role, store: &Store, now: Timestamp, entropy: &Entropy) -> anyhow::Result<()> {
-        let id = &self.project_id;
-        let secrets = [&mut self.client, &mut self.server, &mut self.admin];
-        for ((name, kind), secret) in role.names().into_iter().zip(KeyKind::ALL).zip(secrets) {
-            match store.api_key(id, secret).await? {
-                Some(key) if !key.opens(kind, now) && variable(name).is_some() => tracing::warn!(
-                    "{name} in the environment is revoked, expired or of another kind, so project {id} does not accept it: set another \
-                     key, or unset the variable to use one that the gateway makes"
-                ),
-                Some(key) if !key.opens(kind, now) => {
-                    tracing::warn!("the saved {name} of project {id} was revoked or has expired: keys.env has a new one");
-                    *secret = new_key(entropy, kind);
-                }
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
     fn pairs(&self) -> [(KeyKind, SecretString); 3] {
         [
             (KeyKind::PublishableClient, self.client.clone()),
@@ -162,31 +118,6 @@ impl Keys {
     /// The keys as a key set, which can be listed and revoked.
     pub fn set(&self, entropy: &Entropy, description: &str, now: Timestamp) -> NewKeys {
         NewKeys::of(entropy, self.pairs().into(), description.to_owned(), now)
-    }
-
-    /// Creates the project with these keys, or adds to an existing project those of the keys that
-    /// it lacks. Returns whether the project is new. If a deleted project with the same id has data
-    /// left, deletes this first; nothing else may write to the table meanwhile.
-    pub async fn install(&self, store: &Store, clock: &Clock, entropy: &Entropy) -> anyhow::Result<bool> {
-        let now = clock.now();
-        let Some(ProjectRow { project, .. }) = store.project(&self.project_id).await? else {
-            finish_deletion(store, &self.project_id, now).await?;
-            let keys = self.set(entropy, "Made with the project", now);
-            store.create_project(&first_project(&self.project_id, now), &keys).await?;
-            return Ok(true);
-        };
-        let mut missing = Vec::new();
-        for (kind, secret) in self.pairs() {
-            if store.api_key(&self.project_id, &secret).await?.is_none() {
-                missing.push((kind, secret));
-            }
-        }
-        if !missing.is_empty() {
-            let keys = NewKeys::of(entropy, missing, "Added by the command line".to_owned(), now);
-            let add = store.transact(key_set::create(&self.project_id, &keys)?);
-            BySystem { operation: "gateway-key-add", fields: Vec::new(), clock, entropy }.run(&project, add).await?;
-        }
-        Ok(false)
     }
 
     /// The lines of `keys.env` for these keys, `NAME=value`, without the `export` before them.

@@ -115,7 +115,7 @@ catalog! {
     PasswordConfirmationMismatch: "The current password that the signed-in user gave is wrong.",
         "Let the user try again, or reset the password by email.";
     RedirectUrlNotWhitelisted: "The project does not trust the domain of a redirect or callback URL.",
-        "Add the origin that the error names to the project's trusted domains, `config.domains`.";
+        "Add the origin that the error names to the trusted domains, `config.domains`, or turn on `config.allow_localhost` for localhost: in the console's settings, or with `PATCH /api/v1/internal/projects/current`.";
     VerificationCodeNotFound: "The code or invitation does not exist, or a change to the account has made it invalid.",
         "Check that the code is complete; get a new one by a new email, or by starting the sign-in or setup again.";
     VerificationCodeExpired: "The code has expired.",
@@ -245,7 +245,7 @@ catalog! {
         "Wait until the time in `details`.";
 
     RouteNotFound: "No operation has this path.",
-        "Check the path; the OpenAPI document lists all paths.";
+        "Check the path, which has no slash at its end; the OpenAPI document lists all paths.";
     MethodNotAllowed: "The path exists, but not with this method.",
         "Use one of the methods in the `Allow` header.";
     BodyTooLarge: "The body is larger than the service accepts.",

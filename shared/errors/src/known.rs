@@ -216,7 +216,7 @@ pub enum KnownError {
 
     // From here on, all codes are our own: published SDKs do not know them, so they are in the body
     // but not in the header for codes. `groups::OWN_CODES` lists all of our own codes.
-    #[error("no operation has this path")] RouteNotFound,
+    #[error("no operation has this path{0}")] RouteNotFound(#[serde(skip)] &'static str),
     #[error("the path does not support this method")] MethodNotAllowed,
     #[error("the body is larger than {max_bytes} bytes")] BodyTooLarge { max_bytes: usize },
     #[error("the service failed unexpectedly; its log has the reason under the request id")] InternalError,

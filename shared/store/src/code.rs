@@ -31,6 +31,7 @@ use crate::error::Error;
 use crate::item::{DIGEST, Item, Key, entity, integer, is_of_digest, number, string};
 use crate::label::Label;
 use crate::table;
+use crate::team::BATCH;
 use crate::write::Write;
 
 fn code_key(project: &ProjectId, purpose: &str, code: &Code) -> Key {
@@ -97,6 +98,19 @@ impl Store {
     /// decision on the entity, because reading it does not count as an attempt.
     pub async fn code_of_nonce<T: DeserializeOwned>(&self, project: &ProjectId, kind: &str, code: &Code) -> Result<Option<T>, Error> {
         self.get(&code_key(project, kind, code)).await?.map(entity).transpose()
+    }
+
+    /// The first of these projects that has a code with this nonce, even if the typed part of the
+    /// code is wrong: one unit for each project. As [`Self::code_of_nonce`], it decides nothing.
+    pub async fn project_of_code(&self, projects: &[ProjectId], purpose: Purpose, code: &Code) -> Result<Option<ProjectId>, Error> {
+        for some in projects.chunks(BATCH) {
+            let key = |project: &ProjectId| code_key(project, purpose.name(), code);
+            let items = self.get_many(some.iter().map(key)).await?;
+            if let Some(project) = some.iter().find(|project| items.get(&key(project)).is_some()) {
+                return Ok(Some(project.clone()));
+            }
+        }
+        Ok(None)
     }
 
     /// Counts an attempt, and checks the code without redeeming it.

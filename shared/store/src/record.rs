@@ -12,12 +12,13 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use model::limit::Subject;
 use model::metrics::tally::Tally;
 use model::place::Place;
 use model::project::Project;
 use model::sign_up::rule::ActionType;
+use model::trail::counted::minute;
 use model::trail::expiry::retention_days;
 use model::trail::{Access, Actor, Entry, Event, Target, TargetKind};
 use wire::clock::Clock;
@@ -30,8 +31,6 @@ use crate::write::Write;
 
 /// The maximum number of targets in an entry.
 const MAX_TARGETS: usize = 10;
-/// The period over which failures and rejected sign-ups are counted together.
-const MINUTE: SignedDuration = SignedDuration::from_mins(1);
 
 tokio::task_local! {
     static RECORD: Record;
@@ -281,21 +280,4 @@ pub(crate) fn rejection() -> Result<Option<(String, Write)>, Error> {
         ..state.entry.clone()
     };
     Ok(Some((format!("{project}#{id}"), trail::count(project, &entry, *days)?)))
-}
-
-fn minute(time: Timestamp) -> Timestamp {
-    let millis = time.as_millisecond();
-    Timestamp::from_millisecond(millis - millis.rem_euclid(i64::try_from(MINUTE.as_millis()).unwrap_or(1))).unwrap_or(time)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn failures_are_counted_per_minute() {
-        let at = |text: &str| text.parse::<Timestamp>().expect("a time");
-        assert_eq!(minute(at("2026-03-01T10:20:59.999Z")), at("2026-03-01T10:20:00Z"));
-        assert_eq!(minute(at("2026-03-01T10:21:00Z")), at("2026-03-01T10:21:00Z"));
-    }
 }

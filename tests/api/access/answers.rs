@@ -169,6 +169,16 @@ async fn an_unknown_path_is_404_in_the_form_of_its_interface() {
         let answer = app.anonymous().get(path).await;
         assert_eq!((answer.status(), &answer.json()["error"]["code"]), (404, &json!("route_not_found")), "{path}");
     }
+    // Where only a slash at the end is wrong, the error says so.
+    for (path, is_slashed) in [("/api/v1/users/me/", true), ("/api/v1/teams//", true), ("/api/v1/nothing/", false), ("/api/v2/", false)] {
+        let answer = app.client().get(path).await;
+        assert_eq!(answer.status(), 404, "{path}");
+        assert_eq!(answer.json()["error"].as_str().unwrap().contains("remove the slash at its end"), is_slashed, "{path}");
+    }
+    for (path, is_slashed) in [("/api/v1/apps/", true), ("/api/v1/apps/a/b/", false), ("/api/v1/blog-posts", false)] {
+        let hint = app.anonymous().get(path).await.json()["error"]["hint"].clone();
+        assert_eq!(hint == "Remove the slash at the end of the path.", is_slashed, "{path}");
+    }
     let unread = app.anonymous().request("POST", "/api/v1/nothing").header("content-type", "application/json").body("{").send().await;
     assert_eq!(unread.code(), "ROUTE_NOT_FOUND", "the body is not read");
 }

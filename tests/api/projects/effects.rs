@@ -69,7 +69,14 @@ async fn domains_can_be_trusted_and_localhost_disallowed() {
     let (local, own) = (mail_to("ada@example.com", "http://localhost:3000/x"), mail_to("ada@example.com", "https://app.example.com/x"));
     failed(&app.client().post(SEND_CODE, own.clone()).await, 400, "REDIRECT_URL_NOT_WHITELISTED");
     config(&app, json!({ "allow_localhost": false, "domains": [{ "domain": "https://*.example.com" }] })).await;
-    failed(&app.client().post(SEND_CODE, local).await, 400, "REDIRECT_URL_NOT_WHITELISTED");
+    let refused = app.client().post(SEND_CODE, local).await;
+    failed(&refused, 400, "REDIRECT_URL_NOT_WHITELISTED");
+    // The error and the hint name the settings that allow the URL, and the hint where they are.
+    let text = |field: &str| refused.json()[field].as_str().unwrap().to_owned();
+    for setting in ["`config.domains`", "`config.allow_localhost`"] {
+        assert!(text("error").contains(&setting.replace('`', "")) && text("hint").contains(setting), "{}", refused.text());
+    }
+    assert!(text("hint").contains("PATCH /api/v1/internal/projects/current"), "{}", refused.text());
     assert_eq!(app.client().post(SEND_CODE, own).await.status(), 200);
     assert!(app.last_mail("ada@example.com").await.link().starts_with("https://app.example.com/x?code="));
 }

@@ -48,6 +48,19 @@ async fn failed_sign_ins_within_a_minute_are_one_counted_entry() {
 }
 
 #[tokio::test]
+async fn a_failure_in_the_minute_of_the_projects_creation_is_listed() {
+    let mut app = TestApp::start().await;
+    app.advance(SignedDuration::from_secs(90));
+    app.keys = app.another_project().await;
+    app.sign_up("ada@example.com").await;
+    guess(&app, "ada@example.com").await;
+    let answer = app.admin().get("/api/v1/internal/audit-log?event=sign-in-failed").await.json();
+    let failed = answer["items"].as_array().unwrap();
+    assert_eq!(failed.len(), 1, "{answer}");
+    assert!(failed[0]["at"].as_str().unwrap() < app.now().to_string().as_str(), "{answer}");
+}
+
+#[tokio::test]
 async fn a_failed_reauthentication_is_recorded_as_such() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;

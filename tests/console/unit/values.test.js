@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { heights } from "../../../infra/console/web/components/chart.js";
-import { clipped, day, duration, shortened, title, visible } from "../../../infra/console/web/core/format.js";
+import { clipped, day, duration, instant, shortened, title, visible } from "../../../infra/console/web/core/format.js";
 import { at, changed, conflicts, lines, nested, parsed, printed, same, sampleVariables } from "../../../infra/console/web/core/values.js";
-import { past } from "../../../infra/console/web/views/audit-log.js";
+import { isCounted, past } from "../../../infra/console/web/views/audit-log.js";
 
 test("values are compared by their content", () => {
   assert.ok(same({ a: [1, { b: null }], c: "x" }, { c: "x", a: [1, { b: null }] }));
@@ -98,4 +98,13 @@ test("an operation is named by what it did", () => {
 test("a small number has a visible bar, and zero has none", () => {
   assert.deepEqual(heights([0, 1, 1000], 64), [0, 2, 64]);
   assert.deepEqual(heights([0, 0], 64), [0, 0]);
+});
+
+test("what is counted per minute has no seconds", () => {
+  const at = "2026-01-01T12:05:00.000Z";
+  assert.equal(instant(at, isCounted({ events: ["sign-in-failed"] })), "2026-01-01T12:05Z");
+  assert.equal(instant(at, isCounted({ events: ["sign-up-rejected"] })), "2026-01-01T12:05Z");
+  assert.equal(instant(at, isCounted({ events: ["proof-failed"] })), "2026-01-01T12:05Z");
+  assert.equal(instant(at, isCounted({ events: ["sign-in"] })), "2026-01-01T12:05:00Z");
+  assert.equal(instant(Date.parse(at) + 7_890, isCounted({ events: [] })), "2026-01-01T12:05:07Z");
 });

@@ -1,7 +1,7 @@
 // Small parts of pages, such as texts, ids, secrets, times, states, headings, notes and tabs.
 
 import { h, newId } from "../core/dom.js";
-import { clipped, shortened, visible } from "../core/format.js";
+import { clipped, instant, shortened, visible } from "../core/format.js";
 import { toCurl, UnknownUser } from "../core/api.js";
 import { texts as t } from "../texts.js";
 
@@ -43,11 +43,14 @@ export function secret(value) {
   return h("span", { class: "key" }, h("details", {}, h("summary", {}, masked), h("code", {}, value)), copyButton(value));
 }
 
-/** A time in milliseconds or as text, shown relative to now; with `isLong`, also in local time. */
-export function time(value, { isLong = false } = {}) {
+/**
+ * A time in milliseconds or as text, shown relative to now; with `isLong`, also in local time. With
+ * `isMinute`, the time is a whole minute, and has no seconds.
+ */
+export function time(value, { isLong = false, isMinute = false } = {}) {
   if (value === null || value === undefined) return h("span", { class: "muted never" }, t.never);
-  const date = new Date(value);
-  return h("time", { datetime: date.toISOString().replace(/\.\d+Z$/, "Z"), class: isLong ? null : "ago" }, date.toISOString());
+  const text = instant(value, isMinute);
+  return h("time", { datetime: text, class: isLong ? null : "ago" }, text);
 }
 
 /** A state in words, with one of four tones. */

@@ -52,6 +52,11 @@ export function duration(seconds) {
   return parts.slice(0, 2).join(" ");
 }
 
+/** The `datetime` of a time in milliseconds or as text: to the second, or to the minute. */
+export function instant(value, isMinute = false) {
+  return `${new Date(value).toISOString().slice(0, isMinute ? 16 : 19)}Z`;
+}
+
 const days = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", timeZone: "UTC" });
 
 /** A date such as `2026-11-05` without its year. */

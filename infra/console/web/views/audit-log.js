@@ -31,6 +31,14 @@ const EVENTS = [
   "sessions-ended",
 ];
 
+/** The events that the API counts per minute: their entries have the time at which it began. */
+const COUNTED = ["sign-in-failed", "proof-failed", "sign-up-rejected"];
+
+/** Whether the time of an entry is only known to the minute. */
+export function isCounted(entry) {
+  return entry.events.some((event) => COUNTED.includes(event));
+}
+
 export async function view(context) {
   return h("div", {}, head(t.audit.title, { lead: t.audit.lead }), await entries(context, {}));
 }
@@ -61,7 +69,7 @@ export async function entries({ api, router, to }, query) {
       { label: t.audit.who, class: "wide actions", cell: (entry) => actor(entry.actor, to) },
       { label: t.audit.target, class: "wide actions", cell: (entry) => targets(entry, to) },
       { label: t.sessions.place, class: "place", cell: (entry) => shown(placeOf(entry.place), { most: 60 }) },
-      { label: t.audit.when, class: "fit end", cell: (entry) => time(entry.at) },
+      { label: t.audit.when, class: "fit end", cell: (entry) => time(entry.at, { isMinute: isCounted(entry) }) },
     ],
     none: t.audit.none,
   });

@@ -11,6 +11,7 @@ use crypto::digest::Digest;
 use crypto::trail_keys::TrailKeys;
 use jiff::Timestamp;
 use model::trail::check::{DayReport, Expected, Problem};
+use model::trail::counted::minute;
 use model::trail::view::AuditEntry;
 use store::trail::list::TrailListing;
 use wire::id::ProjectId;
@@ -87,12 +88,12 @@ fn parse_expected(text: &str) -> anyhow::Result<Expected> {
 
 async fn export(tools: &Tools, id: &ProjectId, from: Option<Timestamp>, until: Option<Timestamp>) -> anyhow::Result<()> {
     let project = tools.store.project(id).await?.ok_or_else(|| anyhow!("project {id} does not exist"))?.project;
-    let from = from.unwrap_or(project.created_at).max(project.created_at);
+    let from = from.unwrap_or(Timestamp::MIN).max(minute(project.created_at));
     let (mut lines, mut after) = (BufWriter::new(stdout().lock()), None::<String>);
     loop {
         let now = tools.clock.now();
         let listing = TrailListing { user: None, from, until, after: after.as_deref(), limit: PAGE, read: PAGE, now };
-        let page = tools.store.trail(id, listing, |_| true).await?;
+        let page = tools.store.trail(id, listing, |entry| entry.is_since(project.created_at)).await?;
         for entry in page.rows {
             serde_json::to_writer(&mut lines, &AuditEntry::from(entry))?;
             lines.write_all(b"\n")?;

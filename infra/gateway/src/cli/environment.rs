@@ -1,7 +1,10 @@
 //! `gateway help environment`: lists the variables that an operator can set. Most are defined in
-//! the table of [`settings`].
+//! the table of [`settings`]. Every command warns of variables that look like these but are not.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
+
+use model::limit::Rule;
 
 /// Variables of the gateway and its command line, in the format of [`settings::TABLE`]. The
 /// functions read only one of them, `GATELET_CONSOLE`.
@@ -17,6 +20,13 @@ const OWN: &str = "
 | `GATELET_HEALTH_URL` | the gateway that `gateway health` asks | `http://127.0.0.1:8787` |
 | `AWS_PROFILE`, `AWS_CONFIG_FILE`, `AWS_SHARED_CREDENTIALS_FILE` | profile of the AWS files, for commands with `--table` | `default`, in `~/.aws` |
 ";
+
+/// Variables that only the gateway itself, its tests and their runner set.
+const INTERNAL: [&str; 3] = ["GATELET_RENDERER", "GATELET_STOP_AT", "GATELET_CI_CACHE"];
+/// Variables of apps and scripts, which the guides and the console's commands use.
+const OF_APPS: [&str; 5] =
+    ["GATELET_URL", "GATELET_TEST_URL", "GATELET_ACCESS_TOKEN", "GATELET_REFRESH_TOKEN", "GATELET_ADMIN_ACCESS_TOKEN"];
+const PREFIX: &str = "GATELET_";
 
 /// The maximum width of the list, in columns.
 const WIDTH: usize = 100;
@@ -52,6 +62,47 @@ pub(super) fn text() -> String {
     text
 }
 
+/// Warns, on standard error, of the variables of this process that are probably misspelt. They are
+/// not refused: a shell or a container may set variables of a later version, or of an app that
+/// shares the prefix.
+pub(super) fn warn_of_unknown() {
+    for warning in unknown(std::env::vars_os().filter_map(|(name, _)| name.into_string().ok())) {
+        eprintln!("warning: {warning}");
+    }
+}
+
+/// A warning for each name that begins with `GATELET_`, or almost is a known name, but that nothing
+/// reads.
+fn unknown(names: impl Iterator<Item = String>) -> Vec<String> {
+    let known = known();
+    let warning = |name: String| {
+        let nearest = known.iter().map(|known| (strsim::damerau_levenshtein(known, &name), known)).min();
+        // Two letters differ, or more in a long name.
+        let alike = nearest.filter(|(distance, known)| *distance <= 2.max((known.len() - PREFIX.len()) / 4)).map(|(_, known)| known);
+        if known.contains(&name) || OF_APPS.contains(&name.as_str()) || (alike.is_none() && !name.starts_with(PREFIX)) {
+            return None;
+        }
+        let advice =
+            alike.map_or_else(|| "`gateway help environment` lists those that do".to_owned(), |known| format!("did you mean {known}?"));
+        Some(format!("the variable {} has no effect: {advice}", name.escape_debug()))
+    };
+    let mut warnings: Vec<String> = names.filter_map(warning).collect();
+    warnings.sort();
+    warnings
+}
+
+/// The names of all variables `GATELET_…` that the gateway or a function reads.
+fn known() -> BTreeSet<String> {
+    let listed = rows(OWN).chain(rows(settings::TABLE)).flat_map(|row| row.names).chain(INTERNAL).map(str::to_owned);
+    let limits = Rule::ALL.into_iter().map(Rule::variable);
+    listed.filter(|name| name.starts_with(PREFIX) && is_whole(name)).chain(limits).collect()
+}
+
+/// Whether this is the name of one variable, rather than `GATELET_LIMIT_…`.
+fn is_whole(name: &str) -> bool {
+    !name.ends_with('_') && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
+}
+
 fn wrap(text: &mut String, words: &str) {
     let mut width = WIDTH;
     for word in words.split_whitespace() {
@@ -68,7 +119,6 @@ fn wrap(text: &mut String, words: &str) {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
     use std::path::Path;
 
     use super::*;
@@ -87,11 +137,7 @@ mod tests {
             } else if path.extension().is_some_and(|extension| extension == "rs") {
                 let text = std::fs::read_to_string(&path).unwrap();
                 let quoted = text.split('"').filter(|part| part.starts_with("GATELET_") || part.starts_with("AWS_"));
-                found.extend(
-                    quoted
-                        .filter(|name| !name.ends_with('_') && name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_'))
-                        .map(str::to_owned),
-                );
+                found.extend(quoted.filter(|name| is_whole(name)).map(str::to_owned));
             }
         }
     }
@@ -106,11 +152,10 @@ mod tests {
         assert!(read.contains("GATELET_API_URL") && read.contains("GATELET_LOG"), "{read:?}");
         let (documented, page) = (documented(), std::fs::read_to_string(root.join("docs/gateway.md")).unwrap());
         let of_rules = |name: &str| name.starts_with("GATELET_LIMIT_");
-        // These need no documentation: the variables of single rate limits, those of the renderer
-        // process and of tests, and those that do not begin with `GATELET_`, some of which the
-        // runtime of a container sets.
-        let internal = ["GATELET_RENDERER", "GATELET_STOP_AT"];
-        for name in read.iter().filter(|name| !of_rules(name) && !internal.contains(&name.as_str()) && name.starts_with("GATELET_")) {
+        // These need no documentation: the variables of single rate limits, the internal ones, and
+        // those that do not begin with `GATELET_`, some of which the runtime of a container sets.
+        let undocumented = INTERNAL.iter().chain(&OF_APPS).collect::<Vec<_>>();
+        for name in read.iter().filter(|name| !of_rules(name) && !undocumented.contains(&&name.as_str()) && name.starts_with(PREFIX)) {
             assert!(documented.contains(name), "{name} is not in the table of shared/settings");
         }
         let of_functions = [
@@ -124,6 +169,57 @@ mod tests {
         ];
         for name in documented.iter().filter(|name| name.starts_with("GATELET_") && !of_functions.contains(&name.as_str())) {
             assert!(page.contains(name.as_str()), "{name} is not in docs/gateway.md");
+        }
+    }
+
+    #[test]
+    fn every_variable_that_the_sources_read_is_known() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let mut read = BTreeSet::new();
+        for folder in ["shared", "infra/gateway/src", "functions"] {
+            named_in(&root.join(folder), &mut read);
+        }
+        let read = read.into_iter().filter(|name| name.starts_with(PREFIX));
+        assert_eq!(unknown(read), [""; 0]);
+        let documented = documented().into_iter().filter(|name| name.starts_with(PREFIX) && is_whole(name));
+        assert_eq!(unknown(documented), [""; 0]);
+    }
+
+    /// Collects the names in the text files of a folder.
+    fn mentioned_in(folder: &Path, found: &mut BTreeSet<String>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                mentioned_in(&path, found);
+            } else if let Ok(text) = std::fs::read_to_string(&path) {
+                let words = text.split(|letter: char| !letter.is_ascii_uppercase() && letter != '_');
+                found.extend(words.filter(|word| word.starts_with(PREFIX) && is_whole(word)).map(str::to_owned));
+            }
+        }
+    }
+
+    #[test]
+    fn the_variables_that_guides_and_the_console_tell_to_set_cause_no_warning() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let mut mentioned = BTreeSet::new();
+        for folder in ["docs", "examples/server", "infra/console/web"] {
+            mentioned_in(&root.join(folder), &mut mentioned);
+        }
+        assert!(OF_APPS.iter().all(|name| mentioned.contains(*name)), "{mentioned:?}");
+        assert_eq!(unknown(mentioned.into_iter()), [""; 0]);
+    }
+
+    #[test]
+    fn an_unknown_variable_is_named_with_the_nearest_known_one() {
+        let said = |name: &str| unknown([name.to_owned()].into_iter()).concat();
+        for (name, nearest) in [("SECERT", "SECRET"), ("LIMIT_SIGNIN", "LIMIT_SIGN_IN"), ("SENDERS_DOMAIN", "SENDER_DOMAINS")] {
+            let (name, said) = (format!("{PREFIX}{name}"), said(&format!("{PREFIX}{name}")));
+            assert!(said.contains(&name) && said.ends_with(&format!("did you mean {PREFIX}{nearest}?")), "{said}");
+        }
+        assert!(said("GATLET_SECRET").ends_with("did you mean GATELET_SECRET?"));
+        assert!(said(&format!("{PREFIX}PORT")).contains("gateway help environment"));
+        for name in ["GATELET_SECRET", "GATELET_LIMIT_SIGN_IN", "AWS_PROFILE", "AWS_REGION", "PATH", "SECRET"] {
+            assert_eq!(said(name), "", "{name}");
         }
     }
 

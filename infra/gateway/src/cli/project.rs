@@ -1,6 +1,7 @@
 //! `gateway project …`: manages projects.
 
 mod api;
+mod owner;
 
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use clap::Subcommand;
 use model::project::Project;
 use model::project::patch::ProjectPatch;
 use model::project::view::AdminProject;
+use model::team::Team;
 use model::text::line;
 use model::trail;
 use store::Label;
@@ -45,9 +47,10 @@ pub(super) enum Command {
         /// `GATELET_INTERNAL_ADMIN_KEY`, or new ones
         #[arg(long, conflicts_with = "id")]
         internal: bool,
-        /// Over the API, the team that is to own the project; by default the team that you have
-        /// selected, or your only team
-        #[arg(long, value_name = "ID", conflicts_with_all = ["id", "internal"])]
+        /// The team of the project `internal` that is to own the project. By default over the API,
+        /// the team that you have selected, or your only team; in a data folder, the only team, if
+        /// `internal` has just one and its sign-up is closed
+        #[arg(long, value_name = "ID", conflicts_with = "internal")]
         team: Option<String>,
     },
     /// Delete a project and all its data, permanently
@@ -56,6 +59,12 @@ pub(super) enum Command {
         /// The id again, to skip the prompt
         #[arg(long, value_name = "ID")]
         confirm: Option<String>,
+    },
+    /// Transfer a project to a team of the project `internal`, whose members see it in the console
+    Transfer {
+        id: String,
+        /// The id of the team; on the data also the address of a user who is in only one team
+        team: String,
     },
     /// List all projects; over the API, those that your teams own
     List {
@@ -83,11 +92,13 @@ impl Command {
         }
         let tools = &Tools::open(target).await?;
         match self {
-            Self::Create { team: Some(_), .. } => {
-                bail!("--team works over the API, not on the data: use --api URL after `gateway login URL`, or leave out --team")
-            }
             Self::Create { name, internal: true, .. } => create_internal(tools, name).await,
-            Self::Create { name, id, .. } => create(tools, &name.unwrap_or_default(), id).await,
+            Self::Create { name, id, team, .. } => {
+                let owner = owner::of_new(tools, target, team.as_deref()).await?;
+                let project = create(tools, &name.unwrap_or_default(), id, owner.as_ref()).await?;
+                owner::explain(tools, target, &project, owner.as_ref()).await
+            }
+            Self::Transfer { id, team } => owner::transfer(tools, find(tools, &id).await?, &team).await,
             Self::Delete { id, confirm } => delete(tools, &id, confirm).await,
             Self::List { output } => list(tools, &output).await,
             Self::Show { id } => show(&find(tools, &id).await?.project),
@@ -102,6 +113,7 @@ impl Command {
                 bail!("--internal and --id work on the data, not over the API: name the data with --table NAME or --data DIR")
             }
             Self::Create { name, team, .. } => api::create(session, &name.unwrap_or_default(), team.as_deref()).await,
+            Self::Transfer { id, team } => api::transfer(session, &id, &team).await,
             Self::Delete { id, confirm } => api::delete(session, &id, confirm).await,
             Self::List { output } => api::list(session, &output).await,
             Self::Show { id } => api::show(session, &id).await,
@@ -125,10 +137,13 @@ async fn create_internal(tools: &Tools, name: Option<String>) -> anyhow::Result<
     write_project(tools, &project, &keys, Role::Internal).await
 }
 
-async fn create(tools: &Tools, name: &str, id: Option<String>) -> anyhow::Result<()> {
+async fn create(tools: &Tools, name: &str, id: Option<String>, owner: Option<&Team>) -> anyhow::Result<Project> {
     let id = id.map_or_else(|| Ok(ProjectId::from(tools.entropy.uuid())), |id| project_id(&id))?;
     let keys = Keys::generate(&tools.entropy, id.clone());
-    write_project(tools, &Project::new(id, name, tools.clock.now()), &keys, Role::First).await
+    let owner_team_id = owner.map(|team| team.id.to_string());
+    let project = Project { owner_team_id, ..Project::new(id, name, tools.clock.now()) };
+    write_project(tools, &project, &keys, Role::First).await?;
+    Ok(project)
 }
 
 async fn write_project(tools: &Tools, project: &Project, keys: &Keys, role: Role) -> anyhow::Result<()> {
@@ -139,6 +154,9 @@ async fn write_project(tools: &Tools, project: &Project, keys: &Keys, role: Role
         Ok(()) => print!("{}", keys.lines(role)),
         Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Ending) => {
             bail!("project {} is still being deleted; try again in a minute", project.id)
+        }
+        Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Team) => {
+            bail!("the team that is to own it was deleted concurrently")
         }
         Err(store::Error::Conflict(_)) => bail!("project {} already exists", project.id),
         Err(error) => return Err(error.into()),

@@ -11,13 +11,22 @@ use wire::environment::variable;
 
 use crate::data::Data;
 
-/// The deployment secret of a data folder: from the environment, from the folder, or newly created.
-/// Data that already has a secret elsewhere gets no new one.
-pub(super) async fn of_folder(data: &Data, store: &Store, entropy: &Entropy) -> anyhow::Result<DeploymentSecret> {
-    if let Some(secret) = variable("GATELET_SECRET") {
-        return Ok(deployment_secret(secret)?);
+const NAME: &str = "GATELET_SECRET";
+
+/// The deployment secret that the environment sets, or else the one in the data folder; `None` if
+/// there is neither, or no folder and none in the environment.
+pub(super) fn given(data: Option<&Data>) -> anyhow::Result<Option<DeploymentSecret>> {
+    match (variable(NAME), data) {
+        (Some(secret), _) => Ok(Some(deployment_secret(secret)?)),
+        (None, Some(data)) => data.secret(),
+        (None, None) => Ok(None),
     }
-    if let Some(secret) = data.secret()? {
+}
+
+/// The deployment secret of a data folder: the given one, or a new one. Data that already has a
+/// secret elsewhere gets no new one.
+pub(super) async fn of_folder(data: &Data, store: &Store, entropy: &Entropy) -> anyhow::Result<DeploymentSecret> {
+    if let Some(secret) = given(Some(data))? {
         return Ok(secret);
     }
     let missing = || format!("the deployment secret of this data is missing: {}", advice(data));
@@ -28,7 +37,8 @@ pub(super) async fn of_folder(data: &Data, store: &Store, entropy: &Entropy) -> 
 /// Like [`of_folder`]; fails if the secret is not the one of the data, unless that one `is_lost`.
 pub(super) async fn checked(data: &Data, store: &Store, entropy: &Entropy, is_lost: bool) -> anyhow::Result<DeploymentSecret> {
     // A secret that is there, but cannot be read or used, is not replaced.
-    let is_missing = variable("GATELET_SECRET").is_none() && !data.secret_file().exists();
+    let is_set = variable(NAME).is_some();
+    let is_missing = !is_set && !data.secret_file().exists();
     let secret = match of_folder(data, store, entropy).await {
         Err(error) if is_lost && is_missing => {
             tracing::warn!("{error:#}: starting with a new one");
@@ -36,7 +46,7 @@ pub(super) async fn checked(data: &Data, store: &Store, entropy: &Entropy, is_lo
         }
         secret => secret?,
     };
-    let source = if variable("GATELET_SECRET").is_some() { "GATELET_SECRET".to_owned() } else { data.secret_file().display().to_string() };
+    let source = if is_set { NAME.to_owned() } else { data.secret_file().display().to_string() };
     let wrong = || format!("the deployment secret in {source} is not the one of this data: {}", advice(data));
     match check(store, &secret).await.with_context(wrong) {
         Err(error) if is_lost => tracing::warn!("{error:#}"),
@@ -45,13 +55,10 @@ pub(super) async fn checked(data: &Data, store: &Store, entropy: &Entropy, is_lo
     Ok(secret)
 }
 
-/// Whether the secret of the environment or the folder is the one of the data; `true` if there is
-/// none yet, or no data that it could be compared with.
+/// Whether the given secret is the one of the data; `true` if there is none yet, or no data that it
+/// could be compared with.
 pub(super) async fn fits(data: &Data, store: &Store) -> anyhow::Result<bool> {
-    let secret = match variable("GATELET_SECRET") {
-        Some(secret) => deployment_secret(secret)?,
-        None => data.secret()?.unwrap_or_else(DeploymentSecret::absent),
-    };
+    let secret = given(Some(data))?.unwrap_or_else(DeploymentSecret::absent);
     Ok(check(store, &secret).await.is_ok())
 }
 

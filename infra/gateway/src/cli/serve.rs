@@ -110,7 +110,7 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     let (engine, was_shared) = open_engine(data.as_ref(), options.dynamodb_port.is_some(), &entropy).await?;
     let secret = match &data {
         Some(data) => secret::checked(data, &engine.store(), &entropy, options.secret_lost).await?,
-        None => variable("GATELET_SECRET").map_or_else(|| Ok(DeploymentSecret::new(entropy.code())), settings::deployment_secret)?,
+        None => secret::given(None)?.unwrap_or_else(|| DeploymentSecret::new(entropy.code())),
     };
     let settings = settings(address, secret, &options)?;
     if let Some(stale) = settings.security_contact.as_ref().and_then(|contact| contact.stale(clock.now())) {
@@ -182,15 +182,11 @@ async fn install_keys(data: Option<&Data>, engine: &Engine, clock: &Clock, entro
     let file = data.map(Data::keys_file);
     let saved = Saved::read(file.as_deref())?;
     let (mut keys, mut internal) = (Keys::choose(&saved, entropy)?, Keys::choose_internal(&saved, entropy)?);
-    keys.replace_saved(Role::First, &saved, &engine.store(), clock, entropy).await?;
-    keys.renew(Role::First, &engine.store(), clock.now(), entropy).await?;
-    let is_new = keys.install(&engine.store(), clock, entropy).await?;
+    let is_new = keys.start(Role::First, &saved, &engine.store(), clock, entropy).await?;
     if is_new && saved.is_empty() {
         warn_of_others(&engine.store(), &keys.project_id).await?;
     }
-    internal.replace_saved(Role::Internal, &saved, &engine.store(), clock, entropy).await?;
-    internal.renew(Role::Internal, &engine.store(), clock.now(), entropy).await?;
-    internal.install(&engine.store(), clock, entropy).await?;
+    internal.start(Role::Internal, &saved, &engine.store(), clock, entropy).await?;
     let page_key = PageKey::choose(&saved, entropy)?;
     if let Some(file) = &file {
         saved.write(file, &[keys.lines(Role::First), internal.lines(Role::Internal), page_key.line()])?;

@@ -1,7 +1,7 @@
 //! `gateway team …`: manages the teams of a project of a deployment, or, for its operator, the
 //! members of teams on the data.
 
-mod data;
+pub(super) mod data;
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};

@@ -9,7 +9,7 @@ use crypto::seal::Sealer;
 use flows::App;
 use model::limit::Limits;
 use model::project::Project;
-use settings::{Settings, deployment_secret};
+use settings::Settings;
 use store::Store;
 use store::record::BySystem;
 use wire::clock::Clock;
@@ -51,6 +51,21 @@ impl Target {
     pub(super) fn folder(&self) -> &Path {
         self.data.as_deref().unwrap_or(Path::new(".gatelet"))
     }
+
+    /// The data in the folder, which must exist. See [`Self::announce`].
+    pub(super) fn existing(&self) -> anyhow::Result<Data> {
+        let data = Data::existing(self.folder())?;
+        self.announce();
+        Ok(data)
+    }
+
+    /// Names the folder on standard error unless the command names it, because the same command
+    /// works on a deployment after `gateway login`.
+    pub(super) fn announce(&self) {
+        if self.data.is_none() {
+            eprintln!("on the data in {}", self.folder().display());
+        }
+    }
 }
 
 /// What the commands `project`, `user`, `content`, `audit`, `metrics` and `reseal` need to work on
@@ -67,12 +82,12 @@ impl Tools {
     pub(super) async fn open(target: &Target) -> anyhow::Result<Self> {
         let (store, secret): (Store, DeploymentSecret) = match &target.table {
             Some(table) => {
-                let secret = variable("GATELET_SECRET")
+                let secret = secret::given(None)?
                     .context("GATELET_SECRET is not set: set it to the deployment's secret, which seals the secrets of providers")?;
-                (Aws::find().await?.store(table)?, deployment_secret(secret)?)
+                (Aws::find().await?.store(table)?, secret)
             }
             None => {
-                let data = Data::existing(target.folder())?;
+                let data = target.existing()?;
                 let engine = Engine::open(Some(&data.database()), &Entropy::system(), None).await?;
                 let store = engine.store();
                 let secret = secret::of_folder(&data, &store, &Entropy::system()).await?;

@@ -224,7 +224,12 @@ async fn open(target: &Target, create: bool) -> anyhow::Result<Store> {
     if let Some(table) = &target.table {
         return Aws::find().await?.store(table);
     }
-    let database = if create { Data::create(target.folder())?.create_database()? } else { Data::existing(target.folder())?.database() };
+    let database = if create {
+        target.announce();
+        Data::create(target.folder())?.create_database()?
+    } else {
+        target.existing()?.database()
+    };
     Ok(Engine::open(Some(&database), &Entropy::system(), None).await?.store())
 }
 

@@ -2,17 +2,18 @@
 //! such page yet.
 //!
 //! Opening the link changes nothing, as mail scanners open links too; the button redeems the code.
-//! The code belongs to the project that the query parameter `project` names, by default to the
-//! gateway's first project. The page is open to anybody: the code proves access to the email
-//! address.
+//! The code belongs to the project that the query parameter `project` names, by default to the one
+//! that has sent it. The page is open to anybody: the code proves access to the email address.
 
 use axum::Router;
 use axum::extract::{Query, Request, State};
 use axum::response::Response;
 use axum::routing::get;
 use http::StatusCode;
+use model::code::{Code, Purpose};
 use serde::Deserialize;
 use serde_json::json;
+use wire::id::ProjectId;
 use wire::level::Level;
 
 use super::answer;
@@ -20,6 +21,8 @@ use super::call::Call;
 use super::state::Pages;
 
 pub(super) const PATH: &str = "/handler/email-verification";
+const FAILED: &str = "The address could not be verified";
+const AGAIN: &str = "Something went wrong; try again.";
 const OPERATION: &str = "/api/v1/contact-channels/verify";
 
 pub(super) fn router(pages: Pages) -> Router {
@@ -42,8 +45,16 @@ async fn ask(State(pages): State<Pages>, Query(link): Query<Link>) -> Response {
 }
 
 async fn redeem(State(pages): State<Pages>, Query(link): Query<Link>, request: Request) -> Response {
-    let first = pages.private.as_ref().map(|private| private.keys.project_id.to_string());
-    let project = link.project.or(first).unwrap_or_default();
+    let project = match link.project {
+        Some(project) => project,
+        None => match sender(&pages, &link.code).await {
+            Ok(project) => project.map(|project| project.to_string()).unwrap_or_default(),
+            Err(error) => {
+                tracing::error!("cannot find the project of a code: {error}");
+                return shown(&pages, StatusCode::INTERNAL_SERVER_ERROR, FAILED, AGAIN, "");
+            }
+        },
+    };
     let call = Call::new("POST", OPERATION, Level::Client, &project).with_body(&json!({ "code": link.code }));
     let (status, body) = call.answer(&pages, request.extensions()).await;
     let code = body["code"].as_str().unwrap_or_default();
@@ -54,9 +65,19 @@ async fn redeem(State(pages): State<Pages>, Query(link): Query<Link>, request: R
         }
         "VERIFICATION_CODE_EXPIRED" => ("This link has expired", "Ask the app for a new verification email."),
         "VERIFICATION_CODE_NOT_FOUND" | "SCHEMA_ERROR" => ("This link is not valid", "Ask the app for a new verification email."),
-        _ => ("The address could not be verified", body["error"].as_str().unwrap_or("Something went wrong; try again.")),
+        _ => (FAILED, body["error"].as_str().unwrap_or(AGAIN)),
     };
     shown(&pages, status, title, text, code)
+}
+
+/// The project that has sent a code, or else the gateway's first one, which then refuses the code.
+async fn sender(pages: &Pages, code: &str) -> Result<Option<ProjectId>, store::Error> {
+    let projects: Vec<ProjectId> = pages.projects().await?.into_iter().map(|project| project.id).collect();
+    let found = match Code::parse(code) {
+        Ok(code) => pages.app.store.project_of_code(&projects, Purpose::VerifyEmail, &code).await?,
+        Err(_) => None,
+    };
+    Ok(found.or_else(|| projects.into_iter().next()))
 }
 
 fn shown(pages: &Pages, status: StatusCode, title: &str, text: &str, error: &str) -> Response {

@@ -65,6 +65,63 @@ async fn projects_are_managed_while_the_gateway_is_stopped() {
 }
 
 #[tokio::test]
+async fn a_project_can_be_owned_so_that_the_console_shows_it() {
+    let folder = Folder::new("commands-owned");
+    let data = folder.data();
+    let gateway = Gateway::start(&data);
+    let create = |arguments: &[&str]| {
+        let made = run(&[&["project", "create"], arguments, &["--data", &data]].concat());
+        (variable(&succeeds(&made), "GATELET_PROJECT_ID"), String::from_utf8(made.stderr).unwrap())
+    };
+    let user = |email: &str| {
+        let printed = succeeds(&run(&["user", "create", email, "--data", &data]));
+        printed.lines().find_map(|line| line.strip_prefix("password: ")).unwrap().to_owned()
+    };
+    let teams = || succeeds(&run(&["team", "list", "--data", &data]));
+
+    // The printed commands, with an address in them, make the project visible.
+    let (first, said) = create(&["First"]);
+    let [user_create, transfer] = ["gateway user create YOUR-ADDRESS", &format!("gateway project transfer {first} YOUR-ADDRESS")];
+    assert!([user_create, transfer].iter().all(|command| said.contains(&format!("  {command} --data {data}\n"))), "{said}");
+    let password = user("ada@example.com");
+    let given = succeeds(&run(&["project", "transfer", &first, "ada@example.com", "--data", &data]));
+    assert!(given.contains(&format!("owns project {first}")), "{given}");
+    let account = json!({ "email": "ada@example.com", "password": password });
+    let ada = gateway.client("internal", Method::POST, "/api/v1/auth/password/sign-in", Some(account)).await.1;
+    let seen = async || {
+        let token = ada["access_token"].as_str().unwrap();
+        let headers = [("x-stack-project-id", "internal"), ("x-stack-access-type", "client"), ("x-stack-access-token", token)];
+        let answer: Value = gateway.send(Method::GET, "/api/v1/internal/projects", &headers, None).await.json().await.unwrap();
+        let mut ids: Vec<String> = answer["items"].as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect();
+        ids.sort();
+        ids
+    };
+    assert_eq!(seen().await, std::slice::from_ref(&first));
+
+    // The only team owns the next ones, until there are several.
+    let (second, said) = create(&["Second"]);
+    assert!(said.contains("owns the project") && !said.contains("YOUR-ADDRESS"), "{said}");
+    let mut both = [first.clone(), second];
+    both.sort();
+    assert_eq!(seen().await, both);
+    user("bob@example.com");
+    let (third, said) = create(&["Third"]);
+    assert!(said.contains(&format!("  gateway project transfer {third} TEAM")) && said.contains("gateway team list --data"), "{said}");
+    let teams = teams();
+    let team = |owner: &str| teams.lines().find(|line| line.contains(owner)).unwrap().split(' ').next().unwrap().to_owned();
+    create(&["Fourth", "--team", &team("bob@")]);
+    assert_eq!(seen().await, both);
+
+    // Another team gets a project, and the previous one no longer sees it.
+    succeeds(&run(&["project", "transfer", &first, &team("bob@"), "--data", &data]));
+    assert_eq!(seen().await, both.into_iter().filter(|id| *id != first).collect::<Vec<_>>());
+    let refused = |arguments: &[&str]| fails(&run(&[&["project", "transfer"], arguments, &["--data", &data]].concat()));
+    assert!(refused(&["internal", "ada@example.com"]).contains("no team can own"));
+    assert!(refused(&[&first, "eve@example.com"]).contains("no user of project internal signs in with"));
+    assert!(refused(&[&first, ID]).contains(&format!("has no team {ID}")));
+}
+
+#[tokio::test]
 async fn invalid_arguments_are_named() {
     let folder = Folder::new("commands-wrong");
     let data = folder.data();

@@ -54,6 +54,20 @@ fn invalid_variables_are_named() {
 }
 
 #[test]
+fn a_misspelt_variable_is_named_with_the_one_that_is_meant() {
+    let folder = Folder::new("misspelt");
+    let served = Gateway::spawn(gateway(&["--data", &folder.data(), "--listen", "127.0.0.1:0"]).env("GATELET_LIMITSS", "off"));
+    served.signal("INT");
+    assert!(served.wait().1.contains("the variable GATELET_LIMITSS has no effect: did you mean GATELET_LIMITS?"));
+    let listed = end_of(gateway(&["project", "list", "--data", &folder.data()]).env("GATELET_SECERT", "x"));
+    assert!(listed.status.success());
+    assert_eq!(
+        String::from_utf8(listed.stderr).unwrap(),
+        "warning: the variable GATELET_SECERT has no effect: did you mean GATELET_SECRET?\n"
+    );
+}
+
+#[test]
 fn an_address_can_be_written_in_many_ways() {
     for listen in [["--listen", "0"], ["--listen", "localhost:0"], ["--listen", ":0"], ["--listen", "127.0.0.1:0"], ["--port", "0"]] {
         let gateway = Gateway::spawn(&mut gateway(&["--memory", listen[0], listen[1]]));

@@ -144,19 +144,26 @@ async fn revoked_saved_keys_are_replaced_at_the_next_start() {
     let made = saved();
     end(first);
 
-    // A key that the environment sets is not replaced.
-    let mut command = gateway(&["--data", &folder.data(), "--listen", "127.0.0.1:0"]);
-    let said = end(Gateway::spawn(command.env(names[1], variable(&made, names[1]))));
-    assert!(said.contains(&format!("the saved {} of project", names[0])), "{said}");
-    assert!(said.contains(&format!("{} in the environment is revoked", names[1])), "{said}");
-    assert_ne!(variable(&saved(), names[0]), variable(&made, names[0]));
-    assert_eq!(variable(&saved(), names[1]), variable(&made, names[1]));
-
-    let again = Gateway::start(&folder.data());
+    // The shell has one of the revoked keys.
+    let shell = |names: &[&str]| {
+        let mut command = gateway(&["--data", &folder.data(), "--listen", "127.0.0.1:0"]);
+        Gateway::spawn(command.envs(names.iter().map(|name| (*name, variable(&made, name)))))
+    };
+    let again = shell(&names[1..]);
     assert_eq!(ask(&again, Method::GET, "projects/current", None).await.0, 200);
     let said = end(again);
-    assert!(said.contains(&format!("the saved {} of project", names[1])), "{said}");
+    assert!(said.contains(&format!("the saved {} of project", names[0])), "{said}");
+    assert!(said.contains(&format!("{} in the environment is revoked", names[1])), "{said}");
     let renewed = saved();
+    assert!(names.iter().all(|name| variable(&renewed, name) != variable(&made, name)), "{renewed}");
+
+    // A shell that has read the older file does not bring the revoked keys back.
+    let sourced = shell(&["GATELET_PROJECT_ID", names[0], names[1]]);
+    assert_eq!(ask(&sourced, Method::GET, "projects/current", None).await.0, 200);
+    assert_eq!(ask(&sourced, Method::GET, "api-keys", None).await.1["items"].as_array().unwrap().len(), 2);
+    let said = end(sourced);
+    assert!(said.contains("the gateway uses the one in keys.env") && saved() == renewed, "{said}");
+
     let said = end(Gateway::start(&folder.data()));
     assert!(!said.contains("revoked") && saved() == renewed, "{said}");
 }

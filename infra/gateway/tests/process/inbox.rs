@@ -27,12 +27,17 @@ async fn emails(gateway: &Gateway, project: &str, to: &[&str]) {
         let body = json!({ "email": email, "callback_url": "http://localhost:3000/magic" });
         let (status, answer) = gateway.client(project, Method::POST, "/api/v1/auth/otp/send-sign-in-code", Some(body)).await;
         assert_eq!(status, 200, "{answer}");
-        let mut tries = 0;
-        while list(gateway, "limit=0").await["total"].as_u64().unwrap() == before {
-            tries += 1;
-            assert!(tries < 200, "no email to {email}");
-            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-        }
+        arrives_after(gateway, before, email).await;
+    }
+}
+
+/// Waits until the inbox has more than this number of emails.
+async fn arrives_after(gateway: &Gateway, before: u64, email: &str) {
+    let mut tries = 0;
+    while list(gateway, "limit=0").await["total"].as_u64().unwrap() <= before {
+        tries += 1;
+        assert!(tries < 200, "no email to {email}");
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
 }
 
@@ -65,6 +70,29 @@ async fn emails_of_all_projects_can_be_searched_filtered_and_paged() {
     assert_eq!((ids(&rest), &rest["has_more"]), (vec![ids(&all)[3].clone()], &json!(false)));
     assert_eq!(gateway.get(&format!("{MESSAGES}?before=nothing")).await.status(), 404);
     assert_eq!(gateway.get(&format!("{MESSAGES}?limit=many")).await.status(), 400);
+}
+
+#[tokio::test]
+async fn the_page_for_verifying_an_address_serves_every_project() {
+    let folder = Folder::new("inbox-verify");
+    let gateway = Gateway::start(&folder.data());
+    let made = succeeds(&run(&["project", "create", "Other", "--data", &folder.data()]));
+    let page = format!("{}/handler/email-verification", gateway.url);
+    for (project, before) in [gateway.line("Project"), variable(&made, "GATELET_PROJECT_ID")].iter().zip(0..) {
+        let account = json!({ "email": "ada@example.com", "password": "correct horse battery", "verification_callback_url": page });
+        let (status, user) = gateway.client(project, Method::POST, "/api/v1/auth/password/sign-up", Some(account)).await;
+        assert_eq!(status, 200, "{user}");
+        arrives_after(&gateway, before, "ada@example.com").await;
+        let email = list(&gateway, &format!("project={project}")).await["items"][0]["text"].as_str().unwrap().to_owned();
+        let link = email.split_whitespace().find(|word| word.starts_with(&page)).unwrap().to_owned();
+        let path = link.strip_prefix(&gateway.url).unwrap();
+        for said in ["Your address is verified", "This link was used before"] {
+            let text = gateway.send(Method::POST, path, &[], None).await.text().await.unwrap();
+            assert!(text.contains(said), "{said} is missing in {text}");
+        }
+    }
+    let unknown = gateway.send(Method::POST, "/handler/email-verification?code=x", &[], None).await;
+    assert!(unknown.text().await.unwrap().contains("This link is not valid"));
 }
 
 #[tokio::test]

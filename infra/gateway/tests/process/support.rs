@@ -72,9 +72,14 @@ pub(crate) fn succeeds(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// The single error line of a command that must fail.
+/// The single error line of a command that must fail, after the line that names the data or the
+/// deployment of a command that does not name it itself.
 pub(crate) fn fails(output: &Output) -> String {
     let stderr = String::from_utf8(output.stderr.clone()).unwrap();
+    let stderr = match stderr.split_once('\n') {
+        Some((first, rest)) if first.starts_with("on ") => rest.to_owned(),
+        _ => stderr,
+    };
     assert_eq!(output.status.code(), Some(1), "{stderr}");
     assert!(stderr.starts_with("error: ") && stderr.ends_with('\n') && stderr.lines().count() == 1, "{stderr}");
     assert!(!stderr.contains("panicked"), "{stderr}");

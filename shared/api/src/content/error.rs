@@ -23,6 +23,10 @@ pub enum Problem {
     /// 404: no operation has the path, or there is no document, image or page at it.
     #[error("There is nothing at this path.")]
     RouteNotFound,
+    /// As [`Self::RouteNotFound`], but there is an operation at the path without the slash at its
+    /// end.
+    #[error("There is nothing at this path.")]
+    TrailingSlash,
     /// 405: the path exists, but not with this method.
     #[error("This path does not support that method.")]
     MethodNotAllowed,
@@ -32,7 +36,7 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// Every problem, for the documentation.
+    /// Every code once, for the documentation.
     pub const ALL: [Self; 5] = [Self::AppNotFound, Self::PostNotFound, Self::RouteNotFound, Self::MethodNotAllowed, Self::InternalError];
 
     /// The code on the wire.
@@ -40,7 +44,7 @@ impl Problem {
         match self {
             Self::AppNotFound => "app_not_found",
             Self::PostNotFound => "post_not_found",
-            Self::RouteNotFound => "route_not_found",
+            Self::RouteNotFound | Self::TrailingSlash => "route_not_found",
             Self::MethodNotAllowed => "method_not_allowed",
             Self::InternalError => "internal_error",
         }
@@ -52,6 +56,7 @@ impl Problem {
             Self::AppNotFound => "GET /api/v1/apps lists all apps.",
             Self::PostNotFound => "GET /api/v1/blog-posts lists all posts.",
             Self::RouteNotFound => "The OpenAPI document lists all paths.",
+            Self::TrailingSlash => "Remove the slash at the end of the path.",
             Self::MethodNotAllowed => "The Allow header lists the methods of this path.",
             Self::InternalError => "Try again in a moment.",
         }
@@ -60,7 +65,7 @@ impl Problem {
     /// The HTTP status.
     pub fn status(self) -> StatusCode {
         match self {
-            Self::AppNotFound | Self::PostNotFound | Self::RouteNotFound => StatusCode::NOT_FOUND,
+            Self::AppNotFound | Self::PostNotFound | Self::RouteNotFound | Self::TrailingSlash => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::InternalError => StatusCode::INTERNAL_SERVER_ERROR,
         }

@@ -44,7 +44,7 @@ where
     assert_eq!(route.interface, Interface::Product, "{}", route.name);
     // API Gateway matched the route to the decoded path, but the router matches the path as sent,
     // which may match no route.
-    let unmatched = Router::new().fallback(async || KnownError::RouteNotFound);
+    let unmatched = Router::new().fallback(async || KnownError::RouteNotFound(""));
     let build = |app: &App| of_route(route, of_product(app, route, on(route.verb.filter(), handler))).merge(behind_product(app, unmatched));
     run_router(route.name, if route.uses_secret { App::from_env } else { App::without_secret }, build).await
 }

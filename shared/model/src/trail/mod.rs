@@ -8,6 +8,7 @@
 pub mod account;
 pub mod chain;
 pub mod check;
+pub mod counted;
 pub mod event;
 pub mod expiry;
 pub mod retention;

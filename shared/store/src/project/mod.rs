@@ -16,15 +16,17 @@
 pub mod deletion;
 pub mod key_set;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use crypto::digest::Digest;
 use crypto::password::hash::Hash;
 use futures_util::future::try_join_all;
 use model::project::config::Levels;
 use model::project::key_set::NewKeys;
 use model::project::{ApiKey, Project};
 use model::trail::{Target, TargetKind};
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 use wire::id::{ProjectId, TeamId, UserId};
 
@@ -60,6 +62,11 @@ pub(crate) fn line_key(project: &ProjectId) -> Key {
 
 pub(crate) fn owned_key(team: TeamId, project: &ProjectId) -> Key {
     Key::new(team::partition(&ProjectId::internal(), team), format!("PROJECT#{project}"))
+}
+
+/// The team that owns a project.
+fn owner(project: &Project) -> Option<TeamId> {
+    project.owner_team_id.as_deref().and_then(|id| TeamId::parse(id).ok())
 }
 
 fn line(project: &Project) -> Result<Write, Error> {
@@ -112,12 +119,16 @@ impl Store {
         self.get(&project_key(id)).await?.map(ProjectRow::of).transpose()
     }
 
-    /// Creates a project with its first keys in one transaction. [`Error::Conflict`] if its id or
-    /// a key is in use; with [`Ending`](crate::Label::Ending) if a deleted project with this id may
-    /// have data left.
+    /// Creates a project with its first keys, and for the team that owns it if there is one, in one
+    /// transaction. [`Error::Conflict`] if its id or a key is in use; with
+    /// [`Ending`](crate::Label::Ending) if a deleted project with this id may have data left; with
+    /// [`Team`](crate::Label::Team) if the team does not exist.
     pub async fn create_project(&self, project: &Project, keys: &NewKeys) -> Result<(), Error> {
         let mut writes = create(project)?.to_vec();
         writes.push(no_project_ending(&project.id));
+        if let Some(team) = owner(project) {
+            writes.extend([team::join(&ProjectId::internal(), team), Write::put(owned_key(team, &project.id), &project.id)?]);
+        }
         writes.extend(key_set::create(&project.id, keys)?);
         self.transact(writes).await
     }
@@ -163,6 +174,21 @@ impl Store {
         self.transact(writes).await
     }
 
+    /// Gives a project to a team of the internal project, by the operator, whoever owns it.
+    /// [`Error::Conflict`] if the project has changed since it was read or, with
+    /// [`Team`](crate::Label::Team), if the team does not exist.
+    pub async fn give_project(&self, row: ProjectRow, new: TeamId) -> Result<(), Error> {
+        let ProjectRow { mut project, version } = row;
+        let old = owner(&project).filter(|old| *old != new);
+        project.owner_team_id = Some(new.to_string());
+        let [project_write, line] = replaced(&project, version)?;
+        let targets = [new].into_iter().chain(old).map(|team| Target::new(TargetKind::Team, team));
+        let targets = targets.chain([Target::new(TargetKind::Project, &project.id)]);
+        let link = Write::put(owned_key(new, &project.id), &project.id)?;
+        let writes = [team::join(&ProjectId::internal(), new), project_write.targets(targets), line, link];
+        self.transact(writes.into_iter().chain(old.map(|old| Write::delete(owned_key(old, &project.id))))).await
+    }
+
     /// The projects owned by these teams, grouped by team and ordered by id: one Query per team,
     /// and one read for each hundred projects.
     pub async fn owned_projects(&self, teams: &[TeamId]) -> Result<Vec<Project>, Error> {
@@ -203,6 +229,17 @@ impl Store {
     /// The project's API key with this secret.
     pub async fn api_key(&self, project: &ProjectId, secret: &SecretString) -> Result<Option<ApiKey>, Error> {
         self.get(&api_key_key(project, secret)).await?.map(entity).transpose()
+    }
+
+    /// Those of at most 100 keys that the project has, by the digests of their secrets: one round
+    /// trip.
+    pub async fn api_keys(&self, project: &ProjectId, secrets: &[SecretString]) -> Result<HashMap<Digest, ApiKey>, Error> {
+        let mut items = self.get_many(secrets.iter().map(|secret| api_key_key(project, secret))).await?;
+        let found = |secret: &SecretString| {
+            let key = items.entity(&api_key_key(project, secret)).transpose()?;
+            Some(key.map(|key| (Digest::of(secret.expose_secret()), key)))
+        };
+        secrets.iter().filter_map(found).collect()
     }
 
     /// Replaces a project that has not changed since `version`. If `levels` is set, also replaces

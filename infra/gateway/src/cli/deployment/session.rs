@@ -26,13 +26,13 @@ pub(super) struct Ask<'a> {
 
 impl Session {
     /// The session that a command uses: the one at the URL of `--api`, which must exist, or else
-    /// the newest one. Without `--api`, `None` if there is no session, or if the command names a
-    /// data folder or a table.
+    /// the newest one, whose URL is then printed on standard error. Without `--api`, `None` if
+    /// there is no session, or if the command names a data folder or a table.
     pub(crate) async fn chosen(target: &Target) -> anyhow::Result<Option<Self>> {
         let login = match &target.api {
             Some(url) => Some(saved(&deployment_url(url)?)?),
             None if target.table.is_some() || target.data.is_some() => None,
-            None => Logins::read()?.find(None),
+            None => Logins::read()?.find(None).inspect(|login| eprintln!("on {}", login.url)),
         };
         match login {
             Some(login) => Self::open(login).await.map(Some),

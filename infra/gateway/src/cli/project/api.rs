@@ -9,6 +9,7 @@ use wire::id::ProjectId;
 use super::super::confirm::deletion;
 use super::super::deployment::output::{self, Output, text};
 use super::super::deployment::{Administrator, Session};
+use super::super::input::project_id;
 use crate::keys::{Keys, Role};
 use crate::say::say;
 
@@ -49,6 +50,13 @@ async fn own_team(session: &mut Session) -> anyhow::Result<String> {
             bail!("you are in several teams: name one with --team ID: {}", plain(&teams.join(", ")))
         }
     }
+}
+
+pub(super) async fn transfer(mut session: Session, id: &str, team: &str) -> anyhow::Result<()> {
+    let body = json!({ "project_id": project_id(id)?, "new_team_id": team });
+    session.own(Method::POST, "/internal/projects/transfer", Some(&body)).await?;
+    say!("team {} owns project {} at {}", plain(team), plain(id), session.url());
+    Ok(())
 }
 
 pub(super) async fn delete(session: Session, id: &str, confirm: Option<String>) -> anyhow::Result<()> {

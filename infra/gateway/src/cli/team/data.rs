@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use store::sharded::Listing;
 use store::team::membership;
 use store::{Error, Label};
-use wire::id::{TeamId, UserId};
+use wire::id::{ProjectId, TeamId, UserId};
 
 use super::super::input::project_id;
 use super::super::tools::{Target, Tools};
@@ -77,17 +77,20 @@ impl Operator {
         Ok(())
     }
 
-    /// The user with this id, or who signs in with this verified address.
     async fn user(&self, text: &str) -> anyhow::Result<User> {
-        let id = &self.project.id;
-        let user = if let Ok(user) = UserId::parse(text) {
-            user
-        } else {
-            let Ok(email) = Email::parse(text) else { bail!("{text:?} is neither the id of a user nor an email address") };
-            let claim = self.tools.store.email_claim(id, &email).await?.filter(|claim| claim.is_verified);
-            claim.ok_or_else(|| anyhow!("no user of project {id} signs in with {email}, verified"))?.user_id
-        };
-        let row = self.tools.store.user(id, user).await?;
-        Ok(row.ok_or_else(|| anyhow!("project {id} has no user {user}"))?.user)
+        user(&self.tools, &self.project.id, text).await
     }
+}
+
+/// The user with this id, or who signs in with this verified address.
+pub(crate) async fn user(tools: &Tools, project: &ProjectId, text: &str) -> anyhow::Result<User> {
+    let id = if let Ok(id) = UserId::parse(text) {
+        id
+    } else {
+        let Ok(email) = Email::parse(text) else { bail!("{text:?} is neither the id of a user nor an email address") };
+        let claim = tools.store.email_claim(project, &email).await?.filter(|claim| claim.is_verified);
+        claim.ok_or_else(|| anyhow!("no user of project {project} signs in with {email}, verified"))?.user_id
+    };
+    let row = tools.store.user(project, id).await?;
+    Ok(row.ok_or_else(|| anyhow!("project {project} has no user {id}"))?.user)
 }

@@ -45,3 +45,22 @@ async fn a_named_data_folder_is_used_in_spite_of_a_sign_in() {
     let said = fails(&run(&folder, &["project", "create", "Notes", "--id", &own]));
     assert!(said.contains("--internal and --id work on the data"), "{said}");
 }
+
+#[tokio::test]
+async fn commands_say_what_they_work_on_unless_they_name_it() {
+    let folder = Folder::new("deployment-said");
+    let data = folder.path(".gatelet");
+    let gateway = Gateway::start(&data);
+    let ada = user_of_internal(&gateway, "ada@example.com").await;
+    let list = |arguments: &[&str]| {
+        let output = run(&folder, &[&["project", "list"], arguments].concat());
+        succeeds(&output);
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert_eq!((list(&[]).as_str(), list(&["--data", &data]).as_str()), ("on the data in .gatelet\n", ""));
+    signs_in(&gateway, &folder, &ada).await;
+    let here = format!("on {}\n", gateway.url);
+    assert_eq!((list(&[]), list(&["--api", &gateway.url]), list(&["--data", &data])), (here, String::new(), String::new()));
+    succeeds(&run(&folder, &["logout"]));
+    assert_eq!(list(&[]), "on the data in .gatelet\n");
+}

@@ -1,0 +1,89 @@
+//! The team of the project `internal` that owns a project. Its members see the project in the
+//! console, and administer it over the API.
+
+use anyhow::{anyhow, bail};
+use model::project::Project;
+use model::team::Team;
+use store::Label;
+use store::project::ProjectRow;
+use store::sharded::Listing;
+use wire::id::{ProjectId, TeamId};
+
+use super::super::team::data::user;
+use super::super::tools::{Target, Tools};
+use crate::say::say;
+
+/// The team that is to own a new project: the one that the command names, or the only team of the
+/// folder's project `internal`, if that project admits only users whom the operator creates.
+pub(super) async fn of_new(tools: &Tools, target: &Target, owner: Option<&str>) -> anyhow::Result<Option<Team>> {
+    if let Some(owner) = owner {
+        return Ok(Some(find_team(tools, owner).await?));
+    }
+    let Some(internal) = tools.store.project(&ProjectId::internal()).await? else { return Ok(None) };
+    if target.table.is_some() || internal.project.config.sign_up_enabled {
+        return Ok(None);
+    }
+    let mut teams = teams(tools).await?;
+    Ok(if teams.len() == 1 { teams.pop() } else { None })
+}
+
+/// Says, on standard error, in which way a new project is to be seen in the console.
+pub(super) async fn explain(tools: &Tools, target: &Target, project: &Project, owner: Option<&Team>) -> anyhow::Result<()> {
+    if project.id.is_internal() || target.table.is_some() {
+        return Ok(());
+    }
+    if let Some(team) = owner {
+        eprintln!("the team {:?} owns the project: its members sign in to the console to see it", team.display_name);
+        return Ok(());
+    }
+    let data = format!(" --data {}", target.folder().display());
+    eprintln!("No team owns the project, so the console does not show it. To see it there after signing in:");
+    let owner = if teams(tools).await?.is_empty() {
+        eprintln!("  gateway user create YOUR-ADDRESS{data}");
+        "YOUR-ADDRESS"
+    } else {
+        eprintln!("  gateway team list{data}");
+        "TEAM"
+    };
+    eprintln!("  gateway project transfer {} {owner}{data}", project.id);
+    Ok(())
+}
+
+pub(super) async fn transfer(tools: &Tools, row: ProjectRow, owner: &str) -> anyhow::Result<()> {
+    if row.project.id.is_internal() {
+        bail!("no team can own the project `internal`");
+    }
+    let (project, team) = (row.project.clone(), find_team(tools, owner).await?);
+    let give = tools.store.give_project(row, team.id);
+    match tools.recorded("gateway-project-transfer", &project, Vec::new(), give).await {
+        Ok(()) => {}
+        Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Team) => bail!("team {} was deleted concurrently", team.id),
+        Err(store::Error::Conflict(_)) => bail!("project {} was changed concurrently: try again", project.id),
+        Err(error) => return Err(error.into()),
+    }
+    say!("the team {:?} ({}) owns project {}", team.display_name, team.id, project.id);
+    Ok(())
+}
+
+/// The team of `internal` with this id, or the only team of the user with this address.
+async fn find_team(tools: &Tools, owner: &str) -> anyhow::Result<Team> {
+    let internal = &ProjectId::internal();
+    let id = if let Ok(id) = TeamId::parse(owner) {
+        id
+    } else {
+        let user = user(tools, internal, owner).await?;
+        match tools.store.memberships(internal, user.id).await?[..] {
+            [ref only] => only.team_id,
+            [] => bail!("{owner} is in no team of the project `internal`: `gateway team add TEAM {owner}` adds users to teams"),
+            _ => bail!("{owner} is in several teams: name one by its id, which `gateway team list` shows"),
+        }
+    };
+    let row = tools.store.team(internal, id).await?;
+    Ok(row.ok_or_else(|| anyhow!("the project `internal` has no team {id}: `gateway team list` shows the ids"))?.team)
+}
+
+/// The first two teams of `internal`.
+async fn teams(tools: &Tools) -> anyhow::Result<Vec<Team>> {
+    let listing = Listing { after: None, descending: false, limit: 2, read: 2 };
+    Ok(tools.store.team_page(&ProjectId::internal(), listing, |_| true).await?.rows)
+}
