@@ -2,26 +2,32 @@
 //! them.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::time::Duration;
 
 use futures_util::future::try_join_all;
 use jiff::Timestamp;
+use model::webhook::Lane;
 use model::webhook::delivery::{Delivery, DeliveryStatus};
 use model::webhook::event::EventType;
-use model::webhook::{Endpoint, Lane};
 use wire::id::{ProjectId, WebhookDeliveryId, WebhookEndpointId};
 
 use crate::client::{MAX_WRITES, Store};
 use crate::error::Error;
 use crate::item::{Key, entity, integer, string};
+use crate::retry::within;
 use crate::sharded::MAX_PAGE_BYTES;
+use crate::webhook::EndpointRow;
 use crate::webhook::keys::partition;
+use crate::webhook::late::by_lane;
 use crate::webhook::queue::{Place, place, place_key, wake};
 use crate::write::Write;
 
 /// The maximum number of deliveries that are recorded or updated in one transaction.
 pub const AT_ONCE: usize = 32;
 /// The maximum total size, in bytes, of the bodies in one transaction; DynamoDB permits 4 MB.
-const MAX_BYTES: usize = 1 << 20;
+pub(super) const MAX_BYTES: usize = 1 << 20;
+/// How long deliveries that the table refuses are tried again before they are set aside.
+const PATIENCE: Duration = Duration::from_secs(2);
 /// The maximum number of deliveries that one query for a page reads.
 const READ: i32 = 100;
 /// The maximum number of queries for a page.
@@ -79,12 +85,13 @@ impl NewDelivery {
     }
 }
 
-/// Divides a list into parts that each fit into one transaction.
-pub(super) fn parts<T>(all: Vec<T>, bytes: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
+/// Divides a list into parts of at most [`AT_ONCE`] and, unless a part has only one, `most` bytes in
+/// total.
+pub(super) fn parts<T>(all: Vec<T>, most: usize, bytes: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
     let mut parts: Vec<(usize, Vec<T>)> = Vec::new();
     for one in all {
         let size = bytes(&one);
-        match parts.last_mut().filter(|(total, part)| part.len() < AT_ONCE && *total + size <= MAX_BYTES) {
+        match parts.last_mut().filter(|(total, part)| part.len() < AT_ONCE && *total + size <= most) {
             Some((total, part)) => {
                 *total += size;
                 part.push(one);
@@ -96,21 +103,54 @@ pub(super) fn parts<T>(all: Vec<T>, bytes: impl Fn(&T) -> usize) -> Vec<Vec<T>> 
 }
 
 impl Store {
-    /// Records deliveries, in order, and makes their endpoints due. Deliveries that are already
-    /// recorded stay as they are.
-    pub async fn record_webhooks(&self, new: Vec<NewDelivery>, now: Timestamp) -> Result<(), Error> {
-        for part in parts(new, |new| new.delivery.body.len()) {
-            match self.record_part(&part, now).await {
-                Err(Error::Conflict(_)) => {
-                    let keys: Vec<Key> = part.iter().map(NewDelivery::key).collect();
-                    let mut known = self.get_many(keys).await?;
-                    let missing: Vec<NewDelivery> = part.into_iter().filter(|new| known.take(&new.key()).is_none()).collect();
-                    self.record_part(&missing, now).await?;
-                }
-                result => result?,
-            }
+    /// Records deliveries, in order for each endpoint, and makes their endpoints due. Deliveries that
+    /// are already recorded stay as they are. Those to the endpoints in `late` are set aside
+    /// ([`late`](crate::webhook::late)), and so are those to endpoints whose partition the table
+    /// keeps refusing. `late` must contain every endpoint that had late deliveries when the batch
+    /// was begun.
+    pub async fn record_webhooks(&self, new: Vec<NewDelivery>, mut late: BTreeSet<Lane>, now: Timestamp) -> Result<(), Error> {
+        let (mut aside, new): (Vec<_>, Vec<_>) = new.into_iter().partition(|new| late.contains(&new.lane));
+        for part in parts(new, MAX_BYTES, |new| new.delivery.body.len()) {
+            let (behind, part): (Vec<_>, Vec<_>) = part.into_iter().partition(|new| late.contains(&new.lane));
+            aside.extend(behind);
+            let refused = self.record_apart(part, now).await?;
+            late.extend(refused.iter().map(|new| new.lane.clone()));
+            aside.extend(refused);
         }
-        Ok(())
+        self.set_aside(aside, now).await
+    }
+
+    /// Records deliveries that fit into one transaction. If the table refuses that, records those of
+    /// each endpoint separately, and returns those that it still refuses.
+    async fn record_apart(&self, part: Vec<NewDelivery>, now: Timestamp) -> Result<Vec<NewDelivery>, Error> {
+        match within(PATIENCE, self.record_new(part.clone(), now)).await {
+            Err(Error::Unavailable(_)) => {}
+            result => return result.map(|()| Vec::new()),
+        }
+        let mut lanes: Vec<Vec<NewDelivery>> = by_lane(part).into_values().collect();
+        if lanes.len() > 1 {
+            let apart = lanes.iter().map(async |lane| match self.record_new(lane.clone(), now).await {
+                Err(Error::Unavailable(_)) => Ok(true),
+                result => result.map(|()| false),
+            });
+            let refused = within(PATIENCE, try_join_all(apart)).await?;
+            let mut refused = refused.into_iter();
+            lanes.retain(|_| refused.next() == Some(true));
+        }
+        Ok(lanes.concat())
+    }
+
+    /// Records deliveries that fit into one transaction, except those that are already recorded.
+    pub(super) async fn record_new(&self, part: Vec<NewDelivery>, now: Timestamp) -> Result<(), Error> {
+        match self.record_part(&part, now).await {
+            Err(Error::Conflict(_)) => {
+                let keys: Vec<Key> = part.iter().map(NewDelivery::key).collect();
+                let mut known = self.get_many(keys).await?;
+                let missing: Vec<NewDelivery> = part.into_iter().filter(|new| known.take(&new.key()).is_none()).collect();
+                self.record_part(&missing, now).await
+            }
+            result => result,
+        }
     }
 
     async fn record_part(&self, part: &[NewDelivery], now: Timestamp) -> Result<(), Error> {
@@ -145,7 +185,7 @@ impl Store {
     /// Updates deliveries after their attempts. A delivery without a next attempt loses its place.
     pub async fn settle_webhooks(&self, (project, endpoint): &Lane, settled: Vec<PendingDelivery>) -> Result<(), Error> {
         // Without its body, a delivery has at most ten KB, most of it attempts.
-        for part in parts(settled, |pending| pending.delivery.body.len() + (10 << 10)) {
+        for part in parts(settled, MAX_BYTES, |pending| pending.delivery.body.len() + (10 << 10)) {
             let mut writes = Vec::new();
             for PendingDelivery { place: before, delivery } in &part {
                 let outcome =
@@ -228,8 +268,8 @@ impl Store {
     }
 
     /// The endpoints of these projects.
-    pub async fn webhooks_of(&self, projects: BTreeSet<ProjectId>) -> Result<HashMap<ProjectId, Vec<Endpoint>>, Error> {
-        let read = projects.into_iter().map(async |project| Ok::<_, Error>((project.clone(), self.webhook_endpoints(&project).await?)));
+    pub async fn webhooks_of(&self, projects: BTreeSet<ProjectId>) -> Result<HashMap<ProjectId, Vec<EndpointRow>>, Error> {
+        let read = projects.into_iter().map(async |project| Ok::<_, Error>((project.clone(), self.webhook_rows(&project).await?)));
         Ok(try_join_all(read).await?.into_iter().collect())
     }
 }
