@@ -129,6 +129,24 @@ async fn what_is_set_aside_while_late_events_are_moved_is_not_forgotten() {
 }
 
 #[tokio::test]
+async fn nothing_stays_aside_for_an_endpoint_that_is_deleted_meanwhile() {
+    let (app, receiver) = (TestApp::start().await, Receiver::start().await);
+    let created = endpoint_at(&app, &receiver, &["user.created"]).await;
+    app.record_webhooks().await;
+    create_user(&app, "Ada").await;
+    let database = app.database();
+    let (pk, sk) = (format!("P#{}", app.project_id()), format!("WEBHOOK#{}", created["id"].as_str().unwrap()));
+    let delete = json!({ "TableName": TABLE, "Key": { "pk": { "S": pk }, "sk": { "S": sk } } });
+    // The endpoint is read, and is gone when its events are set aside.
+    app.recorder.after_call("Query", "WEBHOOK#".to_owned(), move || {
+        database.delete_item(serde_json::from_value(delete).unwrap()).unwrap();
+    });
+    record_refused(&app, &created).await;
+    assert!(app.recorder.has_acted());
+    assert_eq!(keys(&app, ""), []);
+}
+
+#[tokio::test]
 async fn late_events_of_a_deleted_endpoint_are_deleted() {
     let (app, receiver) = (TestApp::start().await, Receiver::start().await);
     let created = endpoint(&app, json!({ "url": receiver.url, "event_types": ["user.created"] })).await;

@@ -50,7 +50,8 @@ const ROUNDS: u32 = 5;
 /// another worker has claimed it, or `until` has passed. While `is_crowded`, ends after one pass;
 /// what is left stays due, behind the endpoints that wait. If the endpoint was deleted, deletes its
 /// deliveries instead. Returns `false` if another worker has claimed the endpoint, or if it was
-/// deleted: it may still seem due, but trying it again at once is useless.
+/// deleted: it may still seem due, but trying it again at once is useless. If late deliveries
+/// cannot be moved into the queue, makes a pass over those before them, and fails.
 pub(super) async fn work(app: &App, lane: &Lane, until: Timestamp, is_crowded: &AtomicBool) -> Result<bool, store::Error> {
     while app.clock.now() < until {
         let Some(claimed) = app.store.claim_webhook(lane, app.clock.now()).await? else { return Ok(false) };
@@ -59,12 +60,12 @@ pub(super) async fn work(app: &App, lane: &Lane, until: Timestamp, is_crowded: &
             while !app.store.purge_webhook(lane).await? {}
             return Ok(false);
         };
-        if let Some(late) = row.late
-            && let Err(error) = app.store.readmit_webhooks(lane, late, app.clock.now()).await
-        {
-            tracing::warn!(%error, project = %lane.0, endpoint = %lane.1, "late deliveries stay aside");
-        }
+        let readmitted = match row.late {
+            Some(late) => app.store.readmit_webhooks(lane, late, app.clock.now()).await,
+            None => Ok(()),
+        };
         let Passed { may_have_more, rest } = pass(app, claimed, &row.endpoint, is_crowded).await?;
+        readmitted?;
         sleep(rest).await;
         if !may_have_more || is_crowded.load(Ordering::Relaxed) {
             return Ok(true);

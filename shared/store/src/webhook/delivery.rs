@@ -2,7 +2,6 @@
 //! them.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::time::Duration;
 
 use futures_util::future::try_join_all;
 use jiff::Timestamp;
@@ -14,11 +13,9 @@ use wire::id::{ProjectId, WebhookDeliveryId, WebhookEndpointId};
 use crate::client::{MAX_WRITES, Store};
 use crate::error::Error;
 use crate::item::{Key, entity, integer, string};
-use crate::retry::within;
 use crate::sharded::MAX_PAGE_BYTES;
 use crate::webhook::EndpointRow;
 use crate::webhook::keys::partition;
-use crate::webhook::late::by_lane;
 use crate::webhook::queue::{Place, place, place_key, wake};
 use crate::write::Write;
 
@@ -26,8 +23,6 @@ use crate::write::Write;
 pub const AT_ONCE: usize = 32;
 /// The maximum total size, in bytes, of the bodies in one transaction; DynamoDB permits 4 MB.
 pub(super) const MAX_BYTES: usize = 1 << 20;
-/// How long deliveries that the table refuses are tried again before they are set aside.
-const PATIENCE: Duration = Duration::from_secs(2);
 /// The maximum number of deliveries that one query for a page reads.
 const READ: i32 = 100;
 /// The maximum number of queries for a page.
@@ -85,8 +80,8 @@ impl NewDelivery {
     }
 }
 
-/// Divides a list into parts of at most [`AT_ONCE`] and, unless a part has only one, `most` bytes in
-/// total.
+/// Divides a list into parts of at most [`AT_ONCE`] and, unless a part has only one, `most` bytes
+/// in total.
 pub(super) fn parts<T>(all: Vec<T>, most: usize, bytes: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
     let mut parts: Vec<(usize, Vec<T>)> = Vec::new();
     for one in all {
@@ -103,43 +98,6 @@ pub(super) fn parts<T>(all: Vec<T>, most: usize, bytes: impl Fn(&T) -> usize) ->
 }
 
 impl Store {
-    /// Records deliveries, in order for each endpoint, and makes their endpoints due. Deliveries that
-    /// are already recorded stay as they are. Those to the endpoints in `late` are set aside
-    /// ([`late`](crate::webhook::late)), and so are those to endpoints whose partition the table
-    /// keeps refusing. `late` must contain every endpoint that had late deliveries when the batch
-    /// was begun.
-    pub async fn record_webhooks(&self, new: Vec<NewDelivery>, mut late: BTreeSet<Lane>, now: Timestamp) -> Result<(), Error> {
-        let (mut aside, new): (Vec<_>, Vec<_>) = new.into_iter().partition(|new| late.contains(&new.lane));
-        for part in parts(new, MAX_BYTES, |new| new.delivery.body.len()) {
-            let (behind, part): (Vec<_>, Vec<_>) = part.into_iter().partition(|new| late.contains(&new.lane));
-            aside.extend(behind);
-            let refused = self.record_apart(part, now).await?;
-            late.extend(refused.iter().map(|new| new.lane.clone()));
-            aside.extend(refused);
-        }
-        self.set_aside(aside, now).await
-    }
-
-    /// Records deliveries that fit into one transaction. If the table refuses that, records those of
-    /// each endpoint separately, and returns those that it still refuses.
-    async fn record_apart(&self, part: Vec<NewDelivery>, now: Timestamp) -> Result<Vec<NewDelivery>, Error> {
-        match within(PATIENCE, self.record_new(part.clone(), now)).await {
-            Err(Error::Unavailable(_)) => {}
-            result => return result.map(|()| Vec::new()),
-        }
-        let mut lanes: Vec<Vec<NewDelivery>> = by_lane(part).into_values().collect();
-        if lanes.len() > 1 {
-            let apart = lanes.iter().map(async |lane| match self.record_new(lane.clone(), now).await {
-                Err(Error::Unavailable(_)) => Ok(true),
-                result => result.map(|()| false),
-            });
-            let refused = within(PATIENCE, try_join_all(apart)).await?;
-            let mut refused = refused.into_iter();
-            lanes.retain(|_| refused.next() == Some(true));
-        }
-        Ok(lanes.concat())
-    }
-
     /// Records deliveries that fit into one transaction, except those that are already recorded.
     pub(super) async fn record_new(&self, part: Vec<NewDelivery>, now: Timestamp) -> Result<(), Error> {
         match self.record_part(&part, now).await {

@@ -16,7 +16,7 @@
 //! Up to 32 deliveries share an item, compressed: setting them aside costs one unit for each KB,
 //! and one for the endpoint's item, which is listed among due endpoints meanwhile.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use aws_sdk_dynamodb::primitives::Blob;
@@ -30,17 +30,19 @@ use crate::client::Store;
 use crate::error::Error;
 use crate::item::{Item, Key, key_of, string};
 use crate::retry::within;
-use crate::webhook::delivery::{NewDelivery, parts};
+use crate::webhook::delivery::{self, NewDelivery, parts};
 use crate::webhook::keys::{endpoint_key, late_partition};
 use crate::webhook::queue::due;
 use crate::write::Write;
 
+/// How long deliveries that the table refuses are tried again before they are set aside.
+const PATIENCE: Duration = Duration::from_secs(2);
 /// The maximum total size, in bytes, of the bodies in one item; DynamoDB permits 400 KB.
 const MAX_BYTES: usize = 256 << 10;
 /// The number of items that are moved into the queue in one go.
 const MOVED: i32 = 8;
 /// How long moving them may wait for the table.
-const PATIENCE: Duration = Duration::from_secs(4);
+const MOVING: Duration = Duration::from_secs(4);
 
 /// A delivery in an item, with its position and the key of the item that changed.
 type Packed = (Delivery, String, String);
@@ -63,7 +65,7 @@ fn unpack(lane: &Lane, item: &Item) -> Option<Vec<NewDelivery>> {
 }
 
 /// Deliveries by their endpoints, in their order.
-pub(super) fn by_lane(new: Vec<NewDelivery>) -> BTreeMap<Lane, Vec<NewDelivery>> {
+fn by_lane(new: Vec<NewDelivery>) -> BTreeMap<Lane, Vec<NewDelivery>> {
     let mut lanes: BTreeMap<Lane, Vec<NewDelivery>> = BTreeMap::new();
     for new in new {
         lanes.entry(new.lane.clone()).or_default().push(new);
@@ -72,9 +74,45 @@ pub(super) fn by_lane(new: Vec<NewDelivery>) -> BTreeMap<Lane, Vec<NewDelivery>>
 }
 
 impl Store {
+    /// Records deliveries, in order for each endpoint, and makes their endpoints due. Deliveries
+    /// that are already recorded stay as they are. Those to the endpoints in `late` are set aside,
+    /// and so are those to endpoints whose partition the table keeps refusing. `late` must contain
+    /// every endpoint that had late deliveries when the batch was begun.
+    pub async fn record_webhooks(&self, new: Vec<NewDelivery>, mut late: BTreeSet<Lane>, now: Timestamp) -> Result<(), Error> {
+        let (mut aside, new): (Vec<_>, Vec<_>) = new.into_iter().partition(|new| late.contains(&new.lane));
+        for part in parts(new, delivery::MAX_BYTES, |new| new.delivery.body.len()) {
+            let (behind, part): (Vec<_>, Vec<_>) = part.into_iter().partition(|new| late.contains(&new.lane));
+            aside.extend(behind);
+            let refused = self.record_apart(part, now).await?;
+            late.extend(refused.iter().map(|new| new.lane.clone()));
+            aside.extend(refused);
+        }
+        self.set_aside(aside, now).await
+    }
+
+    /// Records deliveries that fit into one transaction. If the table refuses that, records those
+    /// of each endpoint separately, and returns those that it still refuses.
+    async fn record_apart(&self, part: Vec<NewDelivery>, now: Timestamp) -> Result<Vec<NewDelivery>, Error> {
+        match within(PATIENCE, self.record_new(part.clone(), now)).await {
+            Err(Error::Unavailable(_)) => {}
+            result => return result.map(|()| Vec::new()),
+        }
+        let mut lanes: Vec<Vec<NewDelivery>> = by_lane(part).into_values().collect();
+        if lanes.len() > 1 {
+            let apart = lanes.iter().map(async |lane| match self.record_new(lane.clone(), now).await {
+                Err(Error::Unavailable(_)) => Ok(true),
+                result => result.map(|()| false),
+            });
+            let refused = within(PATIENCE, try_join_all(apart)).await?;
+            let mut refused = refused.into_iter();
+            lanes.retain(|_| refused.next() == Some(true));
+        }
+        Ok(lanes.concat())
+    }
+
     /// Sets deliveries aside, in order for each endpoint, and makes their endpoints due. Those of a
     /// deleted endpoint are dropped.
-    pub(super) async fn set_aside(&self, new: Vec<NewDelivery>, now: Timestamp) -> Result<(), Error> {
+    async fn set_aside(&self, new: Vec<NewDelivery>, now: Timestamp) -> Result<(), Error> {
         try_join_all(by_lane(new).into_iter().map(|(lane, new)| self.set_aside_of(lane, new, now))).await.map(drop)
     }
 
@@ -100,7 +138,7 @@ impl Store {
     /// queue: up to 256, and for at most four seconds. Only for the worker that has claimed the
     /// endpoint.
     pub async fn readmit_webhooks(&self, lane: &Lane, late: String, now: Timestamp) -> Result<(), Error> {
-        within(PATIENCE, self.readmit(lane, late, now)).await
+        within(MOVING, self.readmit(lane, late, now)).await
     }
 
     async fn readmit(&self, lane: &Lane, late: String, now: Timestamp) -> Result<(), Error> {
