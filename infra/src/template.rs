@@ -53,8 +53,6 @@ struct Context {
     memory: u16,
     hashing_memory: u16,
     timeout: u16,
-    /// The name of the outbox worker. An alarm reports when its schedule has stopped.
-    outbox_name: &'static str,
     /// The name of the reader of the stream. An alarm reports when it falls behind.
     changes_name: &'static str,
 }
@@ -287,7 +285,6 @@ fn context(operations: &[Operation], areas: &BTreeMap<String, Vec<Function>>) ->
         memory: MEMORY,
         hashing_memory: HASHING_MEMORY,
         timeout: TIMEOUT,
-        outbox_name: OUTBOX.name,
         changes_name: CHANGES.name,
     }
 }

@@ -20,6 +20,7 @@ use wire::id::{BroadcastId, UserId};
 use crate::challenges::{SIGN_UP, account_of, altcha, guard};
 use crate::emails::{HOUR, entry_in};
 use crate::events::{World, events};
+use crate::webhooks::{ENDPOINTS, late};
 
 /// The lifetime of an item.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -89,6 +90,7 @@ const KINDS: &[(&str, &str, Life)] = &[
     ("W", "STATE", Lasts),
     ("W", "QUEUE", Expires),
     ("W", "DELIVERY", Expires),
+    ("W", "LATE", Expires),
     // Teams.
     ("T", "TEAM", Lasts),
     ("T", "USER", Lasts),
@@ -153,7 +155,7 @@ fn check(what: &str, items: &Items, seen: &mut BTreeSet<(String, String)>) {
 
 /// Checks a project with an email quota, keys that expire, a sent email, a reset for an unknown
 /// user, an authorization code, an unfinished broadcast, a linked trail with a sign-up rule that
-/// matched, a solved bot challenge, and content with images.
+/// matched, a late event of a webhook, a solved bot challenge, and content with images.
 async fn others(seen: &mut BTreeSet<(String, String)>) {
     let app = TestApp::start_sending(1000).await;
     let images = BTreeSet::from(["an image".to_owned()]);
@@ -197,6 +199,11 @@ async fn others(seen: &mut BTreeSet<(String, String)>) {
     check("a broadcast", &app.table(), seen);
     app.link_trail().await;
     check("links of the trail", &app.table(), seen);
+    let hook = json!({ "url": "http://127.0.0.1:9", "event_types": ["user.created"] });
+    let hook = app.admin().post(ENDPOINTS, hook).await.json();
+    app.sign_up("eve@example.com").await;
+    late::record_refused(&app, &hook).await;
+    check("a late event", &app.table(), seen);
 
     guard(&app, json!({ "provider": "altcha", "sign_up": "always" })).await;
     let solved = altcha::visible(&altcha::solved(&altcha::easy(&app)));

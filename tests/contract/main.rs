@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "clippy does not recognise helpers of tests as tests")]
 
+mod alarms;
 mod attack_costs;
 mod content_cache;
 mod document;

@@ -104,12 +104,12 @@ async fn a_refused_email_is_skipped_once_its_code_has_expired() {
 
 #[tokio::test]
 async fn refused_emails_use_no_quota_of_their_project() {
-    let answers = [vec![taken(); 14], vec![throttled(); 56], vec![taken()]].concat();
+    let answers = [vec![taken(); 14], vec![throttled(); 37], vec![taken()]].concat();
     let endpoint = Endpoint::start(answers).await;
     let app = TestApp::start_sending(60).await;
     send_many(&app, 70).await;
     deliver(&app, &endpoint).await;
-    assert_eq!((count(&app, "sent").await, count(&app, "scheduled").await, endpoint.requests().len()), (14, 56, 70));
+    assert_eq!((count(&app, "sent").await, count(&app, "scheduled").await, endpoint.requests().len()), (14, 37, 51));
     app.advance(SignedDuration::from_secs(60));
     deliver(&app, &endpoint).await;
     // 46 tokens of the first turn, and the one that a minute adds.
@@ -123,4 +123,27 @@ async fn once_ses_refuses_for_now_the_turn_ends() {
     send_many(&app, 70).await;
     deliver(&app, &endpoint).await;
     assert_eq!((count(&app, "scheduled").await, count(&app, "queued").await, endpoint.requests().len()), (50, 20, 50));
+}
+
+#[tokio::test]
+async fn while_ses_refuses_a_turn_tries_one_email_and_moves_no_other() {
+    let endpoint = Endpoint::start([vec![throttled(); 52], vec![taken()]].concat()).await;
+    let app = TestApp::start().await;
+    send_many(&app, 70).await;
+    let ses = ses_of(&app, &endpoint.url);
+    app.deliver_by(&ses).await;
+    for round in 1..=2 {
+        app.recorder.clear();
+        app.deliver_by(&ses).await;
+        assert_eq!((count(&app, "scheduled").await, count(&app, "queued").await), (50 + round, 20 - round));
+        let writes = app.recorder.writes();
+        assert!(writes.len() <= 4, "a claim, an outcome, and the project's quota: {writes:?}");
+        assert_eq!(endpoint.requests().len(), 50 + round);
+    }
+    // The first email is taken, so the others follow in the same turn.
+    app.deliver_by(&ses).await;
+    assert_eq!((count(&app, "sent").await, count(&app, "queued").await), (18, 0));
+    app.advance(SignedDuration::from_mins(10));
+    app.deliver_by(&ses).await;
+    assert_eq!((count(&app, "sent").await, endpoint.requests().len()), (70, 52 + 70));
 }

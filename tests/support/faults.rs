@@ -47,6 +47,8 @@ struct Plan {
     fault: Fault,
     /// Whether reads are counted and fail too, and not only writes.
     reads: bool,
+    /// Only calls with this in their body are counted and fail; `None` for any.
+    part: Option<String>,
     /// The number of calls that succeed first.
     after: usize,
     /// The number of calls that fail after them.
@@ -108,17 +110,22 @@ impl Recorder {
 
     /// Lets `after` writes succeed and makes the next `times` fail.
     pub fn break_writes(&self, after: usize, times: usize, fault: Fault) {
-        *self.plan.lock().unwrap() = Some(Plan { fault, reads: false, after, times });
+        *self.plan.lock().unwrap() = Some(Plan { fault, reads: false, part: None, after, times });
+    }
+
+    /// Makes all writes fail whose body contains `part`, for example a key, until [`Self::clear`].
+    pub fn break_writes_to(&self, part: String, fault: Fault) {
+        *self.plan.lock().unwrap() = Some(Plan { fault, reads: false, part: Some(part), after: 0, times: usize::MAX });
     }
 
     /// Makes the next `times` calls fail, including reads.
     pub fn break_calls(&self, times: usize, fault: Fault) {
-        *self.plan.lock().unwrap() = Some(Plan { fault, reads: true, after: 0, times });
+        *self.plan.lock().unwrap() = Some(Plan { fault, reads: true, part: None, after: 0, times });
     }
 
     /// Lets `after` calls succeed and makes the next call fail, whether it is a read or a write.
     pub fn break_call(&self, after: usize, fault: Fault) {
-        *self.plan.lock().unwrap() = Some(Plan { fault, reads: true, after, times: 1 });
+        *self.plan.lock().unwrap() = Some(Plan { fault, reads: true, part: None, after, times: 1 });
     }
 
     /// Runs `action` once, right after the next `operation` whose body contains `part` and before
@@ -146,9 +153,11 @@ impl Observe for Recorder {
     fn before(&self, operation: &str, body: &[u8]) -> Option<Fault> {
         let text = String::from_utf8_lossy(body).into_owned();
         roles::note(operation, &text);
-        self.calls.lock().unwrap().push((operation.to_owned(), text));
         let mut plan = self.plan.lock().unwrap();
-        let pending = plan.as_mut().filter(|plan| plan.reads || is_write(operation))?;
+        let concerns = |plan: &&mut Plan| (plan.reads || is_write(operation)) && plan.part.as_ref().is_none_or(|part| text.contains(part));
+        let pending = plan.as_mut().filter(concerns);
+        self.calls.lock().unwrap().push((operation.to_owned(), text));
+        let pending = pending?;
         if pending.after > 0 {
             pending.after -= 1;
             return None;

@@ -56,7 +56,8 @@ pub(crate) async fn moved(app: &App, moves: Vec<OutboxMove>) -> Result<usize, st
 /// of its addresses. Emails whose code has expired are skipped. A project's own mail server gets at
 /// most [`CONNECTIONS`] emails of the queue at a time. Once [`SHARE`] has passed, the other emails
 /// stay queued. Once the mail service takes no more emails, they do too, and the turn ends after
-/// [`REST`]; refused emails do not count, and their tokens return.
+/// [`REST`]; refused emails do not count, and their tokens return. From then on, a turn begins with
+/// one email, and goes on only if the mail service takes it ([`Mailer::is_refused`]).
 pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: &Queue, until: Timestamp) -> Result<usize, store::Error> {
     let Queue { project, entries, .. } = queue;
     let (projects, _) = app.store.parties([project.clone()].into(), [].into()).await?;
@@ -70,8 +71,11 @@ pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: 
     let began = Instant::now();
     let mut tokens = Tokens::take(app, queue).await?;
     let first: Vec<_> = entries.iter().take(tokens.left()).map(|id| (project.clone(), *id)).collect();
-    let (mut sent, mut skipped, refused) = (0, 0, AtomicUsize::new(0));
-    for chunk in first.chunks(size) {
+    let (mut sent, mut skipped, refused, mut left) = (0, 0, AtomicUsize::new(0), &first[..]);
+    while !left.is_empty() {
+        let size = if !is_own && mailer.is_refused() { 1 } else { size.min(left.len()) };
+        let (chunk, others) = left.split_at(size);
+        left = others;
         if turns.is_closed() || sent > 0 && began.elapsed() >= SHARE {
             break;
         }

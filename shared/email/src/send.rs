@@ -106,4 +106,10 @@ pub mod tags {
 pub trait Mailer: Send + Sync {
     /// Makes one attempt. A failure is returned as an outcome and never causes a panic.
     fn send<'a>(&'a self, mail: &'a Mail) -> Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
+
+    /// Whether the mail service has taken no email of the deployment since it last refused one for
+    /// now: then one email shows whether it takes the others.
+    fn is_refused(&self) -> bool {
+        false
+    }
 }

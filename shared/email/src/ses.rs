@@ -8,6 +8,7 @@ use std::error::Error as StdError;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use aws::connector::AwsHttp;
@@ -31,6 +32,7 @@ pub struct Ses {
     configuration_set: Option<String>,
     patience: Duration,
     clock: Clock,
+    is_refused: AtomicBool,
 }
 
 impl Ses {
@@ -43,13 +45,19 @@ impl Ses {
 
     /// A sender that waits up to `patience` for an answer.
     pub fn new(client: Client, configuration_set: Option<String>, patience: Duration, clock: Clock) -> Self {
-        Self { api: SesApi::new(client), configuration_set, patience, clock }
+        Self { api: SesApi::new(client), configuration_set, patience, clock, is_refused: AtomicBool::new(false) }
     }
 
     async fn try_send(&self, mail: &Mail) -> Outcome {
-        let request = self.request(mail);
+        let (request, was_refused) = (self.request(mail), self.is_refused.load(Ordering::Relaxed));
         match timeout(self.patience, self.api.send_email(&request)).await {
-            Ok(Ok(())) => Outcome::Sent { is_reported_on: self.configuration_set.is_some() },
+            Ok(Ok(())) => {
+                // Others that were sent at the same time may have been refused.
+                if was_refused {
+                    self.is_refused.store(false, Ordering::Relaxed);
+                }
+                Outcome::Sent { is_reported_on: self.configuration_set.is_some() }
+            }
             Ok(Err(error)) => self.classify(&error),
             Err(elapsed) => Outcome::Final(self.unknown()).because(elapsed.to_string()),
         }
@@ -87,14 +95,19 @@ impl Ses {
     fn refusal(&self, code: &str, status: u16) -> Outcome {
         match (code, status) {
             ("TooManyRequestsException" | "LimitExceededException" | "ThrottlingException" | "Throttling", _) | (_, 429) => {
-                Outcome::Retryable(self.failure(Failure::NOT_NOW, "the email service accepts no more emails at the moment"))
+                self.not_now("the email service accepts no more emails at the moment")
             }
-            ("SendingPausedException", _) => Outcome::Retryable(self.failure(Failure::NOT_NOW, "the email service has paused sending")),
+            ("SendingPausedException", _) => self.not_now("the email service has paused sending"),
             // SES reports that something failed, but not whether it had accepted the email by then.
             (_, 500..) => Outcome::Final(self.unknown()),
             (_, 401 | 403) => Outcome::Final(self.failure("AUTH_FAILED", "the email service does not allow this deployment to send")),
             _ => Outcome::Final(self.failure("REJECTED", "the email service refused the email")),
         }
+    }
+
+    fn not_now(&self, message: &str) -> Outcome {
+        self.is_refused.store(true, Ordering::Relaxed);
+        Outcome::Retryable(self.failure(Failure::NOT_NOW, message))
     }
 
     fn not_sendable(&self) -> Outcome {
@@ -134,5 +147,9 @@ fn chain<'e>(error: &'e (dyn StdError + 'static)) -> impl Iterator<Item = &'e (d
 impl Mailer for Ses {
     fn send<'a>(&'a self, mail: &'a Mail) -> Pin<Box<dyn Future<Output = Outcome> + Send + 'a>> {
         Box::pin(self.try_send(mail))
+    }
+
+    fn is_refused(&self) -> bool {
+        self.is_refused.load(Ordering::Relaxed)
     }
 }

@@ -335,4 +335,8 @@ impl<M: Mailer> Mailer for ByProject<M> {
             None => self.deployments.send(mail),
         }
     }
+
+    fn is_refused(&self) -> bool {
+        self.deployments.is_refused()
+    }
 }

@@ -16,10 +16,12 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
+use wire::id::ProjectId;
 
 use crate::client::Store;
 use crate::error::Error;
 use crate::item::{Item, key_of};
+use crate::keys::project_key;
 
 /// A part of an exported table.
 pub struct Page {
@@ -103,6 +105,13 @@ impl Store {
             Err(error) => Err(error),
         }
     }
+}
+
+/// The project that a line is the item of; `None` if it is another item.
+pub fn project_of(line: &str) -> Result<Option<ProjectId>, Error> {
+    let key = key_of(&read_item(line)?);
+    let id = key.as_ref().and_then(|key| key.pk.strip_prefix("P#")).and_then(|id| ProjectId::parse(id).ok());
+    Ok(id.filter(|id| key == Some(project_key(id))))
 }
 
 pub(crate) fn write_item(item: Item) -> Result<String, Error> {

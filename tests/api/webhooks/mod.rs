@@ -5,6 +5,7 @@ mod endpoints;
 mod events;
 mod held;
 mod hostile;
+pub(crate) mod late;
 mod notices;
 mod queue;
 mod replays;

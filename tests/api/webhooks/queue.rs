@@ -1,6 +1,8 @@
 //! The cost of searching the queue of an endpoint: neither a long queue nor a failing endpoint may
 //! keep the table busy.
 
+use std::collections::BTreeSet;
+
 use flows::App;
 use model::webhook::Lane;
 use model::webhook::delivery::Delivery;
@@ -21,7 +23,7 @@ async fn record(app: &App, lane: &Lane, count: usize) {
         let (position, object) = (format!("{number:040}"), number.to_string());
         NewDelivery { lane: lane.clone(), delivery: Delivery::of(message, lane.1, now), position, object }
     };
-    app.store.record_webhooks((0..count).map(one).collect(), now).await.unwrap();
+    app.store.record_webhooks((0..count).map(one).collect(), BTreeSet::new(), now).await.unwrap();
 }
 
 /// The read units of all searches of the queue, divided by the number of deliveries.

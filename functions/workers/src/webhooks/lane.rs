@@ -49,17 +49,23 @@ const ROUNDS: u32 = 5;
 /// Makes the due deliveries to an endpoint, until none is due, the endpoint is switched off,
 /// another worker has claimed it, or `until` has passed. While `is_crowded`, ends after one pass;
 /// what is left stays due, behind the endpoints that wait. If the endpoint was deleted, deletes its
-/// deliveries instead. Returns `false` if another worker has claimed the endpoint, or if it has no
-/// deliveries any more: it may still seem due, but trying it again at once is useless.
+/// deliveries instead. Returns `false` if another worker has claimed the endpoint, or if it was
+/// deleted: it may still seem due, but trying it again at once is useless. If late deliveries
+/// cannot be moved into the queue, makes a pass over those before them, and fails.
 pub(super) async fn work(app: &App, lane: &Lane, until: Timestamp, is_crowded: &AtomicBool) -> Result<bool, store::Error> {
     while app.clock.now() < until {
         let Some(claimed) = app.store.claim_webhook(lane, app.clock.now()).await? else { return Ok(false) };
         reached("claimed-endpoint", 1);
         let Some(row) = app.store.webhook_endpoint(&lane.0, lane.1).await? else {
             while !app.store.purge_webhook(lane).await? {}
-            return Ok(true);
+            return Ok(false);
+        };
+        let readmitted = match row.late {
+            Some(late) => app.store.readmit_webhooks(lane, late, app.clock.now()).await,
+            None => Ok(()),
         };
         let Passed { may_have_more, rest } = pass(app, claimed, &row.endpoint, is_crowded).await?;
+        readmitted?;
         sleep(rest).await;
         if !may_have_more || is_crowded.load(Ordering::Relaxed) {
             return Ok(true);

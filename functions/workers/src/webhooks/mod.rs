@@ -4,7 +4,8 @@
 //! such event belongs to a change, and no change whose item can be parsed lacks its event: a batch
 //! of the stream is finished only when its events are recorded. Reading a batch again adds nothing,
 //! because it yields deliveries with the same ids. Deliveries are then made to many endpoints side
-//! by side, to each endpoint by one worker at a time.
+//! by side, to each endpoint by one worker at a time. Deliveries that the table refuses, because an
+//! endpoint gets too many, are set aside ([`store::webhook::late`]): no other endpoint waits.
 
 mod courier;
 mod lane;

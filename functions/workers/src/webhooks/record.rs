@@ -6,10 +6,10 @@ use crypto::digest::Digest;
 use flows::App;
 use jiff::Timestamp;
 use model::project::Project;
-use model::webhook::Endpoint;
 use model::webhook::delivery::Delivery;
 use model::webhook::event::{EventType, Message};
 use serde_json::Value;
+use store::webhook::EndpointRow;
 use store::webhook::changes::{self, Change, Subject};
 use store::webhook::delivery::NewDelivery;
 use store::webhook::stream::{Record, records};
@@ -26,6 +26,9 @@ pub async fn record(app: &App, event: &Value) -> Result<usize, store::Error> {
     let mut endpoints = app.store.webhooks_of(projects).await?;
     endpoints.retain(|_, endpoints| !endpoints.is_empty());
     let changes: Vec<Change> = changes.into_iter().filter(|change| endpoints.contains_key(&change.project)).collect();
+    // Read before the deliveries are recorded: those that are late by then come first.
+    let rows = endpoints.iter().flat_map(|(project, rows)| rows.iter().map(move |row| (project, row)));
+    let late = rows.filter(|(_, row)| row.late.is_some()).map(|(project, row)| (project.clone(), row.endpoint.id)).collect();
     let left = teams_left(&changes);
     let mut projects: HashMap<ProjectId, Option<Project>> = HashMap::new();
     let mut new = Vec::new();
@@ -43,7 +46,7 @@ pub async fn record(app: &App, event: &Value) -> Result<usize, store::Error> {
     }
     let count = new.len();
     reached("recording", count);
-    app.store.record_webhooks(new, app.clock.now()).await?;
+    app.store.record_webhooks(new, late, app.clock.now()).await?;
     reached("recorded", count);
     Ok(count)
 }
@@ -81,10 +84,11 @@ fn deliveries<'a>(
     change: &'a Change,
     (index, message): (usize, &'a Message),
     now: Timestamp,
-    endpoints: &'a [Endpoint],
+    endpoints: &'a [EndpointRow],
 ) -> impl Iterator<Item = NewDelivery> {
     let position = format!("{}#{}#{index:04}", change.position, Digest::of(&change.object));
-    endpoints.iter().filter(|endpoint| endpoint.receives(message.event_type, message.at)).map(move |endpoint| NewDelivery {
+    let endpoints = endpoints.iter().map(|row| &row.endpoint);
+    endpoints.filter(|endpoint| endpoint.receives(message.event_type, message.at)).map(move |endpoint| NewDelivery {
         lane: (change.project.clone(), endpoint.id),
         delivery: Delivery::of(message.clone(), endpoint.id, now),
         position: position.clone(),

@@ -6,6 +6,7 @@
 //! password hashes and email addresses, so only its owner can read its files. The deployment secret
 //! is not included; sealed values need it at the destination.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
@@ -18,8 +19,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 use ring::digest::{Context as Hash, SHA256};
 use serde::{Deserialize, Serialize};
 use store::Store;
-use store::transfer::Put;
+use store::deletions::Ended;
+use store::transfer::{Put, project_of};
 use wire::entropy::Entropy;
+use wire::id::ProjectId;
 
 use super::secret;
 use super::tools::Target;
@@ -143,6 +146,7 @@ impl Import {
             folder.display()
         );
         let store = open(target, true).await?;
+        refuse_deleted(&store, folder).await?;
         let bar = bar("imported", items, 0);
         let lines = futures_util::stream::iter(BufReader::new(File::open(items_file(folder))?).lines());
         let put = lines.map(|line| async {
@@ -164,6 +168,24 @@ impl Import {
         }
         tally.report(items)
     }
+}
+
+/// Fails if the export has a project with the id of one whose deletion is not complete: a worker
+/// would delete what is imported with the rest.
+async fn refuse_deleted(store: &Store, folder: &Path) -> anyhow::Result<()> {
+    let endings = store.endings().await?.into_iter().filter(|ending| matches!(ending.what, Ended::Project { .. }));
+    let deleted: HashSet<ProjectId> = endings.map(|ending| ending.project).collect();
+    if deleted.is_empty() {
+        return Ok(());
+    }
+    for line in BufReader::new(File::open(items_file(folder))?).lines() {
+        if let Some(project) = project_of(&line?)?
+            && deleted.contains(&project)
+        {
+            bail!("project {project} is still being deleted; try again once a worker has completed that");
+        }
+    }
+    Ok(())
 }
 
 #[derive(Default)]

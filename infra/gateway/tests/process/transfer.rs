@@ -5,7 +5,7 @@ use std::path::Path;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::support::{Folder, Gateway, end_of, fails, gateway, run, succeeds};
+use crate::support::{Folder, Gateway, end_of, fails, gateway, run, succeeds, variable};
 
 const ADA: &str = "ada@example.com";
 
@@ -132,4 +132,24 @@ async fn data_is_served_only_with_its_own_deployment_secret() {
     std::fs::copy(Path::new(&data).join("secret"), &file).unwrap();
     works(&Gateway::start(&copy), &project, token).await;
     assert!(!succeeds(&run(&["import", "--from", &export, "--data", &copy, "--overwrite"])).contains("secret"));
+}
+
+#[tokio::test]
+async fn a_project_is_not_imported_while_one_with_its_id_is_being_deleted() {
+    let folder = Folder::new("transfer-deleted");
+    let (data, export, copy) = (folder.data(), folder.path("export"), folder.path("copy"));
+    with_an_account(&data).await;
+    let id = variable(&succeeds(&run(&["project", "create", "Shop", "--data", &data])), "GATELET_PROJECT_ID");
+    succeeds(&run(&["export", "--to", &export, "--data", &data]));
+    succeeds(&run(&["project", "delete", &id, "--confirm", &id, "--data", &data]));
+    let refused = fails(&run(&["import", "--from", &export, "--data", &data]));
+    assert!(refused.contains(&format!("project {id} is still being deleted")), "{refused}");
+    // Nothing was written.
+    assert!(fails(&run(&["project", "show", &id, "--data", &data])).contains("does not exist"));
+    // An export in which the project is being deleted can be imported, and so can it again.
+    let deleted = folder.path("deleted");
+    succeeds(&run(&["export", "--to", &deleted, "--data", &data]));
+    succeeds(&run(&["import", "--from", &deleted, "--data", &copy]));
+    let again = succeeds(&run(&["import", "--from", &deleted, "--data", &copy]));
+    assert!(again.contains(": 0 written"), "{again}");
 }

@@ -28,6 +28,7 @@ use model::project::Project;
 use model::team::invitation::Invitation;
 use model::trail::retention::MAX_RETENTION_DAYS;
 use model::user::User;
+use model::webhook::Endpoint;
 use tokio::time::Instant;
 use wire::id::{ProjectId, SessionId, TeamId};
 
@@ -48,7 +49,7 @@ use crate::trail::{self, chain};
 use crate::user::by_word;
 use crate::user::provider_account::account_claim_key;
 use crate::user::{self, USER_SHARDS, email_claim_key};
-use crate::webhook::keys::partition;
+use crate::webhook::keys::{late_partition, partition};
 use crate::write::Write;
 use crate::{record, session};
 
@@ -325,7 +326,8 @@ impl Purger<'_> {
     async fn fixed_partitions(&self) -> Result<bool, Error> {
         // The deliveries of webhooks are found by the endpoints, which are deleted last.
         let endpoints = self.store.webhook_endpoints(self.project).await?;
-        if !self.sweep_all(endpoints.into_iter().map(|endpoint| partition(self.project, endpoint.id))).await? {
+        let of = |endpoint: Endpoint| [late_partition(self.project, endpoint.id), partition(self.project, endpoint.id)];
+        if !self.sweep_all(endpoints.into_iter().flat_map(of)).await? {
             return Ok(false);
         }
         let counters = (0..COUNT_SHARDS).map(|shard| delivery::partition(self.project, shard));

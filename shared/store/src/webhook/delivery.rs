@@ -5,15 +5,16 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use futures_util::future::try_join_all;
 use jiff::Timestamp;
+use model::webhook::Lane;
 use model::webhook::delivery::{Delivery, DeliveryStatus};
 use model::webhook::event::EventType;
-use model::webhook::{Endpoint, Lane};
 use wire::id::{ProjectId, WebhookDeliveryId, WebhookEndpointId};
 
 use crate::client::{MAX_WRITES, Store};
 use crate::error::Error;
 use crate::item::{Key, entity, integer, string};
 use crate::sharded::MAX_PAGE_BYTES;
+use crate::webhook::EndpointRow;
 use crate::webhook::keys::partition;
 use crate::webhook::queue::{Place, place, place_key, wake};
 use crate::write::Write;
@@ -21,7 +22,7 @@ use crate::write::Write;
 /// The maximum number of deliveries that are recorded or updated in one transaction.
 pub const AT_ONCE: usize = 32;
 /// The maximum total size, in bytes, of the bodies in one transaction; DynamoDB permits 4 MB.
-const MAX_BYTES: usize = 1 << 20;
+pub(super) const MAX_BYTES: usize = 1 << 20;
 /// The maximum number of deliveries that one query for a page reads.
 const READ: i32 = 100;
 /// The maximum number of queries for a page.
@@ -79,12 +80,13 @@ impl NewDelivery {
     }
 }
 
-/// Divides a list into parts that each fit into one transaction.
-pub(super) fn parts<T>(all: Vec<T>, bytes: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
+/// Divides a list into parts of at most [`AT_ONCE`] and, unless a part has only one, `most` bytes
+/// in total.
+pub(super) fn parts<T>(all: Vec<T>, most: usize, bytes: impl Fn(&T) -> usize) -> Vec<Vec<T>> {
     let mut parts: Vec<(usize, Vec<T>)> = Vec::new();
     for one in all {
         let size = bytes(&one);
-        match parts.last_mut().filter(|(total, part)| part.len() < AT_ONCE && *total + size <= MAX_BYTES) {
+        match parts.last_mut().filter(|(total, part)| part.len() < AT_ONCE && *total + size <= most) {
             Some((total, part)) => {
                 *total += size;
                 part.push(one);
@@ -96,21 +98,17 @@ pub(super) fn parts<T>(all: Vec<T>, bytes: impl Fn(&T) -> usize) -> Vec<Vec<T>> 
 }
 
 impl Store {
-    /// Records deliveries, in order, and makes their endpoints due. Deliveries that are already
-    /// recorded stay as they are.
-    pub async fn record_webhooks(&self, new: Vec<NewDelivery>, now: Timestamp) -> Result<(), Error> {
-        for part in parts(new, |new| new.delivery.body.len()) {
-            match self.record_part(&part, now).await {
-                Err(Error::Conflict(_)) => {
-                    let keys: Vec<Key> = part.iter().map(NewDelivery::key).collect();
-                    let mut known = self.get_many(keys).await?;
-                    let missing: Vec<NewDelivery> = part.into_iter().filter(|new| known.take(&new.key()).is_none()).collect();
-                    self.record_part(&missing, now).await?;
-                }
-                result => result?,
+    /// Records deliveries that fit into one transaction, except those that are already recorded.
+    pub(super) async fn record_new(&self, part: Vec<NewDelivery>, now: Timestamp) -> Result<(), Error> {
+        match self.record_part(&part, now).await {
+            Err(Error::Conflict(_)) => {
+                let keys: Vec<Key> = part.iter().map(NewDelivery::key).collect();
+                let mut known = self.get_many(keys).await?;
+                let missing: Vec<NewDelivery> = part.into_iter().filter(|new| known.take(&new.key()).is_none()).collect();
+                self.record_part(&missing, now).await
             }
+            result => result,
         }
-        Ok(())
     }
 
     async fn record_part(&self, part: &[NewDelivery], now: Timestamp) -> Result<(), Error> {
@@ -145,7 +143,7 @@ impl Store {
     /// Updates deliveries after their attempts. A delivery without a next attempt loses its place.
     pub async fn settle_webhooks(&self, (project, endpoint): &Lane, settled: Vec<PendingDelivery>) -> Result<(), Error> {
         // Without its body, a delivery has at most ten KB, most of it attempts.
-        for part in parts(settled, |pending| pending.delivery.body.len() + (10 << 10)) {
+        for part in parts(settled, MAX_BYTES, |pending| pending.delivery.body.len() + (10 << 10)) {
             let mut writes = Vec::new();
             for PendingDelivery { place: before, delivery } in &part {
                 let outcome =
@@ -228,8 +226,8 @@ impl Store {
     }
 
     /// The endpoints of these projects.
-    pub async fn webhooks_of(&self, projects: BTreeSet<ProjectId>) -> Result<HashMap<ProjectId, Vec<Endpoint>>, Error> {
-        let read = projects.into_iter().map(async |project| Ok::<_, Error>((project.clone(), self.webhook_endpoints(&project).await?)));
+    pub async fn webhooks_of(&self, projects: BTreeSet<ProjectId>) -> Result<HashMap<ProjectId, Vec<EndpointRow>>, Error> {
+        let read = projects.into_iter().map(async |project| Ok::<_, Error>((project.clone(), self.webhook_rows(&project).await?)));
         Ok(try_join_all(read).await?.into_iter().collect())
     }
 }

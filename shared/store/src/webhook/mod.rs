@@ -5,6 +5,7 @@
 //! | endpoint | `P#<P>` | `WEBHOOK#<endpoint>` | gsi1 `WEBHOOKS` / project, endpoint |
 //! | number of endpoints, and the time of the last notice to the owners | `P#<P>` | `WEBHOOKS` | |
 //! | delivery | `W#<P>#<endpoint>` | `DELIVERY#<id>` | |
+//! | late deliveries ([`late`]) | `W#<P>#<endpoint>#LATE` | `LATE#<first position>#<last position>` | |
 //! | place of a pending delivery | `W#<P>#<endpoint>` | `QUEUE#<position>` | |
 //! | state of an endpoint | `W#<P>#<endpoint>` | `STATE` | gsi2 `WEBHOOKS#<shard>` / due time, project, endpoint |
 //!
@@ -15,11 +16,14 @@
 //! endpoint's state; each attempt costs the same again. A replay also marks the old delivery, for 2
 //! units for each KB of it. Deliveries expire by TTL.
 //!
+//! While an endpoint has late deliveries, its item is also in the index of due endpoints.
+//!
 //! The list of all endpoints (`gsi1`) only serves to tell whether there are any.
 
 pub mod changes;
 pub mod delivery;
 pub(crate) mod keys;
+pub mod late;
 pub mod queue;
 pub mod replay;
 pub mod stream;
@@ -49,12 +53,15 @@ pub struct EndpointRow {
     pub endpoint: Endpoint,
     /// The version that was read.
     pub version: u64,
+    /// Present while the endpoint has late deliveries ([`late`]); changes whenever more are added.
+    pub late: Option<String>,
 }
 
 impl EndpointRow {
     fn of(item: Item) -> Result<Self, Error> {
         let version = number(&item, "version").unwrap_or_default();
-        Ok(Self { endpoint: entity(item)?, version })
+        let late = item.get("late").and_then(|late| late.as_s().ok()).cloned();
+        Ok(Self { endpoint: entity(item)?, version, late })
     }
 }
 
@@ -86,15 +93,20 @@ impl Store {
 
     /// All endpoints of a project, oldest first: one unit for each 4 KB.
     pub async fn webhook_endpoints(&self, project: &ProjectId) -> Result<Vec<Endpoint>, Error> {
+        Ok(self.webhook_rows(project).await?.into_iter().map(|row| row.endpoint).collect())
+    }
+
+    /// Like [`Self::webhook_endpoints`], with what is stored beside the endpoints.
+    pub(crate) async fn webhook_rows(&self, project: &ProjectId) -> Result<Vec<EndpointRow>, Error> {
         let query = self
             .query()
             .key_condition_expression("pk = :pk AND begins_with(sk, :sk)")
             .expression_attribute_values(":pk", string(format!("P#{project}")))
             .expression_attribute_values(":sk", string(PREFIX))
             .consistent_read(true);
-        let mut endpoints: Vec<Endpoint> = self.query_all(query).await?.into_iter().map(entity).collect::<Result<_, _>>()?;
-        endpoints.sort_by_key(|endpoint| (endpoint.created_at, endpoint.id));
-        Ok(endpoints)
+        let mut rows: Vec<EndpointRow> = self.query_all(query).await?.into_iter().map(EndpointRow::of).collect::<Result<_, _>>()?;
+        rows.sort_by_key(|row| (row.endpoint.created_at, row.endpoint.id));
+        Ok(rows)
     }
 
     /// Whether any project of the table has an endpoint.

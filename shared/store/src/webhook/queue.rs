@@ -9,6 +9,8 @@
 //! worker that ends its lease notices the new version, and makes the endpoint due at once. If that
 //! worker is killed, the endpoint is due at the end of the lease.
 
+use std::collections::HashSet;
+
 use jiff::{SignedDuration, Timestamp};
 use model::webhook::health::Health;
 use model::webhook::{Lane, delivery};
@@ -18,7 +20,7 @@ use wire::id::{ProjectId, WebhookDeliveryId, WebhookEndpointId};
 use crate::client::{MAX_WRITES, Store};
 use crate::error::Error;
 use crate::item::{Item, Key, integer, key_of, number, sortable, string};
-use crate::webhook::keys::partition;
+use crate::webhook::keys::{late_partition, partition};
 use crate::write::Write;
 
 /// How long a worker may work on an endpoint before another worker may take over.
@@ -70,7 +72,7 @@ fn shard_partition(shard: u8) -> String {
     format!("WEBHOOKS#{shard}")
 }
 
-fn due(write: Write, (project, endpoint): (&ProjectId, WebhookEndpointId), at: Timestamp) -> Write {
+pub(super) fn due(write: Write, (project, endpoint): (&ProjectId, WebhookEndpointId), at: Timestamp) -> Write {
     let position = format!("{}#{project}#{endpoint}", sortable(at));
     write.value(":gsi2pk", string(shard_partition(shard(endpoint)))).value(":gsi2sk", string(position))
 }
@@ -155,15 +157,16 @@ impl Store {
             let (project, endpoint) = position.split_once('#')?.1.split_once('#')?;
             Some((ProjectId::parse(project).ok()?, WebhookEndpointId::parse(endpoint).ok()?))
         };
-        Ok(items.iter().filter_map(lane).collect())
+        // An endpoint with late deliveries may be listed twice.
+        let mut seen = HashSet::new();
+        Ok(items.iter().filter_map(lane).filter(|lane| seen.insert(lane.clone())).collect())
     }
 
-    /// Claims an endpoint; `None` if another worker has claimed it, or if it has no state: nothing
-    /// was ever recorded for it, or it was purged.
+    /// Claims an endpoint; `None` if another worker has claimed it.
     pub async fn claim_webhook(&self, (project, endpoint): &Lane, now: Timestamp) -> Result<Option<Claimed>, Error> {
         let until = after(now, LEASE);
         let claim = Write::update(state_key(project, *endpoint), "SET lease = :until, held = :gsi2sk, gsi2pk = :gsi2pk, gsi2sk = :gsi2sk")
-            .on("attribute_exists(pk) AND (attribute_not_exists(lease) OR lease <= :now)")
+            .on("attribute_not_exists(lease) OR lease <= :now")
             .value(":until", integer(until.as_millisecond()))
             .value(":now", integer(now.as_millisecond()));
         match due(claim, (project, *endpoint), until).send_returning(&self.client, &self.table).await {
@@ -234,21 +237,24 @@ impl Store {
         Ok(keys.iter().map(|key| items.take(key).map(|item| health(&item)).unwrap_or_default()).collect())
     }
 
-    /// Deletes what is left of a deleted endpoint, at most about a thousand items; `true` if
+    /// Deletes what is left of a deleted endpoint, at most about two thousand items; `true` if
     /// nothing is left.
     pub async fn purge_webhook(&self, (project, endpoint): &Lane) -> Result<bool, Error> {
-        let query = self.query().key_condition_expression("pk = :pk").projection_expression("pk, sk").limit(READ);
-        let query = query.expression_attribute_values(":pk", string(partition(project, *endpoint))).consistent_read(true);
-        let (items, next) = self.query_page(query).await?;
         let state = state_key(project, *endpoint);
-        let keys: Vec<Key> = items.iter().filter_map(key_of).filter(|key| *key != state).collect();
-        for keys in keys.chunks(MAX_WRITES) {
-            self.transact_unrecorded(keys.iter().cloned().map(Write::delete).collect()).await?;
+        for partition in [late_partition(project, *endpoint), partition(project, *endpoint)] {
+            let query = self.query().key_condition_expression("pk = :pk").projection_expression("pk, sk").limit(READ);
+            let query = query.expression_attribute_values(":pk", string(partition)).consistent_read(true);
+            let (items, next) = self.query_page(query).await?;
+            let keys: Vec<Key> = items.iter().filter_map(key_of).filter(|key| *key != state).collect();
+            for keys in keys.chunks(MAX_WRITES) {
+                self.transact_unrecorded(keys.iter().cloned().map(Write::delete).collect()).await?;
+            }
+            if next.is_some() {
+                return Ok(false);
+            }
         }
-        if next.is_none() {
-            // This item makes the endpoint due, so it is deleted last.
-            self.write_unrecorded(Write::delete(state)).await?;
-        }
-        Ok(next.is_none())
+        // This item makes the endpoint due, so it is deleted last.
+        self.write_unrecorded(Write::delete(state)).await?;
+        Ok(true)
     }
 }

@@ -9,7 +9,7 @@ use crate::client::{MAX_WRITES, Store};
 use crate::error::Error;
 use crate::item::{Key, entity, integer, sortable, string};
 use crate::sharded::MAX_PAGE_BYTES;
-use crate::webhook::delivery::{AT_ONCE, NewDelivery, delivery_key, parts};
+use crate::webhook::delivery::{AT_ONCE, MAX_BYTES, NewDelivery, delivery_key, parts};
 use crate::webhook::keys::{endpoint_key, partition};
 use crate::webhook::queue::wake;
 use crate::write::Write;
@@ -105,7 +105,7 @@ impl Store {
     /// were recorded; [`Error::Conflict`] if the endpoint does not exist.
     pub async fn replay_webhooks(&self, replays: Vec<Replay>, now: Timestamp) -> Result<usize, Error> {
         let mut count = 0;
-        for mut part in parts(replays, |replay| replay.new.delivery.body.len()) {
+        for mut part in parts(replays, MAX_BYTES, |replay| replay.new.delivery.body.len()) {
             while let Some(Replay { new: NewDelivery { lane: (project, endpoint), .. }, .. }) = part.first() {
                 let mut writes = vec![wake(project, *endpoint, now)];
                 // Once a transaction has succeeded, the endpoint is not checked again. If it is

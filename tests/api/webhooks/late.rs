@@ -1,0 +1,163 @@
+//! Endpoints whose partition the table refuses to write to: their deliveries are set aside, so that
+//! they delay no others, and follow in order.
+
+use gateway::engine::TABLE;
+use serde_json::{Value, json};
+use support::receiver::{Received, Receiver};
+use support::{TestApp, refused};
+
+use super::{ENDPOINTS, create_user, endpoint, endpoint_at, path};
+
+/// Records the events of all changes while the table refuses writes to the partition of this
+/// endpoint's deliveries.
+pub(crate) async fn record_refused(app: &TestApp, endpoint: &Value) {
+    let partition = format!("\"W#{}#{}\"", app.project_id(), endpoint["id"].as_str().unwrap());
+    app.recorder.break_writes_to(partition, refused("ThrottlingException"));
+    // The waits between attempts take no time.
+    tokio::time::pause();
+    app.record_webhooks().await;
+    tokio::time::resume();
+    app.recorder.clear();
+}
+
+async fn rename(app: &TestApp, user: &Value, name: &str) {
+    let user = format!("/api/v1/users/{}", user["id"].as_str().unwrap());
+    assert_eq!(app.server().patch(&user, json!({ "display_name": name })).await.status(), 200);
+}
+
+fn names(receiver: &Receiver) -> Vec<String> {
+    receiver.received().iter().map(|event| event.json()["data"]["display_name"].as_str().unwrap().to_owned()).collect()
+}
+
+/// The keys of the items of webhooks whose sort key begins like this.
+fn keys(app: &TestApp, sk: &str) -> Vec<(String, String)> {
+    app.table().into_keys().filter(|key| key.0.starts_with("W#") && key.1.starts_with(sk)).collect()
+}
+
+#[tokio::test]
+async fn an_endpoint_whose_partition_is_throttled_delays_no_other_and_loses_nothing() {
+    let (app, busy, second, other) = (TestApp::start().await, Receiver::start().await, Receiver::start().await, Receiver::start().await);
+    let created = endpoint_at(&app, &busy, &["user.created"]).await;
+    endpoint_at(&app, &second, &["user.created"]).await;
+    let project = app.another_project().await;
+    let body = json!({ "url": other.url, "event_types": ["user.created"] });
+    assert_eq!(app.admin_of(&project).post(ENDPOINTS, body).await.status(), 201);
+    for number in 0..40 {
+        create_user(&app, &format!("{number:02}")).await;
+    }
+    assert_eq!(app.server_of(&project).post("/api/v1/users", json!({ "display_name": "Bob" })).await.status(), 201);
+    record_refused(&app, &created).await;
+    assert_eq!(keys(&app, "DELIVERY#").len(), 41, "those of the other endpoints are recorded");
+    app.deliver_webhooks().await;
+    let all: Vec<String> = (0..40).map(|number| format!("{number:02}")).collect();
+    for receiver in [&busy, &second] {
+        let mut received = names(receiver);
+        received.sort();
+        assert_eq!(received, all);
+    }
+    assert_eq!(names(&other), ["Bob"]);
+    assert!(keys(&app, "LATE#").is_empty());
+    // From now on, nothing is set aside.
+    create_user(&app, "Eve").await;
+    app.record_webhooks().await;
+    assert_eq!(keys(&app, "QUEUE#").len(), 2);
+    app.deliver_webhooks().await;
+    assert_eq!((busy.received().len(), second.received().len()), (41, 41));
+}
+
+#[tokio::test]
+async fn events_are_set_aside_behind_late_ones_so_that_none_overtakes() {
+    let (app, receiver) = (TestApp::start().await, Receiver::start().await);
+    let created = endpoint_at(&app, &receiver, &["user.created", "user.updated"]).await;
+    let ada = create_user(&app, "Ada").await;
+    app.record_webhooks().await;
+    rename(&app, &ada, "Ada 2").await;
+    record_refused(&app, &created).await;
+    rename(&app, &ada, "Ada 3").await;
+    app.record_webhooks().await;
+    assert_eq!((keys(&app, "QUEUE#").len(), keys(&app, "LATE#").len()), (1, 2), "the table accepts writes, but one event is late");
+    app.deliver_webhooks().await;
+    assert_eq!(names(&receiver), ["Ada", "Ada 2", "Ada 3"]);
+}
+
+#[tokio::test]
+async fn a_batch_that_is_read_again_delivers_its_late_events_once() {
+    let (app, receiver) = (TestApp::start().await, Receiver::start().await);
+    let created = endpoint_at(&app, &receiver, &["user.created"]).await;
+    app.record_webhooks().await;
+    create_user(&app, "Ada").await;
+    let batch = app.changes().await.unwrap();
+    let again = batch.event.clone();
+    record_refused(&app, &created).await;
+    workers::webhooks::record(&app.app, &again).await.unwrap();
+    assert_eq!(keys(&app, "LATE#").len(), 1);
+    app.deliver_webhooks().await;
+    workers::webhooks::record(&app.app, &again).await.unwrap();
+    app.deliver_webhooks().await;
+    assert_eq!(receiver.received().iter().map(Received::event_type).collect::<Vec<_>>(), ["user.created"]);
+}
+
+#[tokio::test]
+async fn what_is_set_aside_while_late_events_are_moved_is_not_forgotten() {
+    let (app, receiver) = (TestApp::start().await, Receiver::start().await);
+    let created = endpoint_at(&app, &receiver, &["user.created"]).await;
+    create_user(&app, "Ada").await;
+    record_refused(&app, &created).await;
+    create_user(&app, "Bob").await;
+    app.record_webhooks().await;
+    let [_, second] = keys(&app, "LATE#").try_into().unwrap();
+    let item = app.table().remove(&second).unwrap();
+    let database = app.database();
+    let key = json!({ "pk": { "S": second.0 }, "sk": { "S": second.1 } });
+    let delete = json!({ "TableName": TABLE, "Key": key });
+    database.delete_item(serde_json::from_value(delete).unwrap()).unwrap();
+    // The worker has read what is late when more is set aside, and the endpoint is marked anew.
+    let endpoint =
+        json!({ "pk": { "S": format!("P#{}", app.project_id()) }, "sk": { "S": format!("WEBHOOK#{}", created["id"].as_str().unwrap()) } });
+    app.recorder.after_call("Query", "#LATE".to_owned(), move || {
+        let put = json!({ "TableName": TABLE, "Item": item });
+        database.put_item(serde_json::from_value(put).unwrap()).unwrap();
+        let mark = json!({ "TableName": TABLE, "Key": endpoint, "UpdateExpression": "SET late = :late", "ExpressionAttributeValues": { ":late": { "S": "anew" } } });
+        database.update_item(serde_json::from_value(mark).unwrap()).unwrap();
+    });
+    app.deliver_webhooks().await;
+    assert!(app.recorder.has_acted());
+    let mut received = names(&receiver);
+    received.sort();
+    assert_eq!(received, ["Ada", "Bob"]);
+    assert!(app.app.store.due_webhooks(app.now(), 10).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn nothing_stays_aside_for_an_endpoint_that_is_deleted_meanwhile() {
+    let (app, receiver) = (TestApp::start().await, Receiver::start().await);
+    let created = endpoint_at(&app, &receiver, &["user.created"]).await;
+    app.record_webhooks().await;
+    create_user(&app, "Ada").await;
+    let database = app.database();
+    let (pk, sk) = (format!("P#{}", app.project_id()), format!("WEBHOOK#{}", created["id"].as_str().unwrap()));
+    let delete = json!({ "TableName": TABLE, "Key": { "pk": { "S": pk }, "sk": { "S": sk } } });
+    // The endpoint is read, and is gone when its events are set aside.
+    app.recorder.after_call("Query", "WEBHOOK#".to_owned(), move || {
+        database.delete_item(serde_json::from_value(delete).unwrap()).unwrap();
+    });
+    record_refused(&app, &created).await;
+    assert!(app.recorder.has_acted());
+    assert_eq!(keys(&app, ""), []);
+}
+
+#[tokio::test]
+async fn late_events_of_a_deleted_endpoint_are_deleted() {
+    let (app, receiver) = (TestApp::start().await, Receiver::start().await);
+    let created = endpoint(&app, json!({ "url": receiver.url, "event_types": ["user.created"] })).await;
+    create_user(&app, "Ada").await;
+    record_refused(&app, &created).await;
+    create_user(&app, "Bob").await;
+    let batch = app.changes().await.unwrap();
+    assert_eq!(keys(&app, "LATE#").len(), 1);
+    assert_eq!(app.admin().delete(&path(&created, "")).await.status(), 200);
+    app.record_batch(batch).await;
+    app.deliver_webhooks().await;
+    assert_eq!(keys(&app, ""), []);
+    assert!(receiver.received().is_empty());
+}
