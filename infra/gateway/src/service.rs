@@ -153,8 +153,8 @@ const FIRST_EXPIRY: Duration = Duration::from_secs(60);
 const RELEASE: Duration = Duration::from_secs(5);
 
 impl Service {
-    /// Starts the task that frees the memory for password hashes when it is no longer used, and that
-    /// of kept items that have expired. The task stops when `stop` changes.
+    /// Starts the task that frees the memory for password hashes when it is no longer used, and
+    /// that of kept items that have expired. The task stops when `stop` changes.
     pub fn spawn_release(&self, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
         let (app, engine) = (self.app.clone(), self.engine.clone());
         tokio::spawn(async move {

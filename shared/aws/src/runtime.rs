@@ -12,9 +12,10 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper::header::{CONTENT_TYPE, HOST, HeaderMap, HeaderValue, USER_AGENT};
-use hyper::{Method, Request, Response};
+use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
+use tracing::Instrument as _;
 use wire::environment::{self, required};
 
 /// Why the Runtime API cannot be used; the instance then ends.
@@ -75,17 +76,25 @@ impl RuntimeApi {
     async fn run<E: Display>(mut self, handle: impl AsyncFn(&Event) -> Result<Vec<u8>, E>) -> Result<(), Error> {
         loop {
             let event = self.next().await?;
-            match handle(&event).await {
-                Ok(answer) => self.answer(&event, answer).await?,
-                Err(error) => self.fail(&event, &error.to_string()).await?,
+            // Lines of the log that no other span covers have the id as well.
+            let span = tracing::info_span!("event", requestId = %event.id);
+            let handled = handle(&event).instrument(span.clone()).await;
+            match handled {
+                Ok(answer) => self.answer(&event, answer).instrument(span).await?,
+                Err(error) => self.fail(&event, &error.to_string()).instrument(span).await?,
             }
         }
     }
 
     /// Waits for the next event.
     async fn next(&mut self) -> Result<Event, Error> {
-        let response = self.exchange(Method::GET, "/next", HeaderMap::new(), Bytes::new()).await?;
-        let (parts, body) = response.into_parts();
+        let (parts, body) = loop {
+            let response = self.exchange(Method::GET, "/next", HeaderMap::new(), Bytes::new()).await?;
+            // Emulators may have no event for some time.
+            if response.status() != StatusCode::NO_CONTENT {
+                break response.into_parts();
+            }
+        };
         if !parts.status.is_success() {
             return Err(format!("the Runtime API has no event: {}", parts.status).into());
         }
@@ -100,7 +109,7 @@ impl RuntimeApi {
     }
 
     async fn fail(&mut self, event: &Event, message: &str) -> Result<(), Error> {
-        tracing::error!(message, "an event was not handled");
+        tracing::error!(error = message, "an event was not handled");
         let kind = HeaderValue::from_static("HandlerError");
         let body = serde_json::json!({ "errorType": "HandlerError", "errorMessage": message, "stackTrace": [] });
         self.post(event, "error", HeaderMap::from_iter([(ERROR_TYPE.parse()?, kind)]), serde_json::to_vec(&body)?).await

@@ -15,11 +15,11 @@ use aws_sdk_dynamodb::types::KeysAndAttributes;
 use wire::entropy::Entropy;
 
 use crate::error::{Cancelled, Error, cancelled, failure};
-use crate::item::{Item, Items, Key, key_of};
+use crate::item::{Item, Key, key_of};
 use crate::label::Conflict;
 use crate::record::Turn;
 use crate::retry::Waits;
-use crate::row::Row;
+use crate::row::{Items, Page, ReadPage, ReadRows, Row, Rows};
 use crate::write::Write;
 
 /// Access to the table.
@@ -113,6 +113,24 @@ impl Store {
             }
         }
         Ok(Items(found))
+    }
+
+    /// The rows with these keys, if a service in this process reads them; otherwise the keys.
+    pub(crate) fn rows_here(&self, keys: Vec<Key>) -> Result<Vec<Arc<Row>>, Vec<Key>> {
+        let read = ReadRows { table: self.table.clone(), keys };
+        self.client.in_process(read).map(|Rows(rows)| rows).map_err(|read| read.keys)
+    }
+
+    /// Up to `limit` items of a partition with sort keys from `first` to `last`, in descending
+    /// order. Costs one unit for each 4 KB that is read.
+    pub(crate) async fn page_down(&self, read: ReadPage) -> Result<Page, Error> {
+        let read = match self.client.in_process(read) {
+            Ok(page) => return Ok(page),
+            Err(read) => read,
+        };
+        let (items, next) = self.query_page(read.query()).await?;
+        let next = next.as_ref().and_then(key_of).map(|key| key.sk);
+        Ok(Page { rows: items.into_iter().map(|item| Arc::new(Row::new(item))).collect(), next })
     }
 
     async fn rows(&self, keys: Vec<Key>) -> Result<Vec<Arc<Row>>, Error> {

@@ -9,8 +9,8 @@ use wire::entropy::Entropy;
 use wire::environment::{Error, required};
 
 use crate::client::Store;
-use crate::item::Items;
 use crate::retry::Retrying;
+use crate::row::Items;
 
 impl Store {
     /// The store for the table that the environment names.

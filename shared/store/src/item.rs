@@ -1,9 +1,7 @@
 //! Items of the table: each has its key (`pk`, `sk`), the entity as a map (`d`), and the attributes
 //! that conditions, indexes and the TTL use.
 
-use std::any::Any;
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use crypto::digest::Digest;
@@ -11,7 +9,6 @@ use serde::de::DeserializeOwned;
 use subtle::ConstantTimeEq as _;
 
 use crate::error::Error;
-use crate::row::Row;
 
 /// An item, as the SDK represents it.
 pub type Item = HashMap<String, AttributeValue>;
@@ -33,47 +30,6 @@ impl Key {
 
     pub(crate) fn item(&self) -> Item {
         HashMap::from([("pk".to_owned(), string(&self.pk)), ("sk".to_owned(), string(&self.sk))])
-    }
-}
-
-/// The result of a batch read: the items that exist, and the keys that have no item.
-#[derive(Debug, Default)]
-pub struct Items(pub(crate) HashMap<Key, Option<Arc<Row>>>);
-
-impl Items {
-    /// Removes and returns an item; `None` if it does not exist, was not read or was removed
-    /// before.
-    pub fn take(&mut self, key: &Key) -> Option<Item> {
-        self.0.remove(key).flatten().map(Row::into_item)
-    }
-
-    /// A copy of an item; `None` if it does not exist, was not read or was removed before.
-    pub fn get(&self, key: &Key) -> Option<Item> {
-        self.row(key).map(|row| row.item().clone())
-    }
-
-    fn row(&self, key: &Key) -> Option<&Row> {
-        self.0.get(key)?.as_deref()
-    }
-
-    /// The entity of an item.
-    pub fn read<T: DeserializeOwned + Any + Send + Sync>(&self, key: &Key) -> Result<Option<Arc<T>>, Error> {
-        self.read_as(key, entity)
-    }
-
-    /// What `read` makes of an item.
-    pub fn read_as<T: Any + Send + Sync>(&self, key: &Key, read: fn(Item) -> Result<T, Error>) -> Result<Option<Arc<T>>, Error> {
-        self.row(key).map(|row| row.shared(read)).transpose()
-    }
-
-    /// Whether an item exists and was read.
-    pub fn has(&self, key: &Key) -> bool {
-        self.row(key).is_some()
-    }
-
-    /// Removes an item and deserialises its entity, if the item exists.
-    pub fn entity<T: DeserializeOwned>(&mut self, key: &Key) -> Result<Option<T>, Error> {
-        self.take(key).map(entity).transpose()
     }
 }
 

@@ -51,7 +51,8 @@ pub mod write;
 
 pub use crate::client::{MAX_WRITES, Store};
 pub use crate::error::Error;
-pub use crate::item::{Item, Items, Key};
+pub use crate::item::{Item, Key};
+pub use crate::row::Items;
 pub use crate::write::Write;
 pub use contention::Contention;
 pub use label::{Conflict, Label};

@@ -6,10 +6,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use aws_sdk_dynamodb::operation::query::builders::QueryInputBuilder;
+use serde::de::DeserializeOwned;
 
-use crate::client::Store;
 use crate::error::Error;
-use crate::item::{Item, Key, key_of, string};
+use crate::item::{Item, Key, entity, string};
 
 /// An item that was read, and the entity that was first deserialised from it.
 #[derive(Debug)]
@@ -115,22 +115,43 @@ impl ReadPage {
     }
 }
 
-impl Store {
-    /// The rows with these keys, if a service in this process reads them; otherwise the keys.
-    pub(crate) fn rows_here(&self, keys: Vec<Key>) -> Result<Vec<Arc<Row>>, Vec<Key>> {
-        let read = ReadRows { table: self.table.clone(), keys };
-        self.client.in_process(read).map(|Rows(rows)| rows).map_err(|read| read.keys)
+/// The result of a batch read: the items that exist, and the keys that have no item.
+#[derive(Debug, Default)]
+pub struct Items(pub(crate) HashMap<Key, Option<Arc<Row>>>);
+
+impl Items {
+    /// Removes and returns an item; `None` if it does not exist, was not read or was removed
+    /// before.
+    pub fn take(&mut self, key: &Key) -> Option<Item> {
+        self.0.remove(key).flatten().map(Row::into_item)
     }
 
-    /// Up to `limit` items of a partition with sort keys from `first` to `last`, in descending
-    /// order. Costs one unit for each 4 KB that is read.
-    pub(crate) async fn page_down(&self, read: ReadPage) -> Result<Page, Error> {
-        let read = match self.client.in_process(read) {
-            Ok(page) => return Ok(page),
-            Err(read) => read,
-        };
-        let (items, next) = self.query_page(read.query()).await?;
-        let next = next.as_ref().and_then(key_of).map(|key| key.sk);
-        Ok(Page { rows: items.into_iter().map(|item| Arc::new(Row::new(item))).collect(), next })
+    /// A copy of an item; `None` if it does not exist, was not read or was removed before.
+    pub fn get(&self, key: &Key) -> Option<Item> {
+        self.row(key).map(|row| row.item().clone())
+    }
+
+    fn row(&self, key: &Key) -> Option<&Row> {
+        self.0.get(key)?.as_deref()
+    }
+
+    /// The entity of an item.
+    pub fn read<T: DeserializeOwned + Any + Send + Sync>(&self, key: &Key) -> Result<Option<Arc<T>>, Error> {
+        self.read_as(key, entity)
+    }
+
+    /// What `read` makes of an item.
+    pub fn read_as<T: Any + Send + Sync>(&self, key: &Key, read: fn(Item) -> Result<T, Error>) -> Result<Option<Arc<T>>, Error> {
+        self.row(key).map(|row| row.shared(read)).transpose()
+    }
+
+    /// Whether an item exists and was read.
+    pub fn has(&self, key: &Key) -> bool {
+        self.row(key).is_some()
+    }
+
+    /// Removes an item and deserialises its entity, if the item exists.
+    pub fn entity<T: DeserializeOwned>(&mut self, key: &Key) -> Result<Option<T>, Error> {
+        self.take(key).map(entity).transpose()
     }
 }

@@ -161,3 +161,24 @@ async fn late_events_of_a_deleted_endpoint_are_deleted() {
     assert_eq!(keys(&app, ""), []);
     assert!(receiver.received().is_empty());
 }
+
+#[tokio::test]
+async fn an_endpoint_is_not_due_forever_if_what_was_set_aside_is_gone() {
+    let (app, receiver) = (TestApp::start().await, Receiver::start().await);
+    let created = endpoint_at(&app, &receiver, &["user.created"]).await;
+    create_user(&app, "Ada").await;
+    record_refused(&app, &created).await;
+    // The deletion of a project, for example, removes late events before the endpoint.
+    for (pk, sk) in keys(&app, "") {
+        let delete = json!({ "TableName": TABLE, "Key": { "pk": { "S": pk }, "sk": { "S": sk } } });
+        app.database().delete_item(serde_json::from_value(delete).unwrap()).unwrap();
+    }
+    let lane = app.app.store.due_webhooks(app.now(), 10).await.unwrap().remove(0);
+    let claimed = app.app.store.claim_webhook(&lane, app.now()).await.unwrap().unwrap();
+    app.app.store.release_webhook(&claimed, None, app.now()).await.unwrap();
+    let state = app.table().into_iter().find(|((_, sk), _)| sk == "STATE").unwrap().1;
+    assert!(state.get("gsi2pk").is_none(), "{state:?}");
+    app.deliver_webhooks().await;
+    assert!(app.app.store.due_webhooks(app.now(), 10).await.unwrap().is_empty());
+    assert!(receiver.received().is_empty());
+}

@@ -90,8 +90,8 @@ impl AdminToken {
         if owns { Ok(()) } else { Err(KnownError::AdminAccessTokenIsNotAdmin.into()) }
     }
 
-    /// The items of [`Self::keys`], which stay in `items`, because they are also needed there if the
-    /// project is `internal` itself.
+    /// The items of [`Self::keys`], which stay in `items`, because they are also needed there if
+    /// the project is `internal` itself.
     pub(crate) fn found(&self, items: &Items) -> Result<Found, Error> {
         let (internal, user) = (&self.internal, self.claims.sub);
         let session = items.read(&session_key(internal, user, self.claims.refresh_token_id))?;

@@ -33,8 +33,9 @@ use wire::id::{ProjectId, TeamId, UserId};
 use crate::client::Store;
 use crate::deletions::no_project_ending;
 use crate::error::Error;
-use crate::item::{Items, Key, entity, integer, number, string};
+use crate::item::{Key, entity, integer, number, string};
 use crate::keys::{api_key_key, project_key};
+use crate::row::Items;
 use crate::team::{self, BATCH, membership};
 use crate::write::Write;
 

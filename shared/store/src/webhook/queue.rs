@@ -165,8 +165,11 @@ impl Store {
     /// Claims an endpoint; `None` if another worker has claimed it.
     pub async fn claim_webhook(&self, (project, endpoint): &Lane, now: Timestamp) -> Result<Option<Claimed>, Error> {
         let until = after(now, LEASE);
-        let claim = Write::update(state_key(project, *endpoint), "SET lease = :until, held = :gsi2sk, gsi2pk = :gsi2pk, gsi2sk = :gsi2sk")
+        // The claim may create the state, which then has a version, too.
+        let claims = "SET lease = :until, held = :gsi2sk, gsi2pk = :gsi2pk, gsi2sk = :gsi2sk ADD version :zero";
+        let claim = Write::update(state_key(project, *endpoint), claims)
             .on("attribute_not_exists(lease) OR lease <= :now")
+            .value(":zero", integer(0))
             .value(":until", integer(until.as_millisecond()))
             .value(":now", integer(now.as_millisecond()));
         match due(claim, (project, *endpoint), until).send_returning(&self.client, &self.table).await {
