@@ -1,13 +1,27 @@
 //! A log in memory, for tests of logging.
 
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use api::http::log;
+use tracing::Dispatch;
+use tracing::subscriber::{DefaultGuard, NoSubscriber, set_default};
 
 /// Everything written so far; clones share it.
 #[derive(Clone, Default)]
 pub struct KeptLog(Arc<Mutex<Vec<u8>>>);
 
 impl KeptLog {
+    /// Keeps what this thread logs until the result is dropped.
+    pub fn keep(&self) -> DefaultGuard {
+        // While there is only one subscriber, `tracing` asks the thread that first reaches a line
+        // whether the line is wanted, and that can be a thread of another test, which has none.
+        static OTHER: OnceLock<Dispatch> = OnceLock::new();
+        OTHER.get_or_init(|| Dispatch::new(NoSubscriber::new()));
+        let writer = self.clone();
+        set_default(log::lines(log::MOST, move || writer.clone()))
+    }
+
     pub fn text(&self) -> String {
         String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
     }

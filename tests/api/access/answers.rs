@@ -3,7 +3,6 @@
 
 use std::collections::HashSet;
 
-use api::http::log;
 use errors::KnownError;
 use serde_json::json;
 use support::{KeptLog, TestApp};
@@ -255,8 +254,7 @@ async fn an_internal_error_has_the_request_id_of_the_log() {
 async fn an_internal_error_is_logged_with_its_cause() {
     let app = TestApp::start().await;
     let (kept, body) = (KeptLog::default(), json!({ "email": "ada@example.com", "password": "correct horse battery" }));
-    let writer = kept.clone();
-    let _kept = tracing::subscriber::set_default(log::lines(log::MOST, move || writer.clone()));
+    let _kept = kept.keep();
     app.recorder.fail_write(0, "AccessDeniedException");
     let failed = app.client().post("/api/v1/auth/password/sign-up", body).await;
     assert_eq!(failed.status(), 500);
