@@ -21,7 +21,7 @@ const OWN: &str = "
 | `AWS_PROFILE`, `AWS_CONFIG_FILE`, `AWS_SHARED_CREDENTIALS_FILE` | profile of the AWS files, for commands with `--table` | `default`, in `~/.aws` |
 ";
 
-/// Variables that only the gateway itself, its tests and their runner set.
+/// Variables that only the gateway itself, its tests and the script that runs them set.
 const INTERNAL: [&str; 3] = ["GATELET_RENDERER", "GATELET_STOP_AT", "GATELET_CI_CACHE"];
 /// Variables of apps and scripts, which the guides and the console's commands use.
 const OF_APPS: [&str; 5] =
@@ -71,8 +71,8 @@ pub(super) fn warn_of_unknown() {
     }
 }
 
-/// A warning for each name that begins with `GATELET_`, or almost is a known name, but that nothing
-/// reads.
+/// A warning for each name that nothing reads, if the name begins with `GATELET_` or is almost the
+/// same as a known one.
 fn unknown(names: impl Iterator<Item = String>) -> Vec<String> {
     let known = known();
     let warning = |name: String| {
