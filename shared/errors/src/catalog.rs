@@ -115,7 +115,7 @@ catalog! {
     PasswordConfirmationMismatch: "The current password that the signed-in user gave is wrong.",
         "Let the user try again, or reset the password by email.";
     RedirectUrlNotWhitelisted: "The project does not trust the domain of a redirect or callback URL.",
-        "Add the URL's origin to `config.domains`, or turn on `config.allow_localhost`, in the project's settings.";
+        "Change `config.domains` or `config.allow_localhost`: `PATCH /api/v1/internal/projects/current` or the console.";
     VerificationCodeNotFound: "The code or invitation does not exist, or a change to the account has made it invalid.",
         "Check that the code is complete; get a new one by a new email, or by starting the sign-in or setup again.";
     VerificationCodeExpired: "The code has expired.",
