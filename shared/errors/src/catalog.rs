@@ -47,7 +47,7 @@ catalog! {
     InvalidSuperSecretAdminKey: "The admin key does not exist in the project, has expired or was revoked.",
         "Check the project id and the `sak_` key; `gateway project keys` makes new ones.";
     PublishableClientKeyRequiredForProject: "The project requires its client key, and the request has none.",
-        "Send the `pck_` key, or turn off the project's setting `project.requirePublishableClientKey`.";
+        "Send the `pck_` key, or set `config.require_publishable_client_key` of the project to `false`.";
     ServerAuthenticationRequired: "The request claims server access without a server key.",
         "Send the `ssk_` key in `X-Service-Secret-Server-Key`, from a backend only.";
     AdminAuthenticationRequired: "The request claims admin access without an admin key.",
@@ -93,7 +93,7 @@ catalog! {
     UserIdDoesNotExist: "A user that the request names does not exist.",
         "Check the user id and the project.";
     SignUpNotEnabled: "The project does not accept new accounts.",
-        "Turn on `auth.allowSignUp`, or create users with server access.";
+        "Set `config.sign_up_enabled` of the project to `true`, or create users with server access.";
     SignUpRejected: "A sign-up rule of the project rejected the account.",
         "Review the project's sign-up rules.";
     BotChallengeRequired: "The project requires a solved bot challenge, and the request has no valid one.",
@@ -101,7 +101,7 @@ catalog! {
     BotChallengeFailed: "The bot challenge was shown but not solved, or cannot be checked.",
         "Show the message, and let the user solve another challenge; the log of the service has the reason.";
     PasswordAuthenticationNotEnabled: "The project does not offer sign-in with a password.",
-        "Turn on `auth.password.allowSignIn`, or offer another way to sign in.";
+        "Set `config.credential_enabled` of the project to `true`, or offer another way to sign in.";
     EmailPasswordMismatch: "The address or the password is wrong.",
         "Let the user try again or reset the password; the error never says which one is wrong.";
     PasswordTooShort: "The password is shorter than the project allows.",
@@ -155,7 +155,7 @@ catalog! {
         "Sign in again, and send the new refresh token.";
 
     PasskeyAuthenticationNotEnabled: "The project does not offer passkeys.",
-        "Turn on `auth.passkey.allowSignIn`, or offer another way to sign in.";
+        "Set `config.passkey_enabled` of the project to `true`, or offer another way to sign in.";
     PasskeyRegistrationFailed: "The browser's response does not prove that a passkey was created; the message says why.",
         "Start again with new options; check that the page's origin is a trusted domain.";
     PasskeyAuthenticationFailed: "The browser's response does not prove the possession of a passkey.",
@@ -293,9 +293,9 @@ catalog! {
     PreconditionFailed: "The resource has changed since it was read.",
         "Read it again and repeat the change with its new `ETag`.";
     MagicLinkNotEnabled: "The project does not offer sign-in by email, or the user has turned it off.",
-        "Turn on `auth.otp.allowSignIn` of the project, or `otp_auth_enabled` of the user.";
+        "Set `config.magic_link_enabled` of the project, or `otp_auth_enabled` of the user, to `true`.";
     BotChallengeNotEnabled: "The project does not use proof of work as its bot challenge.",
-        "Set the project's `auth.botChallenge.provider` to `altcha`, or use the challenge that is configured.";
+        "Set `config.bot_challenge.provider` of the project to `altcha`, or use the challenge that is configured.";
     AdminAccessTokenUserNotFound: "The admin access token's user no longer exists.",
         "Sign in as another owner of the project.";
     OverrideKeyNotSupported: "Development override keys are not supported.",
@@ -305,7 +305,7 @@ catalog! {
     ReauthenticationRequired: "The change or deletion requires that the user reauthenticates first; an impersonation cannot make it.",
         "Ask for the password or a code, and send it to `POST /api/v1/auth/sessions/current/reauthenticate`.";
     UserDeletionNotEnabled: "The project does not let users delete themselves.",
-        "Turn on `users.allowClientUserDeletion`, or delete the user with server access.";
+        "Set `config.client_user_deletion_enabled` of the project to `true`, or delete the user with server access.";
     PrimaryEmailRequired: "The user has no primary address.",
         "Send `primary_email` as well.";
     TooManyContactChannels: "The user has the maximum number of contact channels.",
@@ -317,7 +317,7 @@ catalog! {
     OauthStateNotFound: "The sign-in was not started with this service in this browser, or it has already ended.",
         "Start the sign-in again in the same browser.";
     TeamCreationNotEnabled: "The project does not let clients create teams.",
-        "Turn on `teams.allowClientTeamCreation`, or create the team with server access.";
+        "Set `config.client_team_creation_enabled` of the project to `true`, or create the team with server access.";
     PermissionContainsItself: "The permission would contain itself.",
         "Remove the cycle from the contained permissions.";
     InternalProjectStays: "The project `internal` cannot be deleted.",

@@ -15,7 +15,7 @@ use aws_sdk_dynamodb::types::KeysAndAttributes;
 use wire::entropy::Entropy;
 
 use crate::error::{Cancelled, Error, cancelled, failure};
-use crate::item::{Item, Key, key_of};
+use crate::item::{Item, Key};
 use crate::label::Conflict;
 use crate::record::Turn;
 use crate::retry::Waits;
@@ -108,7 +108,7 @@ impl Store {
         let mut found: HashMap<Key, Option<Arc<Row>>> = keys.into_iter().map(with_known).collect();
         let unknown: Vec<Key> = found.keys().filter(|key| !self.known.0.contains_key(key)).cloned().collect();
         for row in self.rows(unknown).await? {
-            if let Some(key) = key_of(row.item()) {
+            if let Some(key) = Key::of(row.item()) {
                 found.insert(key, Some(row));
             }
         }
@@ -129,7 +129,7 @@ impl Store {
             Err(read) => read,
         };
         let (items, next) = self.query_page(read.query()).await?;
-        let next = next.as_ref().and_then(key_of).map(|key| key.sk);
+        let next = next.as_ref().and_then(Key::of).map(|key| key.sk);
         Ok(Page { rows: items.into_iter().map(|item| Arc::new(Row::new(item))).collect(), next })
     }
 

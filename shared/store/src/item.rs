@@ -28,13 +28,14 @@ impl Key {
         Self { pk: pk.into(), sk: sk.into() }
     }
 
+    /// The key of an item; `None` if the item has none.
+    pub fn of(item: &Item) -> Option<Self> {
+        Some(Self::new(item.get("pk")?.as_s().ok()?, item.get("sk")?.as_s().ok()?))
+    }
+
     pub(crate) fn item(&self) -> Item {
         HashMap::from([("pk".to_owned(), string(&self.pk)), ("sk".to_owned(), string(&self.sk))])
     }
-}
-
-pub(crate) fn key_of(item: &Item) -> Option<Key> {
-    Some(Key::new(item.get("pk")?.as_s().ok()?, item.get("sk")?.as_s().ok()?))
 }
 
 /// Deserialises the entity of an item.

@@ -23,7 +23,7 @@ use wire::id::ProjectId;
 
 use crate::client::Store;
 use crate::error::Error;
-use crate::item::{Item, Key, entity, integer, key_of};
+use crate::item::{Item, Key, entity, integer};
 use crate::link::{Link, Purpose as _};
 use crate::optimistic;
 use crate::provider::tokens::{self, ProviderTokens};
@@ -158,7 +158,7 @@ impl Store {
     /// Reseals the values of an item that are sealed with the previous secret. The item may have
     /// been read some time ago; if it has changed, it is read again.
     pub async fn reseal(&self, sealer: &Sealer, mut item: Item) -> Result<Resealed, Error> {
-        let key = key_of(&item).ok_or_else(|| Error::Refused("an item has no key".to_owned()))?;
+        let key = Key::of(&item).ok_or_else(|| Error::Refused("an item has no key".to_owned()))?;
         optimistic!(ROUNDS, |round| {
             if round > 0 {
                 match self.get(&key).await? {

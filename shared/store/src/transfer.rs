@@ -20,7 +20,7 @@ use wire::id::ProjectId;
 
 use crate::client::Store;
 use crate::error::Error;
-use crate::item::{Item, key_of};
+use crate::item::{Item, Key};
 use crate::keys::project_key;
 
 /// A part of an exported table.
@@ -98,7 +98,7 @@ impl Store {
         match self.ask(put).await {
             Ok(_) => Ok(Put::Written),
             Err(Error::Conflict(_)) => {
-                let key = key_of(&item).ok_or_else(|| Error::Refused("an item has no key".to_owned()))?;
+                let key = Key::of(&item).ok_or_else(|| Error::Refused("an item has no key".to_owned()))?;
                 let is_same = self.get(&key).await?.as_ref() == Some(&item);
                 Ok(if is_same { Put::Identical } else { Put::Differs(format!("{} / {}", key.pk, key.sk)) })
             }
@@ -109,7 +109,7 @@ impl Store {
 
 /// The project that a line is the item of; `None` if it is another item.
 pub fn project_of(line: &str) -> Result<Option<ProjectId>, Error> {
-    let key = key_of(&read_item(line)?);
+    let key = Key::of(&read_item(line)?);
     let id = key.as_ref().and_then(|key| key.pk.strip_prefix("P#")).and_then(|id| ProjectId::parse(id).ok());
     Ok(id.filter(|id| key == Some(project_key(id))))
 }

@@ -10,7 +10,7 @@ pub enum Error {
     #[error("{0} must be at least 32 bytes long and must not be a secret published in examples")]
     WeakSecret(&'static str),
     /// A variable is not a base URL.
-    #[error("{0} must be an absolute http or https URL without query or fragment")]
+    #[error("{0} must be an absolute http or https URL without query or fragment, such as https://auth.example.com")]
     InvalidUrl(&'static str),
     /// The lifetime of access tokens is not a number, or is out of range.
     #[error("GATELET_ACCESS_TOKEN_SECONDS must be a whole number of seconds from 20 to 3600")]

@@ -57,7 +57,7 @@ pub(super) async fn work(app: &App, lane: &Lane, until: Timestamp, is_crowded: &
         let Some(claimed) = app.store.claim_webhook(lane, app.clock.now()).await? else { return Ok(false) };
         reached("claimed-endpoint", 1);
         let Some(row) = app.store.webhook_endpoint(&lane.0, lane.1).await? else {
-            while !app.store.purge_webhook(lane).await? {}
+            while app.clock.now() < until && !app.store.purge_webhook(lane).await? {}
             return Ok(false);
         };
         let readmitted = match row.late {

@@ -1,6 +1,6 @@
 //! `gateway email …`: the outbox of a project of a deployment.
 
-use anyhow::Context as _;
+use anyhow::anyhow;
 use clap::Subcommand;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -57,7 +57,7 @@ impl Command {
 }
 
 fn path(id: &str) -> anyhow::Result<String> {
-    let id = EmailId::parse(id).with_context(|| format!("{id:?} is not the id of an email: `gateway email list` shows the ids"))?;
+    let id = EmailId::parse(id).map_err(|_| anyhow!("{id:?} is not the id of an email: `gateway email list` shows the ids"))?;
     Ok(format!("/emails/outbox/{id}"))
 }
 

@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use secrecy::ExposeSecret as _;
 use serde_json::{Map, Value};
 use wire::entropy::Entropy;
 use wire::id::ProjectId;
 
 pub(super) fn project_id(id: &str) -> anyhow::Result<ProjectId> {
-    ProjectId::parse(id).with_context(|| format!("{id:?} is not a project id: expected a UUID or `internal`"))
+    ProjectId::parse(id).map_err(|_| anyhow!("{id:?} is not a project id: expected a UUID or `internal`"))
 }
 
 /// The body of an update of a project or a user, from settings of the form `path=value`.

@@ -3,8 +3,8 @@
 use anyhow::Context as _;
 use clap::Subcommand;
 use model::metrics::tally::{ANONYMOUS, TEAMS, USERS};
-use wire::id::ProjectId;
 
+use super::input::project_id;
 use super::tools::Tools;
 use crate::say::say;
 
@@ -23,7 +23,7 @@ impl Command {
     pub(super) async fn run(self, tools: &Tools) -> anyhow::Result<()> {
         let Self::Recount { project } = self;
         let projects = match project {
-            Some(id) => vec![ProjectId::parse(&id).with_context(|| format!("{id:?} is not a project id: expected a UUID or `internal`"))?],
+            Some(id) => vec![project_id(&id)?],
             None => tools.store.projects().await?.into_iter().map(|line| line.id).collect(),
         };
         let app = tools.app()?;
@@ -32,7 +32,7 @@ impl Command {
             let counted = workers::recount::totals(&app, &id, usize::MAX).await;
             let counted = counted.with_context(|| format!("cannot count the users and teams of project {id}; try again"))?;
             let of = |name| counted.as_ref().map(|tally| tally.get(name)).unwrap_or_default();
-            say!("project {id}: {} users, {} anonymous users, {} teams", of(USERS), of(ANONYMOUS), of(TEAMS));
+            say!("project {id}: users {}, anonymous users {}, teams {}", of(USERS), of(ANONYMOUS), of(TEAMS));
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 
 pub(super) mod data;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use clap::{Args, Subcommand};
 use model::text::line::plain;
 use reqwest::Method;
@@ -91,7 +91,7 @@ impl Command {
 }
 
 fn parse_id(id: &str) -> anyhow::Result<TeamId> {
-    TeamId::parse(id).with_context(|| format!("{id:?} is not the id of a team: `gateway team list` shows the ids"))
+    TeamId::parse(id).map_err(|_| anyhow!("{id:?} is not the id of a team: `gateway team list` shows the ids"))
 }
 
 fn path(id: &str) -> anyhow::Result<String> {

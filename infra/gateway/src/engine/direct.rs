@@ -26,7 +26,7 @@ use store::Key;
 use store::row::{Page, ReadPage, ReadRows, Row, Rows};
 
 use super::feed::TABLE;
-use super::recent::{Found, Item, Recent};
+use super::recent::{Found, Recent};
 
 #[cfg(test)]
 mod tests;
@@ -71,7 +71,7 @@ impl Direct {
         }
         for item in answer.responses.into_values().flatten() {
             let row = Arc::new(Row::new(to_client(item)));
-            if let Some(place) = unknown.remove(&key_of(row.item())?).flatten() {
+            if let Some(place) = unknown.remove(&Key::of(row.item())?).flatten() {
                 self.recent.keep(place, &row);
             }
             rows.push(row);
@@ -88,7 +88,7 @@ impl Direct {
         let answer = self.database.query(read_to_engine(read)?).ok()?;
         let rows = answer.items?.into_iter().map(|item| Arc::new(Row::new(to_client(item)))).collect();
         let next = match answer.last_evaluated_key {
-            Some(key) => Some(key_of(&to_client(key))?.sk),
+            Some(key) => Some(Key::of(&to_client(key))?.sk),
             None => None,
         };
         let page = Page { rows, next };
@@ -152,11 +152,6 @@ impl InProcess for Direct {
         }
         self.query(input.downcast_ref()?).map(Output::erase)
     }
-}
-
-fn key_of(item: &Item) -> Option<Key> {
-    let part = |name: &str| item.get(name)?.as_s().ok().cloned();
-    Some(Key { pk: part("pk")?, sk: part("sk")? })
 }
 
 fn key_to_engine(key: &Key) -> HashMap<String, AttributeValue> {

@@ -10,6 +10,7 @@ use axum::routing::{MethodRouter, on};
 use errors::KnownError;
 use flows::App;
 use http::header::SET_COOKIE;
+use http::uri::PathAndQuery;
 use http::{HeaderValue, Response, StatusCode, header};
 use http_body_util::BodyExt as _;
 use lambda_http::aws_lambda_events::apigw::ApiGatewayV2httpResponse;
@@ -92,11 +93,29 @@ pub async fn run_router(
     let app = app()?;
     let router = build(&app).with_state(app.clone());
     runtime::run(async |event| {
-        let request = request::from_str(std::str::from_utf8(&event.body)?)?;
-        let answer = answer((name, &event.id), &app, router.clone(), request).await?;
+        let text = std::str::from_utf8(&event.body)?;
+        let answer = match has_valid_query(text) {
+            true => answer((name, &event.id), &app, router.clone(), request::from_str(text)?).await?,
+            false => Answer::read(invalid_query()).await,
+        };
         Ok::<_, Error>(serde_json::to_vec(&answer.payload())?)
     })
     .await
+}
+
+/// Whether the query of an event can be part of a URI (RFC 3986 §3.4). It is as the client wrote it,
+/// and building a request with any other query would panic, and so end the instance.
+fn has_valid_query(event: &str) -> bool {
+    // A value cannot contain this, as JSON escapes quotation marks.
+    let Some((_, rest)) = event.split_once(r#""rawQueryString""#) else { return true };
+    let value = rest.trim_start().trim_start_matches(':');
+    let query = serde_json::Deserializer::from_str(value).into_iter::<Option<String>>().next();
+    let Some(Ok(Some(query))) = query else { return true };
+    PathAndQuery::try_from(format!("/?{query}")).is_ok()
+}
+
+fn invalid_query() -> Response<axum::body::Body> {
+    (StatusCode::BAD_REQUEST, "The query has characters that must be percent-encoded (RFC 3986, section 3.4).\n").into_response()
 }
 
 /// Answers a request to the operation of this name, in the invocation with this id.
@@ -189,6 +208,26 @@ fn as_received(mut request: lambda_http::Request) -> lambda_http::Request {
 mod tests {
     use super::*;
     use crate::http::router::router;
+
+    #[test]
+    fn a_query_that_is_part_of_no_uri_is_found_before_a_request_is_built() {
+        let event = include_str!("../../../../events/users/me-read.json");
+        let mut event: serde_json::Value = serde_json::from_str(event).expect("an event");
+        event["headers"]["x-quoted"] = r#""rawQueryString":"<""#.into();
+        let mut has_valid = |query: &str| {
+            event["rawQueryString"] = query.into();
+            let texts = [event.to_string(), serde_json::to_string_pretty(&event).expect("JSON")];
+            let [compact, pretty] = texts.map(|text| {
+                let is_valid = has_valid_query(&text);
+                assert!(!is_valid || lambda_http::request::from_str(&text).is_ok());
+                is_valid
+            });
+            assert_eq!(compact, pretty);
+            compact
+        };
+        assert!(["", "limit=1&cursor=a%3Cb", "a=b\\c|{d}", "a=é", "a=b?c"].iter().all(|query| has_valid(query)));
+        assert!(["a=<", "a=b c", "a=\"", "a=\n"].iter().all(|query| !has_valid(query)));
+    }
 
     #[test]
     fn the_path_of_an_event_below_api_latest_becomes_the_current_one() {

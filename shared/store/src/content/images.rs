@@ -23,7 +23,7 @@ use wire::environment;
 use crate::client::Store;
 use crate::content::layout::{BYTES, key};
 use crate::error::Error;
-use crate::item::{entity, key_of};
+use crate::item::{Key, entity};
 use crate::retry::Retrying;
 use crate::write::Write;
 
@@ -163,7 +163,7 @@ impl Store {
     async fn stored_images(&self) -> Result<BTreeMap<String, Timestamp>, Error> {
         let items = self.query_all(self.content_below(STORED)).await?;
         let each = items.into_iter().filter_map(|item| {
-            let name = key_of(&item)?.sk.strip_prefix(STORED)?.to_owned();
+            let name = Key::of(&item)?.sk.strip_prefix(STORED)?.to_owned();
             Some(entity(item).map(|Stored { at }| (name, at)))
         });
         each.collect()
@@ -203,6 +203,6 @@ impl Store {
 
     async fn delete_image_bytes(&self, name: &ImageName) -> Result<(), Error> {
         let parts = self.query_all(self.content_below(&parts_of(name)).projection_expression("pk, sk")).await?;
-        self.write_many(parts.iter().filter_map(key_of).map(Write::delete).collect()).await
+        self.write_many(parts.iter().filter_map(Key::of).map(Write::delete).collect()).await
     }
 }

@@ -15,7 +15,7 @@ use crate::content::layout::{APPS, MAX_ITEM_BYTES, RECORD, ROUNDS, SITE, key, nu
 use crate::content::posts::{self, part};
 use crate::content::texts::{PostText, page_of};
 use crate::error::Error;
-use crate::item::{Item, key_of};
+use crate::item::{Item, Key};
 use crate::optimistic;
 use crate::write::Write;
 
@@ -139,7 +139,7 @@ impl Store {
         needed.extend(head.turn.kept.iter().map(|number| record_key(*number).sk));
         needed.extend([SITE.to_owned(), APPS.to_owned()]);
         let found = self.query_all(self.content_keys()).await?;
-        let unneeded = found.iter().filter_map(key_of).filter(|key| {
+        let unneeded = found.iter().filter_map(Key::of).filter(|key| {
             let number = key.sk.strip_prefix(RECORD).map_or_else(|| number_of(&key.sk), |number| number.parse().unwrap_or(0));
             number <= head.turn.latest && !needed.contains(&key.sk) && !key.sk.starts_with(images::STORED)
         });

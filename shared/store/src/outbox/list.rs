@@ -13,7 +13,7 @@ use wire::id::ProjectId;
 
 use crate::client::Store;
 use crate::error::Error;
-use crate::item::{Item, entity, key_of, string};
+use crate::item::{Item, Key, entity, string};
 use crate::outbox::{month_partition, unreadable};
 
 /// The maximum number of queries for one page; each month takes at least one query.
@@ -136,6 +136,6 @@ fn position(item: &Item) -> String {
 }
 
 fn readable(item: Item) -> Option<OutboxEntry> {
-    let key = key_of(&item);
+    let key = Key::of(&item);
     entity(item).inspect_err(|error| unreadable(key.as_ref(), error)).ok()
 }

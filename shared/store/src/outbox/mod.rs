@@ -30,7 +30,7 @@ use wire::id::{EmailId, ProjectId};
 
 use crate::client::Store;
 use crate::error::Error;
-use crate::item::{Item, Key, entity, integer, key_of, number, sortable, string};
+use crate::item::{Item, Key, entity, integer, number, sortable, string};
 use crate::outbox::work::Waiting;
 use crate::write::Write;
 
@@ -119,7 +119,7 @@ impl Store {
         let keys: Vec<Key> = keys.iter().map(|(project, id)| entry_key(project, *id)).collect();
         let mut items = self.get_many(keys.clone()).await?;
         let readable = |item: Item| {
-            let key = key_of(&item);
+            let key = Key::of(&item);
             OutboxRow::of(item).inspect_err(|error| unreadable(key.as_ref(), error)).ok()
         };
         Ok(keys.iter().filter_map(|key| items.take(key)).filter_map(readable).collect())

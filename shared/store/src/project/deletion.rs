@@ -36,7 +36,7 @@ use crate::client::{MAX_WRITES, Store};
 use crate::contention::pause;
 use crate::deletions::{Ended, Ending};
 use crate::error::Error;
-use crate::item::{Item, Key, entity, key_of, string};
+use crate::item::{Item, Key, entity, string};
 use crate::keys::project_key;
 use crate::metrics::activity;
 use crate::outbox::delivery::{self, COUNT_SHARDS};
@@ -171,7 +171,7 @@ impl Purger<'_> {
         let (mut held, mut from) = (Vec::new(), None);
         loop {
             let (items, next) = self.store.query_page(query.clone().set_exclusive_start_key(from)).await?;
-            let (listed, own): (Vec<Key>, Vec<Key>) = items.iter().filter_map(key_of).partition(|key| key.sk == last);
+            let (listed, own): (Vec<Key>, Vec<Key>) = items.iter().filter_map(Key::of).partition(|key| key.sk == last);
             held.extend(listed);
             let mut keys = self.claims(&own).await?;
             keys.extend(own);
@@ -191,7 +191,7 @@ impl Purger<'_> {
         let mut claims = Vec::new();
         for session in keys.iter().filter_map(|key| key.sk.strip_prefix("SESSION#")).filter_map(|id| SessionId::parse(id).ok()) {
             let older = self.store.older_claims(self.project, session).await?;
-            claims.push(older.first().and_then(key_of).unwrap_or_else(|| session::claim_key_of(self.project, session)));
+            claims.push(older.first().and_then(Key::of).unwrap_or_else(|| session::claim_key_of(self.project, session)));
         }
         Ok(claims)
     }
@@ -226,7 +226,7 @@ impl Purger<'_> {
     /// Deletes a user together with the claims to the user's email addresses, provider accounts,
     /// passkeys and refresh tokens. The claims are in other partitions.
     async fn user(&self, item: Item) -> Result<bool, Error> {
-        let Some(key) = key_of(&item) else { return Ok(true) };
+        let Some(key) = Key::of(&item) else { return Ok(true) };
         if !self.has_time() {
             return Ok(false);
         }
@@ -296,7 +296,7 @@ impl Purger<'_> {
                     return Ok(false);
                 }
                 let (items, next) = self.page(&partition, from).await?;
-                self.delete(items.iter().filter_map(key_of).collect()).await?;
+                self.delete(items.iter().filter_map(Key::of).collect()).await?;
                 from = next;
                 if from.is_none() {
                     break;

@@ -23,7 +23,7 @@ use wire::id::ProjectId;
 
 use crate::client::Store;
 use crate::error::Error;
-use crate::item::{Item, Key, entity, key_of, number, sortable, string};
+use crate::item::{Item, Key, entity, number, sortable, string};
 use crate::metrics::counters::Counters;
 use crate::reseal::Resealed;
 use crate::table;
@@ -240,7 +240,7 @@ impl Store {
 /// The key of a link or head, the text that is authenticated, and the MAC of that text. `None` for
 /// other items.
 fn authenticated(item: &Item) -> Result<Option<(Key, String, Mac)>, Error> {
-    let Some(key) = key_of(item) else { return Ok(None) };
+    let Some(key) = Key::of(item) else { return Ok(None) };
     let project = key.pk.strip_prefix("P#").and_then(|rest| rest.strip_suffix("#LINKS")).and_then(|id| ProjectId::parse(id).ok());
     let Some(project) = project else { return Ok(None) };
     let (text, mac) = if key.sk == HEAD {

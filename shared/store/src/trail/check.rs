@@ -18,7 +18,7 @@ use wire::id::ProjectId;
 
 use crate::client::Store;
 use crate::error::Error;
-use crate::item::{Item, entity, key_of};
+use crate::item::{Item, Key, entity};
 use crate::trail::chain::{Signed, earlier, number_of, time_of};
 use crate::trail::day;
 
@@ -63,7 +63,7 @@ impl Store {
         let head = loop {
             let (items, next) = self.query_page(self.links(project).set_exclusive_start_key(from.clone())).await?;
             let is_end = next.is_none();
-            from = next.or_else(|| items.last().and_then(key_of).map(|key| key.item())).or(from);
+            from = next.or_else(|| items.last().and_then(Key::of).map(|key| key.item())).or(from);
             for item in items {
                 let (number, link) = read(item);
                 let watermark = link.as_ref().and_then(|link| time_of(&link.of.watermark));
@@ -95,7 +95,7 @@ impl Store {
 
 /// The number in the key of a link, and the link; `None` if the link cannot be parsed.
 fn read(item: Item) -> (u64, Option<Signed<Link>>) {
-    let number = key_of(&item).and_then(|key| number_of(&key.sk)).unwrap_or_default();
+    let number = Key::of(&item).and_then(|key| number_of(&key.sk)).unwrap_or_default();
     (number, entity(item).ok())
 }
 

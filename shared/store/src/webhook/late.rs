@@ -28,7 +28,7 @@ use model::webhook::delivery::Delivery;
 
 use crate::client::Store;
 use crate::error::Error;
-use crate::item::{Item, Key, key_of, string};
+use crate::item::{Item, Key, string};
 use crate::retry::within;
 use crate::webhook::delivery::{self, NewDelivery, parts};
 use crate::webhook::keys::{endpoint_key, late_partition};
@@ -155,7 +155,7 @@ impl Store {
                 Some(new) => self.record_new(new, now).await?,
                 None => tracing::error!(%project, %endpoint, "late deliveries are lost, because their item cannot be parsed"),
             }
-            let (Some(key), Some(mark)) = (key_of(&item), item.get("mark")) else { continue };
+            let (Some(key), Some(mark)) = (Key::of(&item), item.get("mark")) else { continue };
             // Others may have been stored under the same key meanwhile, by a batch that was read
             // again.
             match self.write_unrecorded(Write::delete(key).on("mark = :mark").value(":mark", mark.clone())).await {

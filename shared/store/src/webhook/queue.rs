@@ -19,7 +19,7 @@ use wire::id::{ProjectId, WebhookDeliveryId, WebhookEndpointId};
 
 use crate::client::{MAX_WRITES, Store};
 use crate::error::Error;
-use crate::item::{Item, Key, integer, key_of, number, sortable, string};
+use crate::item::{Item, Key, integer, number, sortable, string};
 use crate::webhook::keys::{late_partition, partition};
 use crate::write::Write;
 
@@ -248,7 +248,7 @@ impl Store {
             let query = self.query().key_condition_expression("pk = :pk").projection_expression("pk, sk").limit(READ);
             let query = query.expression_attribute_values(":pk", string(partition)).consistent_read(true);
             let (items, next) = self.query_page(query).await?;
-            let keys: Vec<Key> = items.iter().filter_map(key_of).filter(|key| *key != state).collect();
+            let keys: Vec<Key> = items.iter().filter_map(Key::of).filter(|key| *key != state).collect();
             for keys in keys.chunks(MAX_WRITES) {
                 self.transact_unrecorded(keys.iter().cloned().map(Write::delete).collect()).await?;
             }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::error::Error;
-use crate::item::{Item, Key, key_of};
+use crate::item::{Item, Key};
 use crate::transfer::Typed;
 
 /// The width to which sequence numbers are padded, so that they sort as numbers: DynamoDB's have 21
@@ -38,7 +38,7 @@ impl Record {
         let seconds = change["ApproximateCreationDateTime"].as_f64().ok_or_else(missing)?;
         #[expect(clippy::cast_possible_truncation, reason = "milliseconds fit until the year 292,000,000")]
         let at = Timestamp::from_millisecond((seconds * 1000.0) as i64).map_err(|_| missing())?;
-        let key = new.as_ref().or(old.as_ref()).and_then(key_of).ok_or_else(missing)?;
+        let key = new.as_ref().or(old.as_ref()).and_then(Key::of).ok_or_else(missing)?;
         Ok(Self { key, position: format!("{number:0>DIGITS$}"), at, old, new })
     }
 }

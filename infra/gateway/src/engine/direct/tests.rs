@@ -20,7 +20,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use wire::entropy::Entropy;
 
-use self::requests::{items, key, query, read_page, read_rows, text};
+use self::requests::{Item, items, key, query, read_page, read_rows, text};
 use super::*;
 use crate::engine::connector::Connector;
 use crate::engine::{Engine, Fault, Observe, TABLE};
@@ -110,7 +110,7 @@ fn rows_here(client: &Client, table: &str, keys: Vec<Key>) -> Result<HashMap<Key
 }
 
 fn with_key(item: Item) -> (Key, Item) {
-    (key_of(&item).unwrap(), item)
+    (Key::of(&item).unwrap(), item)
 }
 
 fn item_of(key: &Key) -> Item {

@@ -80,10 +80,15 @@ fn an_item_counts_with_the_overhead_of_its_maps_and_lists() {
     // Names and values have 8 KB, the tables of the maps more than a megabyte.
     let maps = list(&small);
     assert!(size(&maps) > 4096 * 4 * size_of::<(String, AttributeValue)>());
-    for item in [maps, list(&|| AttributeValue::Null(true)), list(&|| AttributeValue::Ss(vec![String::new()]))] {
+    // Metadata is a text in the item and a tree in the entity.
+    let metadata = HashMap::from([("a".to_owned(), AttributeValue::S(format!("[{}0]", r#"{"":0},"#.repeat(512))))]);
+    for item in [maps, list(&|| AttributeValue::Null(true)), list(&|| AttributeValue::Ss(vec![String::new()])), metadata] {
         recent.keep(unknown(&recent, key(0)), &Arc::new(Row::new(item)));
         assert!(!is_kept(&recent, key(0)));
     }
+    let usual = HashMap::from([("a".to_owned(), AttributeValue::S(r#"{"plan":"team","seats":[1,2,3]}"#.to_owned()))]);
+    recent.keep(unknown(&recent, key(0)), &Arc::new(Row::new(usual)));
+    assert!(is_kept(&recent, key(0)));
 }
 
 #[test]

@@ -27,7 +27,7 @@ fn page(pk: &str) -> ReadPage {
 impl World {
     /// The item with this key, read twice without requests: alone, and in a page.
     fn reads(&self, key: &Item) -> [Option<Item>; 2] {
-        let key = key_of(key).unwrap();
+        let key = Key::of(key).unwrap();
         let read = ReadPage { first: key.sk.clone(), last: key.sk.clone(), ..page(&key.pk) };
         let page: Page = self.direct.in_process(read).unwrap();
         let item = rows_here(&self.direct, TABLE, vec![key.clone()]).unwrap().remove(&key);
@@ -41,7 +41,7 @@ impl World {
     }
 
     fn is_kept(&self, key: &Item) -> bool {
-        let key = key_of(key).unwrap();
+        let key = Key::of(key).unwrap();
         let read = ReadPage { first: key.sk.clone(), last: key.sk.clone(), ..page(&key.pk) };
         let is_page_kept = matches!(self.recent.find_page(&read), Found::Kept(_));
         is_page_kept && matches!(self.recent.find(&key), Found::Kept(_))
@@ -121,7 +121,7 @@ async fn a_read_sees_what_expired_and_what_another_process_wrote() {
     let store = engine.store();
     let client = store.client();
     let key = key("A", "1");
-    let read = || rows_here(client, TABLE, vec![key_of(&key).unwrap()]).unwrap().into_values().next();
+    let read = || rows_here(client, TABLE, vec![Key::of(&key).unwrap()]).unwrap().into_values().next();
     let expiring = with(key.clone(), "1").into_iter().chain([(table::TTL.to_owned(), Value::N("1000000000".to_owned()))]).collect();
     client.call(PutItemInput::builder().table_name(TABLE).set_item(Some(expiring))).await.unwrap();
     assert!(read().is_some());
