@@ -25,6 +25,7 @@ pub(crate) enum Behaviour {
 
 pub(crate) struct Endpoint {
     pub(crate) url: String,
+    behaviours: Arc<Mutex<Vec<Behaviour>>>,
     requests: Arc<Mutex<Vec<Value>>>,
 }
 
@@ -35,16 +36,22 @@ impl Endpoint {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let requests = Arc::new(Mutex::new(Vec::new()));
-        let seen = Arc::clone(&requests);
+        let behaviours = Arc::new(Mutex::new(behaviours));
+        let (seen, planned) = (Arc::clone(&requests), Arc::clone(&behaviours));
         tokio::spawn(async move {
             let mut turn = 0;
             while let Ok((stream, _)) = listener.accept().await {
-                let behaviour = behaviours[turn.min(behaviours.len() - 1)].clone();
+                let behaviour = planned.lock().unwrap().iter().take(turn + 1).last().cloned().unwrap();
                 turn += 1;
                 tokio::spawn(serve(stream, behaviour, Arc::clone(&seen)));
             }
         });
-        Self { url, requests }
+        Self { url, behaviours, requests }
+    }
+
+    /// From now on, all requests get this behaviour, if those that were planned have had theirs.
+    pub(crate) fn then(&self, behaviour: Behaviour) {
+        self.behaviours.lock().unwrap().push(behaviour);
     }
 
     /// The bodies of the requests that were read completely.

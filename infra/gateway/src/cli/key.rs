@@ -71,8 +71,7 @@ impl Command {
             }
             Self::Create(create) => create.run(target).await,
             Self::Revoke { id, common: Common { of, output } } => {
-                let id =
-                    KeySetId::parse(&id).map_err(|_| anyhow!("{id:?} is not the id of a set: `gateway key list` shows the ids"))?;
+                let id = KeySetId::parse(&id).map_err(|_| anyhow!("{id:?} is not the id of a set: `gateway key list` shows the ids"))?;
                 let mut administrator = Administrator::required(target, of).await?;
                 let set = administrator.ask(Method::PATCH, &format!("{KEYS}/{id}"), Some(&json!({ "revoked": true }))).await?;
                 output.done(&format!("revoked keys {id} of {}", administrator.place()), &set)

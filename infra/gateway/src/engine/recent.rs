@@ -301,5 +301,15 @@ fn size_as_json(text: &str) -> usize {
     if !text.starts_with(['{', '[']) {
         return 0;
     }
-    text.bytes().map(|byte| if byte == b'{' { OBJECT } else if matches!(byte, b'[' | b',') { VALUE } else { 0 }).sum()
+    text.bytes()
+        .map(|byte| {
+            if byte == b'{' {
+                OBJECT
+            } else if matches!(byte, b'[' | b',') {
+                VALUE
+            } else {
+                0
+            }
+        })
+        .sum()
 }

@@ -46,9 +46,13 @@ impl Session {
             Some(session) => Ok(session),
             None if target.table.is_some() => bail!("this command works over the API, not on a table: leave out --table"),
             None if target.data.is_some() => {
-                bail!("this command works over the API, not on a data folder: leave out --data and GATELET_DATA, or add --api URL after `gateway login`")
+                bail!(
+                    "this command works over the API, not on a data folder: leave out --data and GATELET_DATA, or add --api URL after `gateway login`"
+                )
             }
-            None => bail!("not signed in: `gateway login URL` signs in, to a gateway of your own as well (`gateway login http://localhost:8787`)"),
+            None => bail!(
+                "not signed in: `gateway login URL` signs in, to a gateway of your own as well (`gateway login http://localhost:8787`)"
+            ),
         }
     }
 
