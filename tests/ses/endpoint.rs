@@ -41,7 +41,7 @@ impl Endpoint {
         tokio::spawn(async move {
             let mut turn = 0;
             while let Ok((stream, _)) = listener.accept().await {
-                let behaviour = planned.lock().unwrap().iter().take(turn + 1).last().cloned().unwrap();
+                let behaviour = planned.lock().unwrap().iter().take(turn + 1).next_back().cloned().unwrap();
                 turn += 1;
                 tokio::spawn(serve(stream, behaviour, Arc::clone(&seen)));
             }

@@ -92,10 +92,11 @@ fn unknown(names: impl Iterator<Item = String>) -> Vec<String> {
     warnings
 }
 
-/// Whether the first letters are those of [`PREFIX`], up to two that are wrong, missing or swapped.
+/// Whether the first letters are those of [`PREFIX`], up to two that are wrong, missing or swapped:
+/// for each missing one, the beginning has one of the letters that follow.
 fn begins_alike(name: &str) -> bool {
     let beginning: String = name.chars().take(PREFIX.len()).collect();
-    strsim::damerau_levenshtein(&beginning, PREFIX) <= 2
+    strsim::damerau_levenshtein(&beginning, PREFIX) <= 4
 }
 
 /// The names of all variables `GATELET_…` that the gateway or a function reads.
@@ -223,7 +224,9 @@ mod tests {
             let (name, said) = (format!("{PREFIX}{name}"), said(&format!("{PREFIX}{name}")));
             assert!(said.contains(&name) && said.ends_with(&format!("did you mean {PREFIX}{nearest}?")), "{said}");
         }
-        assert!(said("GATLET_SECRET").ends_with("did you mean GATELET_SECRET?"));
+        for name in ["GATLET_SECRET", "GTLET_SECRET", "GATELETSECRET"] {
+            assert!(said(name).ends_with("did you mean GATELET_SECRET?"), "{name}");
+        }
         assert!(said(&format!("{PREFIX}PORT")).contains("gateway help environment"));
         for name in ["GATELET_SECRET", "GATELET_LIMIT_SIGN_IN", "AWS_PROFILE", "AWS_REGION", "PATH", "SECRET"] {
             assert_eq!(said(name), "", "{name}");

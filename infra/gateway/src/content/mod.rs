@@ -41,11 +41,11 @@ pub use source::PublishError;
 /// Reads the content of a site from a directory. Without the site's public URL, URLs stay paths,
 /// relative to whatever URL the site is served at.
 pub fn read_directory(dir: &Path, site_url: Option<&str>) -> Result<Folder, PublishError> {
-    let missing = || match dir.is_dir() {
-        true => format!("the folder {} has no such file; every folder of content has one", dir.display()),
-        false => format!("the folder {} does not exist", dir.display()),
+    let missing = || {
+        let what = if dir.is_dir() { "has no such file; every folder of content has one" } else { "does not exist" };
+        PublishError::of_file("site.toml", format!("the folder {} {what}", dir.display()))
     };
-    let site = Source::read(dir, "site.toml")?.ok_or_else(|| PublishError::of_file("site.toml", &missing()))?;
+    let site = Source::read(dir, "site.toml")?.ok_or_else(missing)?;
     let files = Files { site, apps: Source::read(dir, "apps.toml")?, posts: posts::read_all(dir)? };
     parse(&files, Gallery::of(dir)?, site_url)
 }

@@ -290,26 +290,22 @@ fn size_of_value(value: &AttributeValue) -> usize {
         }
 }
 
-/// The most memory that a text takes as a JSON value, in bytes, if it may be one; otherwise 0. A row
-/// is kept with its entity, in which metadata is no text but a tree. A small object takes ninety
-/// times the length of its text.
+/// About the most memory that a text takes as a JSON value, in bytes, if it may be one; otherwise
+/// 0. A row is kept with its entity, in which metadata is no text but a tree. A small object takes
+/// ninety times the length of its text.
 fn size_as_json(text: &str) -> usize {
     /// The node of a B-tree that contains an object's first names and values.
     const OBJECT: usize = 11 * (size_of::<String>() + size_of::<serde_json::Value>()) + 48 + ALLOCATION;
-    /// A value with its name, or its place in a list that has grown to twice its length.
-    const VALUE: usize = 2 * size_of::<serde_json::Value>() + size_of::<String>() + 2 * ALLOCATION;
+    /// A value with its name, or its place in a list, which begins with four places and then
+    /// doubles.
+    const VALUE: usize = 4 * size_of::<serde_json::Value>() + size_of::<String>() + 2 * ALLOCATION;
     if !text.starts_with(['{', '[']) {
         return 0;
     }
-    text.bytes()
-        .map(|byte| {
-            if byte == b'{' {
-                OBJECT
-            } else if matches!(byte, b'[' | b',') {
-                VALUE
-            } else {
-                0
-            }
-        })
-        .sum()
+    let of = |byte| match byte {
+        b'{' => OBJECT,
+        b'[' | b',' => VALUE,
+        _ => 0,
+    };
+    text.len() + text.bytes().map(of).sum::<usize>()
 }

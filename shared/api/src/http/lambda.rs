@@ -1,6 +1,7 @@
 //! One operation as a Lambda function behind an HTTP API of API Gateway (payload format 2.0).
 
 use std::convert::Infallible;
+use std::ops::Range;
 
 use aws::runtime;
 use axum::Router;
@@ -94,41 +95,49 @@ pub async fn run_router(
     let router = build(&app).with_state(app.clone());
     runtime::run(async |event| {
         let text = std::str::from_utf8(&event.body)?;
-        let answer = match has_valid_query(text) {
-            true => answer((name, &event.id), &app, router.clone(), request::from_str(text)?).await?,
-            false => Answer::read(invalid_query()).await,
+        let (request, is_valid) = match invalid_query(text) {
+            None => (request::from_str(text)?, true),
+            Some(place) => (request::from_str(&[&text[..place.start], r#""""#, &text[place.end..]].concat())?, false),
         };
+        let answer = answer((name, &event.id), &app, router.clone(), request, is_valid).await?;
         Ok::<_, Error>(serde_json::to_vec(&answer.payload())?)
     })
     .await
 }
 
-/// Whether the query of an event can be part of a URI (RFC 3986 §3.4). It is as the client wrote it,
-/// and building a request with any other query would panic, and so end the instance.
-fn has_valid_query(event: &str) -> bool {
-    // A value cannot contain this, as JSON escapes quotation marks.
-    let Some((_, rest)) = event.split_once(r#""rawQueryString""#) else { return true };
-    let value = rest.trim_start().trim_start_matches(':');
-    let query = serde_json::Deserializer::from_str(value).into_iter::<Option<String>>().next();
-    let Some(Ok(Some(query))) = query else { return true };
-    PathAndQuery::try_from(format!("/?{query}")).is_ok()
+/// The place of an event's query if it cannot be part of a [`http::Uri`], which permits more than
+/// RFC 3986 does. It is as the client wrote it. Building a request with such a query would panic,
+/// and so end the instance.
+fn invalid_query(event: &str) -> Option<Range<usize>> {
+    // A value may have this text, too, but only a name is followed by a colon.
+    const NAME: &str = r#""rawQueryString""#;
+    let start = event.match_indices(NAME).find_map(|(at, name)| {
+        let value = event[at + name.len()..].trim_start().strip_prefix(':')?;
+        Some(event.len() - value.len())
+    })?;
+    let mut values = serde_json::Deserializer::from_str(&event[start..]).into_iter::<Option<String>>();
+    let query = values.next()?.ok()??;
+    let place = start..start + values.byte_offset();
+    PathAndQuery::try_from(format!("/?{query}")).is_err().then_some(place)
 }
 
-fn invalid_query() -> Response<axum::body::Body> {
-    (StatusCode::BAD_REQUEST, "The query has characters that must be percent-encoded (RFC 3986, section 3.4).\n").into_response()
-}
-
-/// Answers a request to the operation of this name, in the invocation with this id.
+/// Answers a request to the operation of this name, in the invocation with this id. A request whose
+/// query was not valid has an empty one instead.
 async fn answer(
     (name, invocation): (&'static str, &str),
     app: &App,
     router: Router,
     request: lambda_http::Request,
+    is_valid: bool,
 ) -> Result<Answer, Infallible> {
     let request = as_received(request);
     let asked = asked(name, invocation, &request);
     let is_direct = went_past_distribution(request.headers(), &app.settings);
-    let mut answer = if is_direct { direct(app) } else { router.oneshot(request).await? };
+    let mut answer = match (is_direct, is_valid) {
+        (true, _) => direct(app),
+        (false, false) => not_encoded(),
+        (false, true) => router.oneshot(request).await?,
+    };
     // The header is not sent over plain HTTP (RFC 6797 §7.2), which functions use on a developer's
     // machine.
     if app.settings.api_url.starts_with("https:") {
@@ -142,6 +151,11 @@ async fn answer(
 /// distribution. No items are read for such a request.
 fn direct(app: &App) -> Response<axum::body::Body> {
     (StatusCode::FORBIDDEN, format!("This API is available only at {}.\n", app.settings.api_url)).into_response()
+}
+
+/// The response to a request whose query is no part of a URI.
+fn not_encoded() -> Response<axum::body::Body> {
+    (StatusCode::BAD_REQUEST, "The query has characters that must be percent-encoded (RFC 3986, section 3.4).\n").into_response()
 }
 
 /// A response as the runtime sends it: text if it is UTF-8, otherwise base64.
@@ -213,20 +227,25 @@ mod tests {
     fn a_query_that_is_part_of_no_uri_is_found_before_a_request_is_built() {
         let event = include_str!("../../../../events/users/me-read.json");
         let mut event: serde_json::Value = serde_json::from_str(event).expect("an event");
+        // Texts that come before the query and look like its name.
+        event["headers"]["x-name"] = "rawQueryString".into();
+        event["headers"]["x-end"] = r#""rawQueryString"#.into();
         event["headers"]["x-quoted"] = r#""rawQueryString":"<""#.into();
-        let mut has_valid = |query: &str| {
+        let mut is_valid = |query: &str| {
             event["rawQueryString"] = query.into();
             let texts = [event.to_string(), serde_json::to_string_pretty(&event).expect("JSON")];
-            let [compact, pretty] = texts.map(|text| {
-                let is_valid = has_valid_query(&text);
-                assert!(!is_valid || lambda_http::request::from_str(&text).is_ok());
-                is_valid
+            let [compact, pretty] = texts.map(|text| match invalid_query(&text) {
+                None => lambda_http::request::from_str(&text).map(|_| true).expect("an event"),
+                Some(place) => {
+                    assert_eq!(serde_json::from_str::<String>(&text[place]).ok().as_deref(), Some(query));
+                    false
+                }
             });
             assert_eq!(compact, pretty);
             compact
         };
-        assert!(["", "limit=1&cursor=a%3Cb", "a=b\\c|{d}", "a=é", "a=b?c"].iter().all(|query| has_valid(query)));
-        assert!(["a=<", "a=b c", "a=\"", "a=\n"].iter().all(|query| !has_valid(query)));
+        assert!(["", "limit=1&cursor=a%3Cb", "a=b\\c|{d}", "a=é", "a=b?c"].iter().all(|query| is_valid(query)));
+        assert!(["a=<", "a=b c", "a=\"", "a=\n"].iter().all(|query| !is_valid(query)));
     }
 
     #[test]
