@@ -16,11 +16,12 @@ use super::passages::{Passage, Source, sources};
 const FILES: [&str; 14] = [".rs", ".md", ".toml", ".yaml", ".yml", ".json", ".py", ".js", ".mjs", ".jsx", ".css", ".j2", ".svg", ".env"];
 /// Names of files that need not be in the repository: programs write them, the reader of a guide
 /// creates them, or standards name them.
-const ELSEWHERE: [&str; 27] = [
+const ELSEWHERE: [&str; 28] = [
     "keys.env",
     "dynamodb.env",
     "watch.env",
     "logins.json",
+    "my-app.env",
     "notes.env",
     "verify.py",
     "verify_machine.py",
