@@ -295,7 +295,8 @@ mod tests {
             let event = include_str!("../../../../events/users/me-read.json");
             for event in [event.to_owned(), event.replace("/users/me", "/nowhere")] {
                 let request = lambda_http::request::from_str(&event).expect("an event");
-                let answer = answer(("users-me-read", "an id"), &app, build().with_state(app.clone()), request).await.expect("an answer");
+                let answer =
+                    answer(("users-me-read", "an id"), &app, build().with_state(app.clone()), request, true).await.expect("an answer");
                 let header = answer.0.headers().get("strict-transport-security").map(|value| value.to_str().expect("text").to_owned());
                 assert_eq!(header.as_deref(), expected, "{api_url}: {}", answer.0.status());
             }
@@ -305,12 +306,14 @@ mod tests {
     #[tokio::test]
     async fn requests_that_bypass_the_distribution_are_rejected_unless_allowed() {
         let [only, beside] = [false, true].map(|direct| log::tests::app_behind("the secret of the distribution", direct));
-        for (app, secret, expected) in [
-            (&only, None, 403),
-            (&only, Some("another"), 403),
-            (&only, Some("the secret of the distribution"), 404),
-            (&beside, None, 404),
-            (&beside, Some("another"), 404),
+        for (app, secret, is_valid, expected) in [
+            (&only, None, true, 403),
+            (&only, None, false, 403),
+            (&only, Some("another"), true, 403),
+            (&only, Some("the secret of the distribution"), true, 404),
+            (&only, Some("the secret of the distribution"), false, 400),
+            (&beside, None, true, 404),
+            (&beside, Some("another"), true, 404),
         ] {
             let reached = async || KnownError::UserNotFound;
             let routes = router(app, Route::get("users-me-read", "/api/v1/users/me"), reached).with_state(app.clone());
@@ -320,7 +323,7 @@ mod tests {
             if let Some(secret) = secret {
                 request.headers_mut().insert("x-origin-secret", HeaderValue::from_static(secret));
             }
-            let answer = answer(("users-me-read", "an id"), app, routes, request).await.expect("an answer").0;
+            let answer = answer(("users-me-read", "an id"), app, routes, request, is_valid).await.expect("an answer").0;
             assert_eq!(answer.status(), expected, "{secret:?}");
             if expected == 403 {
                 assert!(matches!(answer.body(), lambda_http::Body::Text(text) if text.contains("https://api.test")));
