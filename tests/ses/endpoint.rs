@@ -49,7 +49,7 @@ impl Endpoint {
         Self { url, behaviours, requests }
     }
 
-    /// From now on, all requests get this behaviour, if those that were planned have had theirs.
+    /// Adds a behaviour, which applies to all requests after those whose behaviour is planned.
     pub(crate) fn then(&self, behaviour: Behaviour) {
         self.behaviours.lock().unwrap().push(behaviour);
     }

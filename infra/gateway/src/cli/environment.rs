@@ -92,8 +92,8 @@ fn unknown(names: impl Iterator<Item = String>) -> Vec<String> {
     warnings
 }
 
-/// Whether the first letters are those of [`PREFIX`], up to two that are wrong, missing or swapped:
-/// for each missing one, the beginning has one of the letters that follow.
+/// Whether a name begins almost like [`PREFIX`]: up to two letters may be wrong, missing or
+/// swapped. A missing letter counts twice, because a later one moves into its place.
 fn begins_alike(name: &str) -> bool {
     let beginning: String = name.chars().take(PREFIX.len()).collect();
     strsim::damerau_levenshtein(&beginning, PREFIX) <= 4

@@ -290,9 +290,9 @@ fn size_of_value(value: &AttributeValue) -> usize {
         }
 }
 
-/// About the most memory that a text takes as a JSON value, in bytes, if it may be one; otherwise
-/// 0. A row is kept with its entity, in which metadata is no text but a tree. A small object takes
-/// ninety times the length of its text.
+/// An upper estimate of the memory, in bytes, that a text takes once it is parsed as JSON; 0 if it
+/// cannot be an object or a list. A row is kept with its entity, in which metadata is parsed: a
+/// small object takes ninety times the length of its text.
 fn size_as_json(text: &str) -> usize {
     /// The node of a B-tree that contains an object's first names and values.
     const OBJECT: usize = 11 * (size_of::<String>() + size_of::<serde_json::Value>()) + 48 + ALLOCATION;

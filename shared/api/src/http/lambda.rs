@@ -109,7 +109,7 @@ pub async fn run_router(
 /// RFC 3986 does. It is as the client wrote it. Building a request with such a query would panic,
 /// and so end the instance.
 fn invalid_query(event: &str) -> Option<Range<usize>> {
-    // A value may have this text, too, but only a name is followed by a colon.
+    // A value can contain this text as well, but only a name is followed by a colon.
     const NAME: &str = r#""rawQueryString""#;
     let start = event.match_indices(NAME).find_map(|(at, name)| {
         let value = event[at + name.len()..].trim_start().strip_prefix(':')?;
@@ -153,7 +153,7 @@ fn direct(app: &App) -> Response<axum::body::Body> {
     (StatusCode::FORBIDDEN, format!("This API is available only at {}.\n", app.settings.api_url)).into_response()
 }
 
-/// The response to a request whose query is no part of a URI.
+/// The response to a request whose query is not valid in a URI.
 fn not_encoded() -> Response<axum::body::Body> {
     (StatusCode::BAD_REQUEST, "The query has characters that must be percent-encoded (RFC 3986, section 3.4).\n").into_response()
 }
