@@ -8,16 +8,34 @@ use support::{TestApp, refused};
 
 use super::{ENDPOINTS, create_user, endpoint, endpoint_at, path};
 
+/// The partition of this endpoint's deliveries.
+fn partition(app: &TestApp, endpoint: &Value) -> String {
+    format!("W#{}#{}", app.project_id(), endpoint["id"].as_str().unwrap())
+}
+
+/// Does something while the table refuses writes to a partition. The waits between attempts take no
+/// time.
+async fn while_refused<T>(app: &TestApp, partition: &str, work: impl Future<Output = T>) -> T {
+    app.recorder.break_writes_to(format!("\"{partition}\""), refused("ThrottlingException"));
+    tokio::time::pause();
+    let done = work.await;
+    tokio::time::resume();
+    app.recorder.clear();
+    done
+}
+
 /// Records the events of all changes while the table refuses writes to the partition of this
 /// endpoint's deliveries.
 pub(crate) async fn record_refused(app: &TestApp, endpoint: &Value) {
-    let partition = format!("\"W#{}#{}\"", app.project_id(), endpoint["id"].as_str().unwrap());
-    app.recorder.break_writes_to(partition, refused("ThrottlingException"));
-    // The waits between attempts take no time.
-    tokio::time::pause();
-    app.record_webhooks().await;
-    tokio::time::resume();
-    app.recorder.clear();
+    while_refused(app, &partition(app, endpoint), app.record_webhooks()).await;
+}
+
+/// Takes an item out of the table.
+fn take(app: &TestApp, (pk, sk): &(String, String)) -> Value {
+    let item = app.table().remove(&(pk.clone(), sk.clone())).unwrap();
+    let delete = json!({ "TableName": TABLE, "Key": { "pk": { "S": pk }, "sk": { "S": sk } } });
+    app.database().delete_item(serde_json::from_value(delete).unwrap()).unwrap();
+    item
 }
 
 async fn rename(app: &TestApp, user: &Value, name: &str) {
@@ -97,6 +115,79 @@ async fn a_batch_that_is_read_again_delivers_its_late_events_once() {
     assert_eq!(receiver.received().iter().map(Received::event_type).collect::<Vec<_>>(), ["user.created"]);
 }
 
+/// The shard in the key of a partition of late deliveries.
+fn shard(partition: &str) -> usize {
+    partition.rsplit_once("#LATE#").unwrap().1.parse().unwrap()
+}
+
+#[tokio::test]
+async fn late_events_that_one_partition_refuses_are_taken_by_the_next() {
+    let (app, receiver) = (TestApp::start().await, Receiver::start().await);
+    let created = endpoint_at(&app, &receiver, &["user.created"]).await;
+    app.record_webhooks().await;
+    create_user(&app, "Ada").await;
+    let batch = app.changes().await.unwrap();
+    let again = batch.event.clone();
+    record_refused(&app, &created).await;
+    let [(first, _)] = keys(&app, "LATE#").try_into().unwrap();
+    // The same event goes to the same partition, unless that refuses it.
+    workers::webhooks::record(&app.app, &again).await.unwrap();
+    assert_eq!(keys(&app, "LATE#").len(), 1);
+    while_refused(&app, &first, workers::webhooks::record(&app.app, &again)).await.unwrap();
+    let mut shards: Vec<usize> = keys(&app, "LATE#").iter().map(|(partition, _)| shard(partition)).collect();
+    shards.retain(|other| *other != shard(&first));
+    assert_eq!(shards, [(shard(&first) + 1) % 8]);
+    app.deliver_webhooks().await;
+    assert_eq!((names(&receiver), keys(&app, "LATE#")), (vec!["Ada".to_owned()], vec![]), "both copies are moved, and one is delivered");
+}
+
+#[tokio::test]
+async fn late_events_are_spread_and_follow_in_order() {
+    let (app, receiver) = (TestApp::start().await, Receiver::start().await);
+    let created = endpoint_at(&app, &receiver, &["user.created", "user.updated"]).await;
+    let ada = create_user(&app, "0").await;
+    record_refused(&app, &created).await;
+    for number in 1..80 {
+        rename(&app, &ada, &number.to_string()).await;
+        app.record_webhooks().await;
+    }
+    let mut partitions: Vec<String> = keys(&app, "LATE#").into_iter().map(|(partition, _)| partition).collect();
+    assert_eq!(partitions.len(), 80);
+    partitions.dedup();
+    assert_eq!(partitions.len(), 8);
+    app.deliver_webhooks().await;
+    assert_eq!(names(&receiver), (0..80).map(|number| number.to_string()).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn no_late_event_overtakes_one_stored_where_the_worker_had_already_read() {
+    let (app, receiver) = (TestApp::start().await, Receiver::start().await);
+    let created = endpoint_at(&app, &receiver, &["user.created", "user.updated"]).await;
+    let ada = create_user(&app, "Ada").await;
+    app.record_webhooks().await;
+    app.deliver_webhooks().await;
+    rename(&app, &ada, "Ada 2").await;
+    record_refused(&app, &created).await;
+    rename(&app, &ada, "Ada 3").await;
+    app.record_webhooks().await;
+    let mut late = keys(&app, "LATE#");
+    late.sort_by(|one, other| one.1.cmp(&other.1));
+    let items = late.iter().map(|key| take(&app, key)).collect::<Vec<_>>();
+    let (database, partition) = (app.database(), partition(&app, &created));
+    // The worker has read the first partition, and not yet the last one.
+    app.recorder.after_call("Query", "#LATE#0\"".to_owned(), move || {
+        for (mut item, shard) in items.into_iter().zip([0, 7]) {
+            item["pk"] = json!({ "S": format!("{partition}#LATE#{shard}") });
+            let put = json!({ "TableName": TABLE, "Item": item });
+            database.put_item(serde_json::from_value(put).unwrap()).unwrap();
+        }
+    });
+    app.deliver_webhooks().await;
+    assert!(app.recorder.has_acted());
+    assert_eq!(names(&receiver), ["Ada", "Ada 2", "Ada 3"]);
+    assert!(keys(&app, "LATE#").is_empty());
+}
+
 #[tokio::test]
 async fn what_is_set_aside_while_late_events_are_moved_is_not_forgotten() {
     let (app, receiver) = (TestApp::start().await, Receiver::start().await);
@@ -106,15 +197,11 @@ async fn what_is_set_aside_while_late_events_are_moved_is_not_forgotten() {
     create_user(&app, "Bob").await;
     app.record_webhooks().await;
     let [_, second] = keys(&app, "LATE#").try_into().unwrap();
-    let item = app.table().remove(&second).unwrap();
-    let database = app.database();
-    let key = json!({ "pk": { "S": second.0 }, "sk": { "S": second.1 } });
-    let delete = json!({ "TableName": TABLE, "Key": key });
-    database.delete_item(serde_json::from_value(delete).unwrap()).unwrap();
-    // The worker has read what is late when more is set aside, and the endpoint is marked anew.
+    let (item, database) = (take(&app, &second), app.database());
+    // The worker has moved what it read when more is set aside, and the endpoint is marked anew.
     let endpoint =
         json!({ "pk": { "S": format!("P#{}", app.project_id()) }, "sk": { "S": format!("WEBHOOK#{}", created["id"].as_str().unwrap()) } });
-    app.recorder.after_call("Query", "#LATE".to_owned(), move || {
+    app.recorder.after_call("DeleteItem", "#LATE#".to_owned(), move || {
         let put = json!({ "TableName": TABLE, "Item": item });
         database.put_item(serde_json::from_value(put).unwrap()).unwrap();
         let mark = json!({ "TableName": TABLE, "Key": endpoint, "UpdateExpression": "SET late = :late", "ExpressionAttributeValues": { ":late": { "S": "anew" } } });
@@ -169,9 +256,8 @@ async fn an_endpoint_is_not_due_forever_if_what_was_set_aside_is_gone() {
     create_user(&app, "Ada").await;
     record_refused(&app, &created).await;
     // The deletion of a project, for example, removes late events before the endpoint.
-    for (pk, sk) in keys(&app, "") {
-        let delete = json!({ "TableName": TABLE, "Key": { "pk": { "S": pk }, "sk": { "S": sk } } });
-        app.database().delete_item(serde_json::from_value(delete).unwrap()).unwrap();
+    for key in keys(&app, "") {
+        take(&app, &key);
     }
     let lane = app.app.store.due_webhooks(app.now(), 10).await.unwrap().remove(0);
     let claimed = app.app.store.claim_webhook(&lane, app.now()).await.unwrap().unwrap();

@@ -49,7 +49,7 @@ use crate::trail::{self, chain};
 use crate::user::by_word;
 use crate::user::provider_account::account_claim_key;
 use crate::user::{self, USER_SHARDS, email_claim_key};
-use crate::webhook::keys::{late_partition, partition};
+use crate::webhook::keys::{late_partitions, partition};
 use crate::write::Write;
 use crate::{record, session};
 
@@ -326,7 +326,7 @@ impl Purger<'_> {
     async fn fixed_partitions(&self) -> Result<bool, Error> {
         // The deliveries of webhooks are found by the endpoints, which are deleted last.
         let endpoints = self.store.webhook_endpoints(self.project).await?;
-        let of = |endpoint: Endpoint| [late_partition(self.project, endpoint.id), partition(self.project, endpoint.id)];
+        let of = |endpoint: Endpoint| late_partitions(self.project, endpoint.id).chain([partition(self.project, endpoint.id)]);
         if !self.sweep_all(endpoints.into_iter().flat_map(of)).await? {
             return Ok(false);
         }

@@ -11,9 +11,13 @@ pub(crate) fn endpoint_key(project: &ProjectId, id: WebhookEndpointId) -> Key {
     Key::new(format!("P#{project}"), format!("{PREFIX}{id}"))
 }
 
-/// The partition of an endpoint's late deliveries.
-pub(crate) fn late_partition(project: &ProjectId, id: WebhookEndpointId) -> String {
-    format!("{}#LATE", partition(project, id))
+/// The number of partitions over which the late deliveries of an endpoint are spread.
+pub(super) const LATE_SHARDS: u8 = 8;
+
+/// The partitions of an endpoint's late deliveries.
+pub(crate) fn late_partitions(project: &ProjectId, id: WebhookEndpointId) -> impl Iterator<Item = String> + use<> {
+    let partition = partition(project, id);
+    (0..LATE_SHARDS).map(move |shard| format!("{partition}#LATE#{shard}"))
 }
 
 /// The partition of an endpoint's deliveries.

@@ -1,6 +1,6 @@
 //! Late deliveries. A partition of the table takes 1,000 write units in each second. If the table
 //! refuses writes to the partition of an endpoint, the deliveries to that endpoint are set aside in
-//! another partition, so that the events of other endpoints do not wait for them. The worker that
+//! other partitions, so that the events of other endpoints do not wait for them. The worker that
 //! claims the endpoint moves them into its queue.
 //!
 //! No event overtakes an earlier event of the same item:
@@ -9,14 +9,21 @@
 //!   others. So the deliveries in the queue are the earlier ones, and need not wait for those set
 //!   aside. Whoever records deliveries knows this from the endpoint's item, which they read first.
 //! - The changes of an item are recorded one batch after another, and a batch is finished only when
-//!   its late deliveries are stored and the endpoint's item shows that there are some.
-//! - Late deliveries are moved in the order of their positions. The endpoint's item is marked anew
-//!   after deliveries were set aside, so it stays marked if that happens while it is cleared.
+//!   its late deliveries are stored, one item after another, and the endpoint's item shows that
+//!   there are some.
+//! - Late deliveries are moved in the order of their positions. The partitions are not read at one
+//!   instant: one may be read before an item is stored there, and another one after a later item
+//!   is. So they are read twice, and what was not there at first ends the move: whatever came before
+//!   the items of the first reading is in the second one. The endpoint's item is marked anew after
+//!   deliveries were set aside, so it stays marked if that happens while it is cleared.
 //!
 //! Up to 32 deliveries share an item, compressed: setting them aside costs one unit for each KB,
-//! and one for the endpoint's item, which is listed among due endpoints meanwhile.
+//! and one for the endpoint's item, which is listed among due endpoints meanwhile. Which partition
+//! takes an item depends on the first delivery's id, a digest that nobody can choose, as it depends
+//! on the change's position in the table's stream. If the table refuses it there, the next one
+//! takes it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::time::Duration;
 
 use aws_sdk_dynamodb::primitives::Blob;
@@ -31,7 +38,7 @@ use crate::error::Error;
 use crate::item::{Item, Key, string};
 use crate::retry::within;
 use crate::webhook::delivery::{self, NewDelivery, parts};
-use crate::webhook::keys::{endpoint_key, late_partition};
+use crate::webhook::keys::{LATE_SHARDS, endpoint_key, late_partitions};
 use crate::webhook::queue::due;
 use crate::write::Write;
 
@@ -39,22 +46,28 @@ use crate::write::Write;
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The maximum total size, in bytes, of the bodies in one item; DynamoDB permits 400 KB.
 const MAX_BYTES: usize = 256 << 10;
-/// The number of items that are moved into the queue in one go.
-const MOVED: i32 = 8;
+/// The number of items that are read from each partition in one go.
+const READ: i32 = 4;
+/// The number of partitions that are tried for an item.
+const TRIES: usize = 2;
 /// How long moving them may wait for the table.
 const MOVING: Duration = Duration::from_secs(4);
 
 /// A delivery in an item, with its position and the key of the item that changed.
 type Packed = (Delivery, String, String);
 
-fn pack(lane: &Lane, part: Vec<NewDelivery>) -> Result<Option<Write>, Error> {
-    let (Some(first), Some(last)) = (part.first(), part.last()) else { return Ok(None) };
-    let key = Key::new(late_partition(&lane.0, lane.1), format!("LATE#{}#{}", first.position, last.position));
+/// An item with these deliveries, for each partition that may take it.
+fn pack(lane: &Lane, part: Vec<NewDelivery>) -> Result<Vec<Write>, Error> {
+    let (Some(first), Some(last)) = (part.first(), part.last()) else { return Ok(Vec::new()) };
+    let sk = format!("LATE#{}#{}", first.position, last.position);
+    let shard = usize::from(first.delivery.id.uuid().as_bytes()[15]);
     let expires_at = part.iter().map(|new| new.delivery.expires_at()).max().unwrap_or_default();
     let packed: Vec<Packed> = part.into_iter().map(|new| (new.delivery, new.position, new.object)).collect();
     let plain = serde_json::to_vec(&packed).map_err(|error| Error::Refused(error.to_string()))?;
     let packed = AttributeValue::B(Blob::new(lz4_flex::compress_prepend_size(&plain)));
-    Ok(Some(Write::put(key, &())?.attribute("packed", packed).expires(expires_at)))
+    let partitions: Vec<String> = late_partitions(&lane.0, lane.1).collect();
+    let partitions = partitions.into_iter().cycle().skip(shard % usize::from(LATE_SHARDS)).take(TRIES);
+    partitions.map(|pk| Ok(Write::put(Key::new(pk, sk.clone()), &())?.attribute("packed", packed.clone()).expires(expires_at))).collect()
 }
 
 fn unpack(lane: &Lane, item: &Item) -> Option<Vec<NewDelivery>> {
@@ -62,6 +75,10 @@ fn unpack(lane: &Lane, item: &Item) -> Option<Vec<NewDelivery>> {
     let packed: Vec<Packed> = serde_json::from_slice(&lz4_flex::decompress_size_prepended(packed.as_ref()).ok()?).ok()?;
     let new = |(delivery, position, object)| NewDelivery { lane: lane.clone(), delivery, position, object };
     Some(packed.into_iter().map(new).collect())
+}
+
+fn sort_key(item: &Item) -> &str {
+    item.get("sk").and_then(|sk| sk.as_s().ok()).map_or("", String::as_str)
 }
 
 /// Deliveries by their endpoints, in their order.
@@ -120,9 +137,9 @@ impl Store {
         tracing::warn!(project = %lane.0, endpoint = %lane.1, count = new.len(), "deliveries to an endpoint are set aside");
         let mut keys = Vec::new();
         for part in parts(new, MAX_BYTES, |new| new.delivery.body.len()) {
-            let Some(put) = pack(&lane, part)? else { continue };
-            keys.push(put.key().clone());
-            self.write_unrecorded(put).await?;
+            let puts = pack(&lane, part)?;
+            keys.extend(puts.iter().map(|put| put.key().clone()));
+            self.store_late(puts).await?;
         }
         let marks = "SET gsi2pk = :gsi2pk, gsi2sk = if_not_exists(gsi2sk, :gsi2sk), late = :late";
         let mark = Write::update(endpoint_key(&lane.0, lane.1), marks)
@@ -134,28 +151,55 @@ impl Store {
         }
     }
 
+    /// Writes the first of these items that the table takes.
+    async fn store_late(&self, puts: Vec<Write>) -> Result<(), Error> {
+        let mut result = Ok(());
+        for put in puts {
+            result = within(PATIENCE, self.write_unrecorded(put)).await;
+            if !matches!(result, Err(Error::Unavailable(_))) {
+                break;
+            }
+        }
+        result
+    }
+
+    /// The first items of an endpoint's late deliveries in their order, and whether there may be
+    /// others.
+    async fn first_late(&self, (project, endpoint): &Lane) -> Result<(Vec<Item>, bool), Error> {
+        let query = self.query().key_condition_expression("pk = :pk").consistent_read(true).limit(READ);
+        let pages = late_partitions(project, *endpoint)
+            .map(|partition| self.query_page(query.clone().expression_attribute_values(":pk", string(partition))));
+        let pages = try_join_all(pages).await?;
+        // Behind the last item of a page, others may follow that have not been read.
+        let ends = pages.iter().filter(|(_, next)| next.is_some()).map(|(items, _)| items.last().map_or("", sort_key));
+        let end = ends.min().map(str::to_owned);
+        let mut items: Vec<Item> = pages.into_iter().flat_map(|(items, _)| items).collect();
+        items.sort_by(|one, other| sort_key(one).cmp(sort_key(other)));
+        items.retain(|item| end.as_deref().is_none_or(|end| sort_key(item) <= end));
+        Ok((items, end.is_some()))
+    }
+
     /// Moves the first late deliveries of an endpoint, whose item was read with this mark, into its
-    /// queue: up to 256, and for at most four seconds. Only for the worker that has claimed the
-    /// endpoint.
+    /// queue, for at most four seconds. Only for the worker that has claimed the endpoint.
     pub async fn readmit_webhooks(&self, lane: &Lane, late: String, now: Timestamp) -> Result<(), Error> {
         within(MOVING, self.readmit(lane, late, now)).await
     }
 
     async fn readmit(&self, lane: &Lane, late: String, now: Timestamp) -> Result<(), Error> {
         let (project, endpoint) = lane;
-        let query = self
-            .query()
-            .key_condition_expression("pk = :pk")
-            .expression_attribute_values(":pk", string(late_partition(project, *endpoint)))
-            .consistent_read(true)
-            .limit(MOVED);
-        let (items, next) = self.query_page(query).await?;
+        let (seen, _) = self.first_late(lane).await?;
+        let seen: HashSet<Key> = seen.iter().filter_map(Key::of).collect();
+        let (items, has_more) = self.first_late(lane).await?;
         for item in items {
+            let Some(key) = Key::of(&item) else { continue };
+            if !seen.contains(&key) {
+                return Ok(());
+            }
             match unpack(lane, &item) {
                 Some(new) => self.record_new(new, now).await?,
                 None => tracing::error!(%project, %endpoint, "late deliveries are lost, because their item cannot be parsed"),
             }
-            let (Some(key), Some(mark)) = (Key::of(&item), item.get("mark")) else { continue };
+            let Some(mark) = item.get("mark") else { continue };
             // Others may have been stored under the same key meanwhile, by a batch that was read
             // again.
             match self.write_unrecorded(Write::delete(key).on("mark = :mark").value(":mark", mark.clone())).await {
@@ -163,7 +207,7 @@ impl Store {
                 Err(error) => return Err(error),
             }
         }
-        if next.is_some() {
+        if has_more {
             return Ok(());
         }
         let clear = Write::update(endpoint_key(project, *endpoint), "REMOVE late, gsi2pk, gsi2sk").on("late = :late");

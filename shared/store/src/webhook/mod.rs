@@ -5,7 +5,7 @@
 //! | endpoint | `P#<P>` | `WEBHOOK#<endpoint>` | gsi1 `WEBHOOKS` / project, endpoint |
 //! | number of endpoints, and the time of the last notice to the owners | `P#<P>` | `WEBHOOKS` | |
 //! | delivery | `W#<P>#<endpoint>` | `DELIVERY#<id>` | |
-//! | late deliveries ([`late`]) | `W#<P>#<endpoint>#LATE` | `LATE#<first position>#<last position>` | |
+//! | late deliveries ([`late`]) | `W#<P>#<endpoint>#LATE#<shard>` | `LATE#<first position>#<last position>` | |
 //! | place of a pending delivery | `W#<P>#<endpoint>` | `QUEUE#<position>` | |
 //! | state of an endpoint | `W#<P>#<endpoint>` | `STATE` | gsi2 `WEBHOOKS#<shard>` / due time, project, endpoint |
 //!

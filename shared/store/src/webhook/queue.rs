@@ -20,7 +20,7 @@ use wire::id::{ProjectId, WebhookDeliveryId, WebhookEndpointId};
 use crate::client::{MAX_WRITES, Store};
 use crate::error::Error;
 use crate::item::{Item, Key, integer, number, sortable, string};
-use crate::webhook::keys::{late_partition, partition};
+use crate::webhook::keys::{late_partitions, partition};
 use crate::write::Write;
 
 /// How long a worker may work on an endpoint before another worker may take over.
@@ -244,7 +244,7 @@ impl Store {
     /// nothing is left.
     pub async fn purge_webhook(&self, (project, endpoint): &Lane) -> Result<bool, Error> {
         let state = state_key(project, *endpoint);
-        for partition in [late_partition(project, *endpoint), partition(project, *endpoint)] {
+        for partition in late_partitions(project, *endpoint).chain([partition(project, *endpoint)]) {
             let query = self.query().key_condition_expression("pk = :pk").projection_expression("pk, sk").limit(READ);
             let query = query.expression_attribute_values(":pk", string(partition)).consistent_read(true);
             let (items, next) = self.query_page(query).await?;
