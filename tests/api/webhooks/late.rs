@@ -1,10 +1,13 @@
 //! Endpoints whose partition the table refuses to write to: their deliveries are set aside, so that
 //! they delay no others, and follow in order.
 
+use std::sync::Arc;
+
+use dynoxide::Database;
 use gateway::engine::TABLE;
 use serde_json::{Value, json};
 use support::receiver::{Received, Receiver};
-use support::{TestApp, refused};
+use support::{Recorder, TestApp, refused};
 
 use super::{ENDPOINTS, create_user, endpoint, endpoint_at, path};
 
@@ -115,6 +118,20 @@ async fn a_batch_that_is_read_again_delivers_its_late_events_once() {
     assert_eq!(receiver.received().iter().map(Received::event_type).collect::<Vec<_>>(), ["user.created"]);
 }
 
+/// Takes all late events out of the table, in their order.
+fn take_late(app: &TestApp) -> Vec<Value> {
+    let mut late = keys(app, "LATE#");
+    late.sort_by(|one, other| one.1.cmp(&other.1));
+    late.iter().map(|key| take(app, key)).collect()
+}
+
+/// Puts an item into a partition.
+fn put(database: &Database, mut item: Value, partition: &str) {
+    item["pk"] = json!({ "S": partition });
+    let put = json!({ "TableName": TABLE, "Item": item });
+    database.put_item(serde_json::from_value(put).unwrap()).unwrap();
+}
+
 /// The shard in the key of a partition of late deliveries.
 fn shard(partition: &str) -> usize {
     partition.rsplit_once("#LATE#").unwrap().1.parse().unwrap()
@@ -160,32 +177,63 @@ async fn late_events_are_spread_and_follow_in_order() {
 }
 
 #[tokio::test]
-async fn no_late_event_overtakes_one_stored_where_the_worker_had_already_read() {
+async fn no_late_event_overtakes_one_that_is_behind_a_page_of_its_partition() {
     let (app, receiver) = (TestApp::start().await, Receiver::start().await);
     let created = endpoint_at(&app, &receiver, &["user.created", "user.updated"]).await;
+    create_user(&app, "0").await;
+    record_refused(&app, &created).await;
+    for number in 1..4 {
+        create_user(&app, &number.to_string()).await;
+        app.record_webhooks().await;
+    }
     let ada = create_user(&app, "Ada").await;
     app.record_webhooks().await;
-    app.deliver_webhooks().await;
     rename(&app, &ada, "Ada 2").await;
-    record_refused(&app, &created).await;
-    rename(&app, &ada, "Ada 3").await;
     app.record_webhooks().await;
-    let mut late = keys(&app, "LATE#");
-    late.sort_by(|one, other| one.1.cmp(&other.1));
-    let items = late.iter().map(|key| take(&app, key)).collect::<Vec<_>>();
-    let (database, partition) = (app.database(), partition(&app, &created));
-    // The worker has read the first partition, and not yet the last one.
-    app.recorder.after_call("Query", "#LATE#0\"".to_owned(), move || {
-        for (mut item, shard) in items.into_iter().zip([0, 7]) {
-            item["pk"] = json!({ "S": format!("{partition}#LATE#{shard}") });
-            let put = json!({ "TableName": TABLE, "Item": item });
-            database.put_item(serde_json::from_value(put).unwrap()).unwrap();
-        }
-    });
+    let partition = partition(&app, &created);
+    for (item, shard) in take_late(&app).into_iter().zip([0, 0, 0, 0, 0, 7]) {
+        put(&app.database(), item, &format!("{partition}#LATE#{shard}"));
+    }
     app.deliver_webhooks().await;
-    assert!(app.recorder.has_acted());
-    assert_eq!(names(&receiver), ["Ada", "Ada 2", "Ada 3"]);
-    assert!(keys(&app, "LATE#").is_empty());
+    assert_eq!((names(&receiver).len(), &names(&receiver)[4..]), (6, &["Ada".to_owned(), "Ada 2".to_owned()][..]));
+}
+
+/// Does something right after the worker has read the first partition of late deliveries for the
+/// first time, or for the second time, and before it reads the others.
+fn after_reading(recorder: &Arc<Recorder>, is_second: bool, action: impl FnOnce() + Send + 'static) {
+    let first = |recorder: &Recorder, action: Box<dyn FnOnce() + Send>| recorder.after_call("Query", "#LATE#0\"".to_owned(), action);
+    if !is_second {
+        return first(recorder, Box::new(action));
+    }
+    let later = Arc::clone(recorder);
+    recorder.after_call("Query", "#LATE#7\"".to_owned(), move || first(&later, Box::new(action)));
+}
+
+#[tokio::test]
+async fn no_late_event_overtakes_one_stored_where_the_worker_had_already_read() {
+    for is_second in [false, true] {
+        let (app, receiver) = (TestApp::start().await, Receiver::start().await);
+        let created = endpoint_at(&app, &receiver, &["user.created", "user.updated"]).await;
+        let ada = create_user(&app, "Ada").await;
+        app.record_webhooks().await;
+        app.deliver_webhooks().await;
+        rename(&app, &ada, "Ada 2").await;
+        record_refused(&app, &created).await;
+        rename(&app, &ada, "Ada 3").await;
+        app.record_webhooks().await;
+        let items = take_late(&app);
+        assert_eq!(items.len(), 2);
+        let (database, partition) = (app.database(), partition(&app, &created));
+        after_reading(&app.recorder, is_second, move || {
+            for (item, shard) in items.into_iter().zip([0, 7]) {
+                put(&database, item, &format!("{partition}#LATE#{shard}"));
+            }
+        });
+        app.deliver_webhooks().await;
+        assert!(app.recorder.has_acted());
+        assert_eq!(names(&receiver), ["Ada", "Ada 2", "Ada 3"], "{is_second}");
+        assert!(keys(&app, "LATE#").is_empty());
+    }
 }
 
 #[tokio::test]
@@ -197,13 +245,12 @@ async fn what_is_set_aside_while_late_events_are_moved_is_not_forgotten() {
     create_user(&app, "Bob").await;
     app.record_webhooks().await;
     let [_, second] = keys(&app, "LATE#").try_into().unwrap();
-    let (item, database) = (take(&app, &second), app.database());
+    let (partition, item, database) = (second.0.clone(), take(&app, &second), app.database());
     // The worker has moved what it read when more is set aside, and the endpoint is marked anew.
     let endpoint =
         json!({ "pk": { "S": format!("P#{}", app.project_id()) }, "sk": { "S": format!("WEBHOOK#{}", created["id"].as_str().unwrap()) } });
     app.recorder.after_call("DeleteItem", "#LATE#".to_owned(), move || {
-        let put = json!({ "TableName": TABLE, "Item": item });
-        database.put_item(serde_json::from_value(put).unwrap()).unwrap();
+        put(&database, item, &partition);
         let mark = json!({ "TableName": TABLE, "Key": endpoint, "UpdateExpression": "SET late = :late", "ExpressionAttributeValues": { ":late": { "S": "anew" } } });
         database.update_item(serde_json::from_value(mark).unwrap()).unwrap();
     });

@@ -1,6 +1,5 @@
 //! `gateway email …`: the outbox of a project of a deployment.
 
-use anyhow::anyhow;
 use clap::Subcommand;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -8,6 +7,7 @@ use wire::id::EmailId;
 
 use super::deployment::output::{self, text, time};
 use super::deployment::{Administrator, Common, Listed, One};
+use super::input;
 use super::tools::Target;
 
 #[derive(Subcommand)]
@@ -57,7 +57,7 @@ impl Command {
 }
 
 fn path(id: &str) -> anyhow::Result<String> {
-    let id = EmailId::parse(id).map_err(|_| anyhow!("{id:?} is not the id of an email: `gateway email list` shows the ids"))?;
+    let id = input::id(id, EmailId::parse, "an email", "email list")?;
     Ok(format!("/emails/outbox/{id}"))
 }
 

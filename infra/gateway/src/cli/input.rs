@@ -12,6 +12,11 @@ pub(super) fn project_id(id: &str) -> anyhow::Result<ProjectId> {
     ProjectId::parse(id).map_err(|_| anyhow!("{id:?} is not a project id: expected a UUID or `internal`"))
 }
 
+/// An id that `gateway LIST` shows, of the kind that the text names, for example `a team`.
+pub(super) fn id<T, E>(id: &str, parse: impl FnOnce(&str) -> Result<T, E>, kind: &str, list: &str) -> anyhow::Result<T> {
+    parse(id).map_err(|_| anyhow!("{id:?} is not the id of {kind}: `gateway {list}` shows the ids"))
+}
+
 /// The body of an update of a project or a user, from settings of the form `path=value`.
 pub(super) fn patch(settings: &[String]) -> anyhow::Result<Value> {
     let mut patch = Value::Object(Map::new());

@@ -1,6 +1,6 @@
 //! `gateway key …`: the keys of a project of a deployment.
 
-use anyhow::{Context as _, anyhow, ensure};
+use anyhow::{Context as _, ensure};
 use clap::{Args, Subcommand};
 use jiff::{SignedDuration, Timestamp};
 use model::project::KeyKind;
@@ -11,6 +11,7 @@ use wire::id::KeySetId;
 
 use super::deployment::output::{self, text, time};
 use super::deployment::{Administrator, Common};
+use super::input;
 use super::tools::Target;
 use crate::keys::Role;
 use crate::say::say;
@@ -71,7 +72,7 @@ impl Command {
             }
             Self::Create(create) => create.run(target).await,
             Self::Revoke { id, common: Common { of, output } } => {
-                let id = KeySetId::parse(&id).map_err(|_| anyhow!("{id:?} is not the id of a set: `gateway key list` shows the ids"))?;
+                let id = input::id(&id, KeySetId::parse, "a set", "key list")?;
                 let mut administrator = Administrator::required(target, of).await?;
                 let set = administrator.ask(Method::PATCH, &format!("{KEYS}/{id}"), Some(&json!({ "revoked": true }))).await?;
                 output.done(&format!("revoked keys {id} of {}", administrator.place()), &set)

@@ -3,7 +3,7 @@
 
 pub(super) mod data;
 
-use anyhow::{Context as _, anyhow};
+use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use model::text::line::plain;
 use reqwest::Method;
@@ -13,6 +13,7 @@ use wire::id::TeamId;
 use super::confirm::deletion;
 use super::deployment::output::{self, text, time};
 use super::deployment::{Administrator, Common, Listed, Of, One};
+use super::input;
 use super::tools::Target;
 use crate::say::say;
 use data::Operator;
@@ -91,7 +92,7 @@ impl Command {
 }
 
 fn parse_id(id: &str) -> anyhow::Result<TeamId> {
-    TeamId::parse(id).map_err(|_| anyhow!("{id:?} is not the id of a team: `gateway team list` shows the ids"))
+    input::id(id, TeamId::parse, "a team", "team list")
 }
 
 fn path(id: &str) -> anyhow::Result<String> {
