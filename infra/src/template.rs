@@ -183,10 +183,14 @@ pub fn route_key(method: &str, route: &Route) -> String {
     format!("{method} {}", gateway_path(route.path))
 }
 
-/// The method in the key of an operation's first route. The function of images gets all methods and
-/// itself refuses all but GET and HEAD, as an API has at most 300 routes by default.
-fn main_method(route: &Route) -> &'static str {
-    if route.serves_images { ANY } else { route.verb.name() }
+/// The method in the key of an operation's first route. If GET is the only method of a path, the
+/// function gets the requests with all methods, and itself refuses all but GET and HEAD: HEAD would
+/// need a route of its own, and an API has at most 300 routes by default. This does not apply to a
+/// path that matches those of other operations, as their other methods belong to `$default`.
+fn main_method(route: &Route, all: &[Operation]) -> &'static str {
+    let others = all.iter().map(|operation| &operation.route).filter(|other| other.name != route.name);
+    let is_alone = route.verb == Verb::Get && !others.into_iter().any(|other| route.matches(other.path));
+    if is_alone { ANY } else { route.verb.name() }
 }
 
 fn actions(service: &str, names: impl IntoIterator<Item = impl std::fmt::Debug>) -> Vec<String> {
@@ -197,13 +201,13 @@ fn actions(service: &str, names: impl IntoIterator<Item = impl std::fmt::Debug>)
 }
 
 impl Function {
-    fn of_operation(operation: &Operation) -> Self {
+    fn of_operation(operation: &Operation, all: &[Operation]) -> Self {
         let route = &operation.route;
-        let id = logical_id(route.name);
-        let mut routes = vec![RouteKey { id: format!("{id}Route"), key: route_key(main_method(route), route) }];
+        let (id, method) = (logical_id(route.name), main_method(route, all));
+        let mut routes = vec![RouteKey { id: format!("{id}Route"), key: route_key(method, route) }];
         // API Gateway does not send HEAD requests to a GET route, although every GET handler
         // answers them.
-        if main_method(route) == Verb::Get.name() {
+        if method == Verb::Get.name() {
             routes.push(RouteKey { id: format!("{id}HeadRoute"), key: route_key("HEAD", route) });
         }
         Self {
@@ -255,7 +259,7 @@ impl Function {
 fn areas(operations: &[Operation]) -> BTreeMap<String, Vec<Function>> {
     let mut areas: BTreeMap<String, Vec<Function>> = BTreeMap::new();
     let fallback = Function::of_worker(&FALLBACK, "Answers requests that match no operation", Some("$default"));
-    for function in operations.iter().map(Function::of_operation).chain([fallback]) {
+    for function in operations.iter().map(|operation| Function::of_operation(operation, operations)).chain([fallback]) {
         areas.entry(area(&function.name).to_owned()).or_default().push(function);
     }
     areas
@@ -278,7 +282,7 @@ fn context(operations: &[Operation], areas: &BTreeMap<String, Vec<Function>>) ->
         content_paths,
         image_paths: format!("{}*", image::PATH),
         content_partition: content::PARTITION,
-        costly: costly.map(|route| route_key(route.verb.name(), route)).collect(),
+        costly: costly.map(|route| route_key(main_method(route, operations), route)).collect(),
         indexes: table::INDEXES,
         limits: Rule::ALL.into_iter().map(LimitParameter::of).collect(),
         ttl: table::TTL,

@@ -23,8 +23,8 @@ SECONDS = 4.0
 # The bounds on the other client's response times, in seconds: `MIDDLE` for the median, `LONGEST`
 # for the 99th percentile. On an idle machine, all responses take less than 0.25 s. The bounds allow
 # for a busy machine, so the test only fails if the other client is locked out.
-MIDDLE = 0.25
-LONGEST = 3.0
+MIDDLE = 2.0
+LONGEST = 15.0
 # A socket option of Linux; Python has no constant for it.
 IP_BIND_ADDRESS_NO_PORT = 24
 POST = "POST /api/v1/auth/password/sign-in HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
@@ -128,7 +128,7 @@ def waits(service, holder):
     took = []
     while holder.is_alive():
         asked = time.monotonic()
-        status, answer = service.send("127.0.9.9", "GET", "/api/v1/projects/current", None, keys, timeout=10)
+        status, answer = service.send("127.0.9.9", "GET", "/api/v1/projects/current", None, keys, timeout=30)
         assert status == 200, answer
         took.append(time.monotonic() - asked)
         time.sleep(0.02)

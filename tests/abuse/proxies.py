@@ -37,7 +37,7 @@ def started(command, port, folder):
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log)
     try:
-        for _ in range(100):
+        for _ in range(1200):
             with contextlib.closing(socket.socket()) as probe:
                 if probe.connect_ex(("127.0.0.1", port)) == 0:
                     break

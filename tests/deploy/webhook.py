@@ -84,9 +84,9 @@ def is_delivered(stack, client):
             assert status == 201, f"{status} {endpoint}"
             user = client.sign_in("ada@example.com")
             client.ok("PATCH", "/api/v1/users/me", {"display_name": "Ada Lovelace"}, access_token=user["access_token"])
-            first = receiver.next(endpoint["secret"], 30)
+            first = receiver.next(endpoint["secret"], 240)
             # The schedule looks for retries once a minute.
-            again = receiver.next(endpoint["secret"], 90)
+            again = receiver.next(endpoint["secret"], 240)
             place = f"{ENDPOINTS}/{endpoint['id']}"
             delivery = settled(client, place)
     assert first == again, f"{first} {again}"

@@ -31,7 +31,7 @@ fn ses_that_waits(patience: Duration, url: &str, configuration_set: Option<&str>
 
 /// A sender with the clock of the service.
 fn ses_of(app: &TestApp, url: &str) -> Ses {
-    ses_with(PATIENCE, url, None, app.app.clock.clone())
+    ses_with(PATIENCE * 10, url, None, app.app.clock.clone())
 }
 
 fn ses_with(patience: Duration, url: &str, configuration_set: Option<&str>, clock: Clock) -> Ses {

@@ -15,7 +15,7 @@ use support::TestApp;
 use wire::clock::Clock;
 
 /// How long the client waits for a response.
-const PATIENCE: Duration = Duration::from_millis(500);
+const PATIENCE: Duration = Duration::from_secs(2);
 
 const PASSWORD: &str = "s3cret of the mail server";
 

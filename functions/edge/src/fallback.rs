@@ -6,14 +6,14 @@
 //! same handler. The Lambda knows the routes of all operations but links none of their handlers.
 
 use api::content::Problem;
-use api::http::{Interface, Register, Route, Signature, Verb, fallback_router};
+use api::http::{Interface, Register, Route, Signature, Verb, fallback_router, with_allow};
 use api::product::preflight;
 use axum::extract::Request;
 use axum::handler::Handler;
 use axum::response::{IntoResponse, Response};
 use errors::KnownError;
 use flows::App;
-use http::{HeaderValue, Method, header};
+use http::Method;
 use tower::ServiceExt as _;
 
 use crate::error_page;
@@ -76,20 +76,6 @@ fn methods(path: &str) -> Vec<Verb> {
     let matching: Vec<Route> = all_routes().into_iter().filter(|route| route.matches(path)).collect();
     let least = matching.iter().map(parameters).min();
     matching.iter().filter(|route| Some(parameters(route)) == least).map(|route| route.verb).collect()
-}
-
-/// Adds `Allow` with the methods of the path (RFC 9110 §10.2.1). GET implies HEAD.
-fn with_allow(mut response: Response, verbs: &[Verb]) -> Response {
-    let mut names: Vec<&str> = verbs.iter().map(|verb| verb.name()).collect();
-    names.sort_unstable();
-    names.dedup();
-    if let Some(position) = names.iter().position(|name| *name == "GET") {
-        names.insert(position + 1, "HEAD");
-    }
-    if let Ok(value) = HeaderValue::from_str(&names.join(", ")) {
-        response.headers_mut().insert(header::ALLOW, value);
-    }
-    response
 }
 
 /// The fallback of a deployment, with the console where the operator wants it

@@ -106,13 +106,13 @@ async function lookAt(t, paths) {
   }
 }
 
-test("pages without data are accessible, and fit", { timeout: 300_000 }, async (t) => {
+test("pages without data are accessible, and fit", { timeout: 900_000 }, async (t) => {
   await it.started;
   const own = ["/sign-in", "/forgot-password", "/password-reset", "/projects"].map((path) => `/console${path}`);
   await lookAt(t, [...own, ...EMPTY.map((path) => it.home + path), `${it.home}/nothing/at/all`]);
 });
 
-test("pages with data are accessible, and fit", { timeout: 300_000 }, async (t) => {
+test("pages with data are accessible, and fit", { timeout: 900_000 }, async (t) => {
   await it.started;
   const users = [];
   for (let index = 0; index < USERS; index++) {

@@ -56,7 +56,7 @@ test("a user with a second factor is asked for it", async (t) => {
   await page.getByLabel("Code").fill("000000");
   await page.locator("main").getByRole("button", { name: "Sign in" }).click();
   await page.locator(".note.failed").waitFor();
-  await page.getByLabel("Code").fill(shownBy(secret));
+  await page.getByLabel("Code").fill(await shownBy(secret));
   await page.locator("main").getByRole("button", { name: "Sign in" }).click();
   await heading(page, "Projects");
 });
@@ -91,7 +91,7 @@ test("a user sets up an app and a passkey, and signs in with each", { timeout: 1
   await page.getByLabel("Code").fill("000000");
   await page.locator("form").getByRole("button", { name: "Set up an app" }).click();
   await page.getByRole("link", { name: "INVALID_TOTP_CODE" }).waitFor();
-  await page.getByLabel("Code").fill(shownBy(decoded(secret)));
+  await page.getByLabel("Code").fill(await shownBy(decoded(secret)));
   await page.getByLabel("Name").fill("Phone");
   await page.locator("form").getByRole("button", { name: "Set up an app" }).click();
   const dialog = page.getByRole("dialog", { name: "Recovery codes" });

@@ -84,7 +84,7 @@ each("a second factor is required", async (make) => {
   await user.update({ totpMultiFactorSecret: secret });
   const answer = await asClient(w.gateway, "POST", "/auth/password/sign-in", { email, password: PASSWORD });
   const app = make();
-  ok(await app.signInWithMfa(shownBy(secret), (await answer.json()).details.attempt_code, { noRedirect: true }));
+  ok(await app.signInWithMfa(await shownBy(secret), (await answer.json()).details.attempt_code, { noRedirect: true }));
   assert.equal((await app.getUser()).id, user.id);
 });
 

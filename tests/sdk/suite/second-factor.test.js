@@ -31,11 +31,11 @@ test("an authenticator app is required with the password until removed", async (
 
   const other = w.client();
   const code = await attempt(email);
-  const right = shownBy(secret);
+  const right = await shownBy(secret);
   const wrong = right === "000000" ? "111111" : "000000";
   refused(await other.signInWithMfa(wrong, code, { noRedirect: true }), "INVALID_TOTP_CODE");
   assert.equal(await other.getUser(), null);
-  ok(await other.signInWithMfa(shownBy(secret), code, { noRedirect: true }));
+  ok(await other.signInWithMfa(await shownBy(secret), code, { noRedirect: true }));
   assert.equal((await other.getUser()).id, user.id);
 
   await user.update({ totpMultiFactorSecret: null });
@@ -47,8 +47,8 @@ test("an attempt signs in once", async () => {
   const secret = randomBytes(20);
   await user.update({ totpMultiFactorSecret: secret });
   const code = await attempt(email);
-  ok(await w.client().signInWithMfa(shownBy(secret), code, { noRedirect: true }));
+  ok(await w.client().signInWithMfa(await shownBy(secret), code, { noRedirect: true }));
   const again = w.client();
-  await assert.rejects(async () => ok(await again.signInWithMfa(shownBy(secret), code, { noRedirect: true })));
+  await assert.rejects(async () => ok(await again.signInWithMfa(await shownBy(secret), code, { noRedirect: true })));
   assert.equal(await again.getUser(), null);
 });

@@ -1,9 +1,15 @@
 // An authenticator app.
 
 import { createHmac } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 
-/** The current code of an authenticator app (RFC 6238: SHA-1, 30 seconds, six digits). */
-export function shownBy(secret) {
+/**
+ * The code that an authenticator app shows (RFC 6238: SHA-1, 30 seconds, six digits). If the
+ * current code expires within ten seconds, waits for the next one.
+ */
+export async function shownBy(secret) {
+  const left = 30_000 - (Date.now() % 30_000);
+  if (left < 10_000) await sleep(left + 100);
   const step = Buffer.alloc(8);
   step.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)));
   const mac = createHmac("sha1", secret).update(step).digest();

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 
 // A deployment checks once a minute for emails that have become due.
-const PATIENCE_MILLIS = process.env.DEPLOYMENT ? 90_000 : 10_000;
+const PATIENCE_MILLIS = process.env.DEPLOYMENT ? 180_000 : 60_000;
 
 export class Inbox {
   #url;

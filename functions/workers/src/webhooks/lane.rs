@@ -95,9 +95,17 @@ async fn pass(app: &App, mut claimed: Claimed, endpoint: &Endpoint, is_crowded: 
     let Due { places, next } = due(app, &lane).await?;
     let search = began.elapsed();
     let is_idle = places.is_empty();
-    let pending = app.store.pending_webhooks(&lane, places).await?;
     let goes_on = || began.elapsed() < if is_crowded.load(Ordering::Relaxed) { SHARE } else { PASS };
-    let off = deliver(app, &mut claimed, endpoint, pending.into_iter().take_while(|_| goes_on())).await?;
+    let mut off = None;
+    // Deliveries are read when they can be attempted: a worker has many endpoints at work, and a
+    // delivery may have 64 KB.
+    for places in places.chunks(CONCURRENCY) {
+        if off.is_some() || !goes_on() {
+            break;
+        }
+        let pending = app.store.pending_webhooks(&lane, places.to_vec()).await?;
+        off = deliver(app, &mut claimed, endpoint, pending.into_iter().take_while(|_| goes_on())).await?;
+    }
     if let Some(reason) = off {
         switch_off(app, &lane, reason).await?;
     }

@@ -82,7 +82,7 @@ async fn entries_left_by_a_killed_gateway_are_linked_at_the_next_start() {
     assert!(verify().contains("1 entry, 0 links: in order, 1 not yet linked\n"), "{}", verify());
 
     let _gateway = Gateway::start(&data);
-    for _ in 0..100 {
+    for _ in 0..1_200 {
         if verify().contains("1 entry, 1 link: in order\n") {
             return;
         }

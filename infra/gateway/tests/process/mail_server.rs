@@ -71,7 +71,7 @@ async fn emails_go_through_the_mail_server_of_their_project() {
     assert!(message.contains("To: ada@example.com") && message.contains("From: Notes <notes@example.com>"), "{message}");
     let inbox = async |address: &str| gateway.get(&format!("/inbox/api/messages?to={address}")).await.text().await.unwrap();
     // The two emails are sent concurrently, so the other one may arrive later.
-    for _ in 0..100 {
+    for _ in 0..1_200 {
         if inbox("charles@example.com").await.contains("\"subject\"") {
             break;
         }

@@ -7,14 +7,16 @@ use std::time::Duration;
 
 use crate::support::{Gateway, gateway};
 
-/// Everything that the server sends until it closes the connection or is silent for a second.
+/// Everything that the server sends until it closes the connection or, after its first bytes, is
+/// silent for a second.
 fn answers(port: u16, request: &str) -> String {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     stream.write_all(request.as_bytes()).unwrap();
     let (mut received, mut buffer) = (Vec::new(), [0; 4096]);
     while let Ok(count @ 1..) = stream.read(&mut buffer) {
         received.extend_from_slice(&buffer[..count]);
+        stream.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
     }
     String::from_utf8_lossy(&received).into_owned()
 }

@@ -8,7 +8,6 @@ use axum::Router;
 use axum::handler::Handler;
 use axum::response::IntoResponse as _;
 use axum::routing::{MethodRouter, on};
-use errors::KnownError;
 use flows::App;
 use http::header::SET_COOKIE;
 use http::uri::PathAndQuery;
@@ -20,12 +19,12 @@ use lambda_http::{Error, RequestExt as _};
 use tower::ServiceExt as _;
 use wire::environment;
 
-use crate::content::error::Problem;
 use crate::http::client::{PeerAddress, went_past_distribution};
 use crate::http::log::{self, Asked};
+use crate::http::one_operation::{OF_CONTENT, OF_PRODUCT, of_operation};
 use crate::http::request_id::RequestId;
 use crate::http::route::{Interface, Route};
-use crate::http::router::{behind_content, behind_product, of_agents, of_content, of_product};
+use crate::http::router::{of_agents, of_content, of_product};
 use crate::http::version::resolved;
 
 /// The value of `Strict-Transport-Security`: for a year, browsers use only TLS for the host of the
@@ -44,10 +43,7 @@ where
     T: 'static,
 {
     assert_eq!(route.interface, Interface::Product, "{}", route.name);
-    // API Gateway matched the route to the decoded path, but the router matches the path as sent,
-    // which may match no route.
-    let unmatched = Router::new().fallback(async || KnownError::RouteNotFound(""));
-    let build = |app: &App| of_route(route, of_product(app, route, on(route.verb.filter(), handler))).merge(behind_product(app, unmatched));
+    let build = |app: &App| of_operation(app, route, of_product(app, route, on(route.verb.filter(), handler)), OF_PRODUCT);
     run_router(route.name, if route.uses_secret { App::from_env } else { App::without_secret }, build).await
 }
 
@@ -74,13 +70,8 @@ where
 type Layered = fn(&App, Route, MethodRouter<App>) -> MethodRouter<App>;
 
 async fn run_public(route: Route, methods: MethodRouter<App>, layered: Layered) -> Result<(), Error> {
-    let unmatched = Router::new().fallback(async || Problem::RouteNotFound);
-    let build = |app: &App| of_route(route, layered(app, route, methods)).merge(behind_content(app, unmatched));
+    let build = |app: &App| of_operation(app, route, layered(app, route, methods), OF_CONTENT);
     run_router(route.name, App::without_secret, build).await
-}
-
-fn of_route(route: Route, methods: MethodRouter<App>) -> Router<App> {
-    Router::new().route(route.path, methods)
 }
 
 /// Runs a router as the Lambda of this name, with the app of its environment ([`App::from_env`] or
@@ -220,6 +211,8 @@ fn as_received(mut request: lambda_http::Request) -> lambda_http::Request {
 
 #[cfg(test)]
 mod tests {
+    use errors::KnownError;
+
     use super::*;
     use crate::http::router::router;
 

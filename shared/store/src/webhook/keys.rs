@@ -15,7 +15,7 @@ pub(crate) fn endpoint_key(project: &ProjectId, id: WebhookEndpointId) -> Key {
 pub(super) const LATE_SHARDS: u8 = 8;
 
 /// The partitions of an endpoint's late deliveries.
-pub(crate) fn late_partitions(project: &ProjectId, id: WebhookEndpointId) -> impl Iterator<Item = String> + use<> {
+pub(crate) fn late_partitions(project: &ProjectId, id: WebhookEndpointId) -> impl Iterator<Item = String> + Clone + use<> {
     let partition = partition(project, id);
     (0..LATE_SHARDS).map(move |shard| format!("{partition}#LATE#{shard}"))
 }

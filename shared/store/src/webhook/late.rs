@@ -13,7 +13,7 @@
 //!   there are some.
 //! - Late deliveries are moved in the order of their positions. The partitions are not read at one
 //!   instant: one may be read before an item is stored there, and another one after a later item
-//!   is. So they are read twice, and what was not there at first ends the move: whatever came before
+//!   is. So their keys are read twice, and what was not there at first ends the move: whatever came before
 //!   the items of the first reading is in the second one. The endpoint's item is marked anew after
 //!   deliveries were set aside, so it stays marked if that happens while it is cleared.
 //!
@@ -23,7 +23,7 @@
 //! on the change's position in the table's stream. If the table refuses it there, the next one
 //! takes it.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use aws_sdk_dynamodb::primitives::Blob;
@@ -32,6 +32,7 @@ use futures_util::future::try_join_all;
 use jiff::Timestamp;
 use model::webhook::Lane;
 use model::webhook::delivery::Delivery;
+use tokio::time::Instant;
 
 use crate::client::Store;
 use crate::error::Error;
@@ -46,8 +47,9 @@ use crate::write::Write;
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The maximum total size, in bytes, of the bodies in one item; DynamoDB permits 400 KB.
 const MAX_BYTES: usize = 256 << 10;
-/// The number of items that are read from each partition in one go.
-const READ: i32 = 4;
+/// The number of items whose keys are read from each partition in one go. A reading costs one unit
+/// for each 4 KB of them.
+const READ: i32 = 2;
 /// The number of partitions that are tried for an item.
 const TRIES: usize = 2;
 /// How long moving them may wait for the table.
@@ -65,8 +67,7 @@ fn pack(lane: &Lane, part: Vec<NewDelivery>) -> Result<Vec<Write>, Error> {
     let packed: Vec<Packed> = part.into_iter().map(|new| (new.delivery, new.position, new.object)).collect();
     let plain = serde_json::to_vec(&packed).map_err(|error| Error::Refused(error.to_string()))?;
     let packed = AttributeValue::B(Blob::new(lz4_flex::compress_prepend_size(&plain)));
-    let partitions: Vec<String> = late_partitions(&lane.0, lane.1).collect();
-    let partitions = partitions.into_iter().cycle().skip(shard % usize::from(LATE_SHARDS)).take(TRIES);
+    let partitions = late_partitions(&lane.0, lane.1).cycle().skip(shard % usize::from(LATE_SHARDS)).take(TRIES);
     partitions.map(|pk| Ok(Write::put(Key::new(pk, sk.clone()), &())?.attribute("packed", packed.clone()).expires(expires_at))).collect()
 }
 
@@ -75,10 +76,6 @@ fn unpack(lane: &Lane, item: &Item) -> Option<Vec<NewDelivery>> {
     let packed: Vec<Packed> = serde_json::from_slice(&lz4_flex::decompress_size_prepended(packed.as_ref()).ok()?).ok()?;
     let new = |(delivery, position, object)| NewDelivery { lane: lane.clone(), delivery, position, object };
     Some(packed.into_iter().map(new).collect())
-}
-
-fn sort_key(item: &Item) -> &str {
-    item.get("sk").and_then(|sk| sk.as_s().ok()).map_or("", String::as_str)
 }
 
 /// Deliveries by their endpoints, in their order.
@@ -163,40 +160,45 @@ impl Store {
         result
     }
 
-    /// The first items of an endpoint's late deliveries in their order, and whether there may be
-    /// others.
-    async fn first_late(&self, (project, endpoint): &Lane) -> Result<(Vec<Item>, bool), Error> {
-        let query = self.query().key_condition_expression("pk = :pk").consistent_read(true).limit(READ);
+    /// The keys of the first items of an endpoint's late deliveries, in their order, and whether
+    /// there may be others.
+    async fn first_late(&self, (project, endpoint): &Lane) -> Result<(Vec<Key>, bool), Error> {
+        let query = self.query().key_condition_expression("pk = :pk").projection_expression("pk, sk").consistent_read(true).limit(READ);
         let pages = late_partitions(project, *endpoint)
             .map(|partition| self.query_page(query.clone().expression_attribute_values(":pk", string(partition))));
         let pages = try_join_all(pages).await?;
         // Behind the last item of a page, others may follow that have not been read.
-        let ends = pages.iter().filter(|(_, next)| next.is_some()).map(|(items, _)| items.last().map_or("", sort_key));
-        let end = ends.min().map(str::to_owned);
-        let mut items: Vec<Item> = pages.into_iter().flat_map(|(items, _)| items).collect();
-        items.sort_by(|one, other| sort_key(one).cmp(sort_key(other)));
-        items.retain(|item| end.as_deref().is_none_or(|end| sort_key(item) <= end));
-        Ok((items, end.is_some()))
+        let end = pages.iter().filter_map(|(_, next)| Key::of(next.as_ref()?)).map(|key| key.sk).min();
+        let keys = pages.iter().flat_map(|(items, _)| items).filter_map(Key::of);
+        let mut keys: Vec<Key> = keys.filter(|key| end.as_ref().is_none_or(|end| key.sk <= *end)).collect();
+        keys.sort_by(|one, other| one.sk.cmp(&other.sk));
+        Ok((keys, end.is_some()))
     }
 
     /// Moves the first late deliveries of an endpoint, whose item was read with this mark, into its
-    /// queue, for at most four seconds. Only for the worker that has claimed the endpoint.
+    /// queue, for at most four seconds; after two, no further ones. Only for the worker that has claimed the endpoint.
     pub async fn readmit_webhooks(&self, lane: &Lane, late: String, now: Timestamp) -> Result<(), Error> {
         within(MOVING, self.readmit(lane, late, now)).await
     }
 
     async fn readmit(&self, lane: &Lane, late: String, now: Timestamp) -> Result<(), Error> {
         let (project, endpoint) = lane;
+        let began = Instant::now();
         let (seen, _) = self.first_late(lane).await?;
-        let seen: HashSet<Key> = seen.iter().filter_map(Key::of).collect();
-        let (items, has_more) = self.first_late(lane).await?;
-        for item in items {
-            let Some(key) = Key::of(&item) else { continue };
-            if !seen.contains(&key) {
+        let (keys, has_more) = self.first_late(lane).await?;
+        for key in keys {
+            // The endpoint stays marked, so the others follow after a pass over its queue.
+            if !seen.contains(&key) || began.elapsed() >= MOVING / 2 {
                 return Ok(());
             }
+            // Without its item, a key belongs to deliveries that were moved or have expired.
+            let Some(item) = self.get_now(&key).await? else { continue };
             match unpack(lane, &item) {
-                Some(new) => self.record_new(new, now).await?,
+                Some(mut new) => {
+                    // DynamoDB deletes expired items up to days later, and in no order.
+                    new.retain(|new| new.delivery.expires_at() > now);
+                    self.record_new(new, now).await?;
+                }
                 None => tracing::error!(%project, %endpoint, "late deliveries are lost, because their item cannot be parsed"),
             }
             let Some(mark) = item.get("mark") else { continue };

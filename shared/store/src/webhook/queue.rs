@@ -240,8 +240,8 @@ impl Store {
         Ok(keys.iter().map(|key| items.take(key).map(|item| health(&item)).unwrap_or_default()).collect())
     }
 
-    /// Deletes what is left of a deleted endpoint, at most about two thousand items; `true` if
-    /// nothing is left.
+    /// Deletes what is left of a deleted endpoint, at most a thousand items of each of its
+    /// partitions; `true` if nothing is left.
     pub async fn purge_webhook(&self, (project, endpoint): &Lane) -> Result<bool, Error> {
         let state = state_key(project, *endpoint);
         for partition in late_partitions(project, *endpoint).chain([partition(project, *endpoint)]) {

@@ -1,6 +1,5 @@
 // The world of these tests: a gateway, its emails, the app, and a browser.
 
-import { createHmac } from "node:crypto";
 import { after, before } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -83,18 +82,4 @@ async function found(look, what) {
     if (it) return it;
   }
   throw new Error(`no email to ${what}`);
-}
-
-/**
- * The code that an authenticator app shows (RFC 6238: SHA-1, 30 seconds, six digits). If the
- * current code expires within five seconds, waits for the next one.
- */
-export async function shownBy(secret) {
-  const left = 30_000 - (Date.now() % 30_000);
-  if (left < 5_000) await sleep(left + 100);
-  const step = Buffer.alloc(8);
-  step.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)));
-  const mac = createHmac("sha1", secret).update(step).digest();
-  const offset = mac.at(-1) & 15;
-  return String((mac.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, "0");
 }

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { PASSWORD, shownBy, world } from "../support/world.js";
+import { shownBy } from "../../support/authenticator.js";
+import { PASSWORD, world } from "../support/world.js";
 
 const w = world();
 

@@ -1,0 +1,114 @@
+//! The router of a Lambda that has one operation.
+//!
+//! API Gateway matches routes to the decoded path, but the router matches the path as sent, which
+//! may match no route. If GET is the only method of a path, API Gateway sends the function requests
+//! with every method.
+
+use axum::Router;
+use axum::extract::Request;
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::MethodRouter;
+use errors::KnownError;
+use flows::App;
+use http::{HeaderValue, Method, header};
+use tower::ServiceExt as _;
+
+use crate::content::error::Problem;
+use crate::http::route::Route;
+use crate::http::router::{behind_content, behind_product};
+use crate::http::verb::Verb;
+use crate::product::preflight;
+
+/// How an interface answers requests that its operation does not take.
+#[derive(Clone, Copy)]
+pub(super) struct Others {
+    no_route: fn() -> Response,
+    wrong_method: fn() -> Response,
+    behind: fn(&App, Router<App>) -> Router<App>,
+}
+
+pub(super) const OF_PRODUCT: Others = Others {
+    no_route: || KnownError::RouteNotFound("").into_response(),
+    wrong_method: || KnownError::MethodNotAllowed.into_response(),
+    behind: behind_product,
+};
+
+pub(super) const OF_CONTENT: Others = Others {
+    no_route: || Problem::RouteNotFound.into_response(),
+    wrong_method: || Problem::MethodNotAllowed.into_response(),
+    behind: behind_content,
+};
+
+/// The router of an operation with these methods, which are behind the layer of its interface.
+pub(super) fn of_operation(app: &App, route: Route, methods: MethodRouter<App>, others: Others) -> Router<App> {
+    let behind = |router: Router<App>| (others.behind)(app, router).with_state::<()>(app.clone());
+    let no_route = behind(Router::new().fallback(async move || (others.no_route)()));
+    let other_method = behind(Router::new().fallback(async move |request: Request| match *request.method() {
+        Method::OPTIONS => preflight(),
+        _ => with_allow((others.wrong_method)(), &[route.verb]),
+    }));
+    let other_method = move |request: Request| {
+        let other_method = other_method.clone();
+        async move { other_method.oneshot(request).await.into_response() }
+    };
+    Router::new().route(route.path, methods).fallback_service(no_route).method_not_allowed_fallback(other_method)
+}
+
+/// Adds `Allow` with the methods of a path (RFC 9110 §10.2.1). GET implies HEAD.
+pub fn with_allow(mut response: Response, verbs: &[Verb]) -> Response {
+    let mut names: Vec<&str> = verbs.iter().map(|verb| verb.name()).collect();
+    names.sort_unstable();
+    names.dedup();
+    if let Some(position) = names.iter().position(|name| *name == Verb::Get.name()) {
+        names.insert(position + 1, "HEAD");
+    }
+    if let Ok(value) = HeaderValue::from_str(&names.join(", ")) {
+        response.headers_mut().insert(header::ALLOW, value);
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+    use axum::routing::get;
+    use http_body_util::BodyExt as _;
+    use serde_json::Value;
+
+    use super::*;
+    use crate::http::log;
+    use crate::http::router::{of_content, of_product};
+
+    #[tokio::test]
+    async fn an_operation_answers_the_methods_and_paths_that_it_does_not_take() {
+        let app = log::tests::app(None);
+        let reached = || get(async || KnownError::UserNotFound.into_response());
+        let route = Route::get("users-me-read", "/api/v1/users/me");
+        let product = of_operation(&app, route, of_product(&app, route, reached()), OF_PRODUCT);
+        let content = of_operation(&app, route, of_content(&app, route, reached()), OF_CONTENT);
+        for (router, codes) in [(product, ["METHOD_NOT_ALLOWED", "ROUTE_NOT_FOUND"]), (content, ["method_not_allowed", "route_not_found"])]
+        {
+            let router: Router = router.with_state(app.clone());
+            let ask = async |method: &str, path: &str| {
+                let request = Request::builder().method(method).uri(path).body(Body::empty()).expect("a request");
+                let (parts, body) = router.clone().oneshot(request).await.expect("a response").into_parts();
+                (parts, body.collect().await.expect("a body").to_bytes())
+            };
+            let code = |body: &[u8]| {
+                let body: Value = serde_json::from_slice(body).expect("JSON");
+                let code = if body["code"].is_string() { &body["code"] } else { &body["error"]["code"] };
+                code.as_str().expect("a code").to_owned()
+            };
+            let (parts, body) = ask("OPTIONS", route.path).await;
+            assert_eq!((parts.status.as_u16(), parts.headers["access-control-allow-origin"].as_bytes()), (200, &b"*"[..]));
+            assert!(parts.headers.contains_key("access-control-allow-headers") && body.is_empty());
+            for method in ["POST", "DELETE", "PUT", "TRACE"] {
+                let (parts, body) = ask(method, route.path).await;
+                assert_eq!((parts.status.as_u16(), parts.headers[header::ALLOW].as_bytes()), (405, &b"GET, HEAD"[..]), "{method}");
+                assert_eq!(code(&body), codes[0]);
+            }
+            let (parts, body) = ask("GET", "/api/v1/users/ME").await;
+            assert_eq!((parts.status.as_u16(), code(&body).as_str()), (404, codes[1]));
+        }
+    }
+}
