@@ -150,6 +150,8 @@ impl TestApp {
     /// A snapshot of the table, for other services to start from; `seed` seeds their randomness.
     pub fn snapshot(&self, name: &str, seed: u64) -> Snapshot {
         let file = snapshots().join(format!("{name}-{}.sqlite", std::process::id()));
+        // A process with the same id may have left one.
+        std::fs::remove_file(&file).ok();
         self.engine.database().vacuum_into(file.to_str().unwrap()).unwrap();
         Snapshot { file, keys: copy(&self.keys), now: self.now.load(Ordering::SeqCst), seed }
     }

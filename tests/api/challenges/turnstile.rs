@@ -120,7 +120,7 @@ async fn if_always_required_an_unavailable_provider_admits_nobody() {
         let begin = std::time::Instant::now();
         let message = assert_failed(&app.client().post(SIGN_UP, account_of("ada@example.com", invisible(&token))).await);
         assert!(message.contains("try again"), "{fault:?}: {message}");
-        assert!(begin.elapsed().as_secs_f64() < 3.0, "{fault:?} delays a request for {:?}", begin.elapsed());
+        assert!(begin.elapsed().as_secs_f64() < 4.5, "{fault:?} delays a request for {:?}", begin.elapsed());
         assert_eq!(cloudflare.asked().len(), 1, "{fault:?}");
     }
     let unavailable = json!({ "bot_challenge_unavailable": "true" });

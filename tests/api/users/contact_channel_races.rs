@@ -98,9 +98,11 @@ async fn concurrent_primary_switches_leave_one_primary_channel() {
     let app = TestApp::start().await;
     let user = app.sign_up("ada@example.com").await;
     let caller = app.signed_in(&user);
-    let mut race = JoinSet::new();
+    let (mut race, mut added) = (JoinSet::new(), Vec::new());
     for number in 0..4 {
-        let channel = add(&caller, new("me", &format!("ada{number}@example.com"))).await;
+        added.push(add(&caller, new("me", &format!("ada{number}@example.com"))).await);
+    }
+    for channel in added {
         let caller = caller.clone();
         race.spawn(async move { caller.patch(&path_of(&channel), json!({ "is_primary": true })).await });
     }

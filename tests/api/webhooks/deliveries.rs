@@ -26,8 +26,11 @@ async fn a_batch_that_is_read_twice_makes_one_delivery() {
     // again.
     let batch = app.changes().await.unwrap();
     for after in [0, 1] {
-        app.recorder.break_writes(after, 20, Fault::AnswerLost);
+        app.recorder.break_writes(after, 40, Fault::AnswerLost);
+        // The waits between attempts take no time.
+        tokio::time::pause();
         assert!(workers::webhooks::record(&app.app, &batch.event).await.is_err(), "{after}");
+        tokio::time::resume();
     }
     app.recorder.clear();
     app.deliver_webhooks().await;
@@ -61,7 +64,7 @@ async fn an_endpoint_that_does_not_work_gets_one_request_at_a_time() {
     }
     app.deliver_webhooks().await;
     assert_eq!((receiver.received().len(), receiver.most_at_once()), (40, 1));
-    receiver.reply(Reply::LateStatus(Duration::from_millis(20), 204));
+    receiver.reply(Reply::LateStatus(Duration::from_millis(200), 204));
     app.advance(SignedDuration::from_secs(10));
     app.deliver_webhooks().await;
     assert_eq!((receiver.received().len(), receiver.most_at_once()), (80, 8), "it works again");
@@ -107,7 +110,10 @@ async fn an_endpoint_gives_its_place_up_while_another_one_waits() {
     let mut courier = Courier::with_places(1);
     courier.drain(&app.app, Timestamp::MAX).await.unwrap();
     let types = receiver.types();
-    assert_eq!((types.len(), types.iter().position(|it| it == "team.created")), (71, Some(32)), "after one pass");
+    assert_eq!(types.len(), 71);
+    // A pass has at most 32 deliveries, and fewer on a slow machine.
+    let position = types.iter().position(|it| it == "team.created").unwrap();
+    assert!((1..=32).contains(&position), "{position}");
 }
 
 #[tokio::test]
