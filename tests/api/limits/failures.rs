@@ -156,8 +156,8 @@ async fn right_among_ten_wrong(app: &TestApp) -> Answer {
 
 #[tokio::test]
 async fn a_right_password_is_rejected_if_the_limit_is_reached_meanwhile() {
-    // On a busy machine, hashing a wrong password may take longer than the right sign-in; then it is
-    // tried again.
+    // On a busy machine, hashing a wrong password may take longer than the right sign-in; then the
+    // test tries again.
     for tries in (0..5).rev() {
         let app = app().await;
         let right = right_among_ten_wrong(&app).await;
@@ -171,8 +171,8 @@ async fn a_right_password_is_rejected_if_the_limit_is_reached_meanwhile() {
 
 #[tokio::test]
 async fn an_outdated_hash_is_replaced_only_if_the_sign_in_succeeds() {
-    // On a busy machine, hashing a wrong password may take longer than the right sign-in; then it is
-    // tried again.
+    // On a busy machine, hashing a wrong password may take longer than the right sign-in; then the
+    // test tries again.
     let mut cases = vec![(200, 0), (429, 4)];
     while let Some((status, tries)) = cases.pop() {
         let app = app().await;

@@ -259,7 +259,7 @@ test("the reference is searched as you type, and leads to operations and error c
   it.check();
 });
 
-test("no page of the reference is long, and operations are found by search and by the sidebar", { timeout: 300_000 }, async (t) => {
+test("no page of the reference is long, and its search and sidebar find operations", { timeout: 300_000 }, async (t) => {
   const it = await open(t, "/docs/api", { viewport: { width: 1280, height: 800 } });
   const height = () => it.page.evaluate(() => document.documentElement.scrollHeight);
   const operations = await it.page.locator("tr[data-words]").evaluateAll((rows) => rows.map(({ id }) => id));

@@ -13,9 +13,9 @@
 //!   there are some.
 //! - Late deliveries are moved in the order of their positions. The partitions are not read at one
 //!   instant: one may be read before an item is stored there, and another one after a later item
-//!   is. So their keys are read twice, and what was not there at first ends the move: whatever came before
-//!   the items of the first reading is in the second one. The endpoint's item is marked anew after
-//!   deliveries were set aside, so it stays marked if that happens while it is cleared.
+//!   is. So their keys are read twice, and what was not there at first ends the move: whatever came
+//!   before the items of the first reading is in the second one. The endpoint's item is marked anew
+//!   after deliveries were set aside, so it stays marked if that happens while it is cleared.
 //!
 //! Up to 32 deliveries share an item, compressed: setting them aside costs one unit for each KB,
 //! and one for the endpoint's item, which is listed among due endpoints meanwhile. Which partition
@@ -176,7 +176,8 @@ impl Store {
     }
 
     /// Moves the first late deliveries of an endpoint, whose item was read with this mark, into its
-    /// queue, for at most four seconds; after two, no further ones. Only for the worker that has claimed the endpoint.
+    /// queue, for at most four seconds; after two, no further ones. Only for the worker that has
+    /// claimed the endpoint.
     pub async fn readmit_webhooks(&self, lane: &Lane, late: String, now: Timestamp) -> Result<(), Error> {
         within(MOVING, self.readmit(lane, late, now)).await
     }
