@@ -185,11 +185,13 @@ pub fn route_key(method: &str, route: &Route) -> String {
 
 /// The method in the key of an operation's first route. If GET is the only method of a path, the
 /// function gets the requests with all methods, and itself refuses all but GET and HEAD: HEAD would
-/// need a route of its own, and an API has at most 300 routes by default. This does not apply to a
-/// path that matches those of other operations, as their other methods belong to `$default`.
+/// need a route of its own, and an API has at most 300 routes by default. A path that overlaps that
+/// of another operation, such as `/{document}` and `/health`, keeps a route for each method: which
+/// of two overlapping routes wins must not depend on `ANY`.
 fn main_method(route: &Route, all: &[Operation]) -> &'static str {
     let others = all.iter().map(|operation| &operation.route).filter(|other| other.name != route.name);
-    let is_alone = route.verb == Verb::Get && !others.into_iter().any(|other| route.matches(other.path));
+    let overlaps = |other: &Route| route.matches(other.path) || other.matches(route.path);
+    let is_alone = route.verb == Verb::Get && !others.into_iter().any(overlaps);
     if is_alone { ANY } else { route.verb.name() }
 }
 

@@ -1,5 +1,7 @@
-//! Answers requests that match no operation: 404, 405 with `Allow`, every `OPTIONS`, the page about
-//! errors and, where the operator wants it, the console.
+//! Answers requests that match no operation: 404, 405 with `Allow`, `OPTIONS`, the page about errors
+//! and, where the operator wants it, the console. If a path has no other method than GET, API
+//! Gateway sends all its requests to the operation's function, which answers other methods in the
+//! same way ([`api::http::one_operation`]).
 //!
 //! API Gateway itself would answer a wrong method with 404, so the template directs API Gateway's
 //! route `$default` to this function. The gateway, which serves the API on one machine, uses the

@@ -2,7 +2,6 @@
 //! not the address has an account. Wrong values of `old_password` in a password change and wrong
 //! second factors are counted separately.
 
-
 use futures_util::future::join_all;
 use jiff::SignedDuration;
 use model::limit::Rule;

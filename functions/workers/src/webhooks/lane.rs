@@ -97,8 +97,8 @@ async fn pass(app: &App, mut claimed: Claimed, endpoint: &Endpoint, is_crowded: 
     let is_idle = places.is_empty();
     let goes_on = || began.elapsed() < if is_crowded.load(Ordering::Relaxed) { SHARE } else { PASS };
     let mut off = None;
-    // Deliveries are read when they can be attempted: a worker has many endpoints at work, and a
-    // delivery may have 64 KB.
+    // Few deliveries are read at a time, although the next ones wait for the slowest of these: a
+    // worker has many endpoints at work, and a delivery may have 64 KB.
     for places in places.chunks(CONCURRENCY) {
         if off.is_some() || !goes_on() {
             break;

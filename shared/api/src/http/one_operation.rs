@@ -42,8 +42,11 @@ pub(super) const OF_CONTENT: Others = Others {
 /// The router of an operation with these methods, which are behind the layer of its interface.
 pub(super) fn of_operation(app: &App, route: Route, methods: MethodRouter<App>, others: Others) -> Router<App> {
     let behind = |router: Router<App>| (others.behind)(app, router).with_state::<()>(app.clone());
-    let no_route = behind(Router::new().fallback(async move || (others.no_route)()));
-    let other_method = behind(Router::new().fallback(async move |request: Request| match *request.method() {
+    let no_route = behind(Router::new().fallback(async move |method: Method| match method {
+        Method::OPTIONS => preflight(),
+        _ => (others.no_route)(),
+    }));
+    let other_method = behind(Router::new().fallback(async move |method: Method| match method {
         Method::OPTIONS => preflight(),
         _ => with_allow((others.wrong_method)(), &[route.verb]),
     }));
@@ -99,9 +102,11 @@ mod tests {
                 let code = if body["code"].is_string() { &body["code"] } else { &body["error"]["code"] };
                 code.as_str().expect("a code").to_owned()
             };
-            let (parts, body) = ask("OPTIONS", route.path).await;
-            assert_eq!((parts.status.as_u16(), parts.headers["access-control-allow-origin"].as_bytes()), (200, &b"*"[..]));
-            assert!(parts.headers.contains_key("access-control-allow-headers") && body.is_empty());
+            for path in [route.path, "/api/v2/users/me"] {
+                let (parts, body) = ask("OPTIONS", path).await;
+                assert_eq!((parts.status.as_u16(), parts.headers["access-control-allow-origin"].as_bytes()), (200, &b"*"[..]), "{path}");
+                assert!(parts.headers.contains_key("access-control-allow-headers") && body.is_empty());
+            }
             for method in ["POST", "DELETE", "PUT", "TRACE"] {
                 let (parts, body) = ask(method, route.path).await;
                 assert_eq!((parts.status.as_u16(), parts.headers[header::ALLOW].as_bytes()), (405, &b"GET, HEAD"[..]), "{method}");

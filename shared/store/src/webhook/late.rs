@@ -13,9 +13,9 @@
 //!   there are some.
 //! - Late deliveries are moved in the order of their positions. The partitions are not read at one
 //!   instant: one may be read before an item is stored there, and another one after a later item
-//!   is. So their keys are read twice, and what was not there at first ends the move: whatever came
-//!   before the items of the first reading is in the second one. The endpoint's item is marked anew
-//!   after deliveries were set aside, so it stays marked if that happens while it is cleared.
+//!   is. So their keys are read twice, and only items that both readings found are moved: anything
+//!   stored before an item of the first reading is in the second one. The endpoint's item is marked
+//!   anew after deliveries were set aside, so it stays marked if that happens while it is cleared.
 //!
 //! Up to 32 deliveries share an item, compressed: setting them aside costs one unit for each KB,
 //! and one for the endpoint's item, which is listed among due endpoints meanwhile. Which partition
@@ -58,7 +58,7 @@ const MOVING: Duration = Duration::from_secs(4);
 /// A delivery in an item, with its position and the key of the item that changed.
 type Packed = (Delivery, String, String);
 
-/// An item with these deliveries, for each partition that may take it.
+/// Writes of one item with these deliveries: one for each partition to try, in order.
 fn pack(lane: &Lane, part: Vec<NewDelivery>) -> Result<Vec<Write>, Error> {
     let (Some(first), Some(last)) = (part.first(), part.last()) else { return Ok(Vec::new()) };
     let sk = format!("LATE#{}#{}", first.position, last.position);
@@ -176,45 +176,49 @@ impl Store {
     }
 
     /// Moves the first late deliveries of an endpoint, whose item was read with this mark, into its
-    /// queue, for at most four seconds; after two, no further ones. Only for the worker that has
-    /// claimed the endpoint.
+    /// queue. Takes at most four seconds, and begins no further item after two. Only for the worker
+    /// that has claimed the endpoint.
     pub async fn readmit_webhooks(&self, lane: &Lane, late: String, now: Timestamp) -> Result<(), Error> {
         within(MOVING, self.readmit(lane, late, now)).await
     }
 
     async fn readmit(&self, lane: &Lane, late: String, now: Timestamp) -> Result<(), Error> {
         let (project, endpoint) = lane;
-        let began = Instant::now();
-        let (seen, _) = self.first_late(lane).await?;
-        let (keys, has_more) = self.first_late(lane).await?;
-        for key in keys {
-            // The endpoint stays marked, so the others follow after a pass over its queue.
-            if !seen.contains(&key) || began.elapsed() >= MOVING / 2 {
-                return Ok(());
-            }
-            // Without its item, a key belongs to deliveries that were moved or have expired.
-            let Some(item) = self.get_now(&key).await? else { continue };
-            match unpack(lane, &item) {
-                Some(mut new) => {
-                    // DynamoDB deletes expired items up to days later, and in no order.
-                    new.retain(|new| new.delivery.expires_at() > now);
-                    self.record_new(new, now).await?;
+        let (began, mut has_more) = (Instant::now(), true);
+        while has_more {
+            let (seen, _) = self.first_late(lane).await?;
+            let keys;
+            (keys, has_more) = self.first_late(lane).await?;
+            for key in keys {
+                // The endpoint stays marked, so the others follow after a pass over its queue.
+                if !seen.contains(&key) || began.elapsed() >= MOVING / 2 {
+                    return Ok(());
                 }
-                None => tracing::error!(%project, %endpoint, "late deliveries are lost, because their item cannot be parsed"),
+                self.readmit_item(lane, key, now).await?;
             }
-            let Some(mark) = item.get("mark") else { continue };
-            // Others may have been stored under the same key meanwhile, by a batch that was read
-            // again.
-            match self.write_unrecorded(Write::delete(key).on("mark = :mark").value(":mark", mark.clone())).await {
-                Ok(()) | Err(Error::Conflict(_)) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        if has_more {
-            return Ok(());
         }
         let clear = Write::update(endpoint_key(project, *endpoint), "REMOVE late, gsi2pk, gsi2sk").on("late = :late");
         match self.write_unrecorded(clear.value(":late", string(late))).await {
+            Ok(()) | Err(Error::Conflict(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Moves the deliveries of one item into the queue. An item that is gone was moved or has
+    /// expired.
+    async fn readmit_item(&self, lane: &Lane, key: Key, now: Timestamp) -> Result<(), Error> {
+        let Some(item) = self.get_now(&key).await? else { return Ok(()) };
+        match unpack(lane, &item) {
+            Some(mut new) => {
+                // DynamoDB deletes expired items up to days later, and in no order.
+                new.retain(|new| new.delivery.expires_at() > now);
+                self.record_new(new, now).await?;
+            }
+            None => tracing::error!(project = %lane.0, endpoint = %lane.1, "late deliveries are lost, because their item cannot be parsed"),
+        }
+        let Some(mark) = item.get("mark") else { return Ok(()) };
+        // Others may have been stored under the same key meanwhile, by a batch that was read again.
+        match self.write_unrecorded(Write::delete(key).on("mark = :mark").value(":mark", mark.clone())).await {
             Ok(()) | Err(Error::Conflict(_)) => Ok(()),
             Err(error) => Err(error),
         }
