@@ -21,8 +21,9 @@ from service import Service, end
 
 SECONDS = 12.0
 # The bounds on the other client's response times, in seconds: `MIDDLE` for the median, `LONGEST`,
-# which is shorter than an attack, for the 99th percentile. On an idle machine, all responses take less than 0.25 s. The bounds allow
-# for a busy machine, so the test only fails if the other client is locked out.
+# which is shorter than an attack, for the 99th percentile. On an idle machine, all responses take
+# less than 0.25 s. The bounds allow for a busy machine, so the test only fails if the other client
+# is locked out.
 MIDDLE = 2.0
 LONGEST = 9.0
 # A socket option of Linux; Python has no constant for it.

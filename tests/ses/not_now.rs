@@ -127,8 +127,8 @@ async fn once_ses_refuses_for_now_the_turn_ends() {
     let began = Instant::now();
     deliver(&app, &endpoint).await;
     // The turn ends after the chunk in which SES refuses, which has at most 50 emails. How many of
-    // them are claimed depends on timing. Each turn ends with a rest of a second; others may follow,
-    // of one email each.
+    // them are claimed depends on timing. Each turn ends with a rest of a second, and others of one
+    // email each may follow.
     let (most, refused) = (50 + began.elapsed().as_secs(), count(&app, "scheduled").await);
     assert!((1..=most).contains(&(refused as u64)), "{refused}");
     assert_eq!((count(&app, "queued").await, endpoint.requests().len()), (70 - refused, refused));

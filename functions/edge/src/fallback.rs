@@ -1,5 +1,5 @@
-//! Answers requests that match no operation: 404, 405 with `Allow`, `OPTIONS`, the page about errors
-//! and, where the operator wants it, the console. If a path has no other method than GET, API
+//! Answers requests that match no operation: 404, 405 with `Allow`, `OPTIONS`, the page about
+//! errors and, where the operator wants it, the console. If GET is the only method of a path, API
 //! Gateway sends all its requests to the operation's function, which answers other methods in the
 //! same way ([`api::http::one_operation`]).
 //!
