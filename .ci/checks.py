@@ -113,6 +113,7 @@ def checks(long):
         Check("console", "tests/console/run", after=["build", "node packages", "chromium"], cores=0.5, tries=2),
         Check("react", "tests/sdk/react/run", after=["build", "node packages", "chromium"], cores=0.5, tries=2),
         Check("openid provider", "tests/oidc/run", after=["build", "node packages", "chromium"], cores=0.5, tries=2),
+        Check("attacks", PROXIES, after=["build"]),
         Check("licences", DENY, after=["build"]),
         Check("template", "cfn-lint infra/*.yaml infra/stacks/*.yaml", after=["python tools"]),
         Check("packaging", "tests/packaging/run", after=["build", "node packages"], cores=0.5),
@@ -121,7 +122,6 @@ def checks(long):
         Check("webhooks", "tests/webhooks/run", after=["build", "node packages"], cores=0.5),
         Check("passkeys", "tests/passkeys/run", after=["build"]),
         Check("mail server", "tests/smtp/run", after=["build"], cores=0.5),
-        Check("attacks", PROXIES, after=["build"]),
     ]
 
 
