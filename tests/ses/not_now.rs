@@ -127,8 +127,8 @@ async fn once_ses_refuses_for_now_the_turn_ends() {
     let began = Instant::now();
     deliver(&app, &endpoint).await;
     // The turn ends after the chunk in which SES refuses, which has at most 50 emails. How many of
-    // them are claimed depends on timing. Each turn ends with a rest of a second, and others of one
-    // email each may follow.
+    // them are claimed depends on timing. Each turn ends with a rest of a second, and further
+    // turns, of one email each, may follow.
     let (most, refused) = (50 + began.elapsed().as_secs(), count(&app, "scheduled").await);
     assert!((1..=most).contains(&(refused as u64)), "{refused}");
     assert_eq!((count(&app, "queued").await, endpoint.requests().len()), (70 - refused, refused));
@@ -148,7 +148,7 @@ async fn while_ses_refuses_a_turn_tries_one_email_and_moves_no_other() {
         app.deliver_by(&ses).await;
         let writes = app.recorder.writes();
         let before = std::mem::replace(&mut refused, count(&app, "scheduled").await);
-        // A turn takes a second or more; if it ends late, another one follows at once.
+        // Each turn takes at least a second. If one ends late, another follows at once.
         let turns = refused - before;
         assert!((1..=began.elapsed().as_secs()).contains(&(turns as u64)), "{turns}");
         assert!(writes.len() <= 4 * turns, "a claim, an outcome, and the project's quota: {writes:?}");

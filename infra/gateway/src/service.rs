@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use api::http::Operations;
 use api::http::client::PeerAddress;
 use api::http::version::resolved;
+use api::http::{Operations, with_fallbacks};
 use api::product::header_family::names;
 use axum::Router;
 use axum::extract::{ConnectInfo, Request};
@@ -73,15 +73,7 @@ impl Service {
         let mut operations = Operations::new(app.clone());
         edge_functions::all_operations(&mut operations);
         let fallback: Router = edge_functions::fallback::router(&app).with_state(app.clone());
-        let operations =
-            operations.into_router().fallback_service(fallback.clone()).method_not_allowed_fallback(move |request: Request| {
-                let fallback = fallback.clone();
-                async move {
-                    use axum::response::IntoResponse as _;
-                    use tower::ServiceExt as _;
-                    fallback.oneshot(request).await.into_response()
-                }
-            });
+        let operations = with_fallbacks(operations.into_router(), fallback.clone(), fallback);
         let operations: Router = operations.with_state(app.clone());
         let router = pages::with_pages(operations, inbox.clone(), private_pages.map_or(otherwise, Extent::Private), &app);
         // `as_received` wraps the whole router, because it must normalize the path before routes

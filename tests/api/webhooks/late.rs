@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use dynoxide::Database;
-use gateway::engine::TABLE;
+use gateway::engine::{Batch, TABLE};
 use serde_json::{Value, json};
 use support::receiver::{Received, Receiver};
 use support::{Recorder, TestApp, refused};
@@ -101,19 +101,26 @@ async fn events_are_set_aside_behind_late_ones_so_that_none_overtakes() {
     assert_eq!(names(&receiver), ["Ada", "Ada 2", "Ada 3"]);
 }
 
-#[tokio::test]
-async fn a_batch_that_is_read_again_delivers_its_late_events_once() {
+/// A service whose only event, the creation of Ada, is late, the receiver of its endpoint, and the
+/// batch with the event. Reading that again has set the event aside in the same partition.
+async fn with_late_event() -> (TestApp, Receiver, Batch) {
     let (app, receiver) = (TestApp::start().await, Receiver::start().await);
     let created = endpoint_at(&app, &receiver, &["user.created"]).await;
     app.record_webhooks().await;
     create_user(&app, "Ada").await;
     let batch = app.changes().await.unwrap();
-    let again = batch.event.clone();
     record_refused(&app, &created).await;
-    workers::webhooks::record(&app.app, &again).await.unwrap();
-    assert_eq!(keys(&app, "LATE#").len(), 1);
+    let late = keys(&app, "LATE#");
+    workers::webhooks::record(&app.app, &batch.event).await.unwrap();
+    assert_eq!((late.len(), keys(&app, "LATE#")), (1, late));
+    (app, receiver, batch)
+}
+
+#[tokio::test]
+async fn a_batch_that_is_read_again_delivers_its_late_events_once() {
+    let (app, receiver, batch) = with_late_event().await;
     app.deliver_webhooks().await;
-    workers::webhooks::record(&app.app, &again).await.unwrap();
+    workers::webhooks::record(&app.app, &batch.event).await.unwrap();
     app.deliver_webhooks().await;
     assert_eq!(receiver.received().iter().map(Received::event_type).collect::<Vec<_>>(), ["user.created"]);
 }
@@ -139,18 +146,9 @@ fn shard(partition: &str) -> usize {
 
 #[tokio::test]
 async fn late_events_that_one_partition_refuses_are_taken_by_the_next() {
-    let (app, receiver) = (TestApp::start().await, Receiver::start().await);
-    let created = endpoint_at(&app, &receiver, &["user.created"]).await;
-    app.record_webhooks().await;
-    create_user(&app, "Ada").await;
-    let batch = app.changes().await.unwrap();
-    let again = batch.event.clone();
-    record_refused(&app, &created).await;
+    let (app, receiver, batch) = with_late_event().await;
     let [(first, _)] = keys(&app, "LATE#").try_into().unwrap();
-    // The same event goes to the same partition, unless that refuses it.
-    workers::webhooks::record(&app.app, &again).await.unwrap();
-    assert_eq!(keys(&app, "LATE#").len(), 1);
-    while_refused(&app, &first, workers::webhooks::record(&app.app, &again)).await.unwrap();
+    while_refused(&app, &first, workers::webhooks::record(&app.app, &batch.event)).await.unwrap();
     let mut shards: Vec<usize> = keys(&app, "LATE#").iter().map(|(partition, _)| shard(partition)).collect();
     shards.retain(|other| *other != shard(&first));
     assert_eq!(shards, [(shard(&first) + 1) % 8]);

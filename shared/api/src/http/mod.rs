@@ -21,7 +21,7 @@ pub use crate::http::json::{Created, Json};
 pub use crate::http::json_lines::JsonLines;
 pub use crate::http::lambda::{run, run_content, run_for_agents, run_router};
 pub use crate::http::needs::{Named, TableAction, Trail};
-pub use crate::http::one_operation::with_allow;
+pub use crate::http::one_operation::{with_allow, with_fallbacks};
 pub use crate::http::request_id::RequestId;
 pub use crate::http::route::{HASHING_MEMORY, Interface, MEMORY, Route};
 pub use crate::http::router::{Operations, Register, fallback_router, layered, router};

@@ -41,20 +41,22 @@ pub(super) const OF_CONTENT: Others = Others {
 
 /// The router of an operation with these methods, which are behind the layer of its interface.
 pub(super) fn of_operation(app: &App, route: Route, methods: MethodRouter<App>, others: Others) -> Router<App> {
-    let behind = |router: Router<App>| (others.behind)(app, router).with_state::<()>(app.clone());
-    let no_route = behind(Router::new().fallback(async move |method: Method| match method {
-        Method::OPTIONS => preflight(),
-        _ => (others.no_route)(),
-    }));
-    let other_method = behind(Router::new().fallback(async move |method: Method| match method {
+    let behind = |fallback: Router<App>| (others.behind)(app, fallback).with_state::<()>(app.clone());
+    let no_route = async move |method: Method| if method == Method::OPTIONS { preflight() } else { (others.no_route)() };
+    let wrong_method = async move |method: Method| match method {
         Method::OPTIONS => preflight(),
         _ => with_allow((others.wrong_method)(), &[route.verb]),
-    }));
-    let other_method = move |request: Request| {
-        let other_method = other_method.clone();
-        async move { other_method.oneshot(request).await.into_response() }
     };
-    Router::new().route(route.path, methods).fallback_service(no_route).method_not_allowed_fallback(other_method)
+    let [no_route, wrong_method] = [behind(Router::new().fallback(no_route)), behind(Router::new().fallback(wrong_method))];
+    with_fallbacks(Router::new().route(route.path, methods), no_route, wrong_method)
+}
+
+/// A router with these answers to requests whose path, or whose method, none of its routes has.
+pub fn with_fallbacks(router: Router<App>, no_route: Router, wrong_method: Router) -> Router<App> {
+    router.fallback_service(no_route).method_not_allowed_fallback(move |request: Request| {
+        let wrong_method = wrong_method.clone();
+        async move { wrong_method.oneshot(request).await.into_response() }
+    })
 }
 
 /// Adds `Allow` with the methods of a path (RFC 9110 §10.2.1). GET implies HEAD.
