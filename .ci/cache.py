@@ -15,8 +15,8 @@ SOURCES = "sources.json"
 # The maximum size of the cache of compiled crates, in bytes. Those of old versions accumulate; a
 # cache that exceeds the maximum is deleted, and the next run compiles everything.
 MOST = 24 << 30
-# A crate that contains one of these has the path of its clone in its binary, and the next clone is in
-# another folder. So such a crate is always compiled anew.
+# A crate that contains one of these has the path of its clone in its binary, and the next clone is
+# in another folder. So such a crate is always compiled anew.
 PATHS_OF_A_CLONE = ("CARGO_MANIFEST_DIR", "CARGO_BIN_EXE", "CARGO_TARGET_TMPDIR", "OUT_DIR")
 _metadata = None
 
@@ -64,8 +64,8 @@ def crate(file):
 
 def copy(source, to):
     """Copies compiled crates from one folder into another, which has none yet: dependencies of all
-    profiles, and the workspace's crates of the profile for development. Those of a release contain the
-    paths of their linker script. Returns the number of crates."""
+    profiles, and the workspace's crates of the profile for development. Those of a release contain
+    the paths of their linker script. Returns the number of crates."""
     (ours, bound), count = own(), 0
     for profile in profiles(source):
         left_out = bound if profile == pathlib.Path("debug") else ours
@@ -75,8 +75,8 @@ def copy(source, to):
                 name = crate(file)
                 if name in left_out:
                     continue
-                # Cargo writes over the small files of a crate that it compiles anew, and replaces the
-                # large ones. So only the large ones, and dependencies, may be shared.
+                # Cargo writes over the small files of a crate that it compiles anew, and replaces
+                # the large ones. So only the large ones, and dependencies, may be shared.
                 shared = link if name not in ours or (kind == "deps" and file.suffix != ".d") else shutil.copy2
                 aim = to / profile / kind / file.name
                 aim.parent.mkdir(parents=True, exist_ok=True)
@@ -103,12 +103,12 @@ def sources():
 
 
 def restore():
-    """Copies the cached crates into the target folder, unless it has crates already. The crates of two
-    builds are never mixed: two compilations of a crate can have the same file name, and crates that
-    depend on one of them cannot be used with the other.
+    """Copies the cached crates into the target folder, unless it has crates already. The crates of
+    two builds are never mixed: two compilations of a crate can have the same file name, and crates
+    that depend on one of them cannot be used with the other.
 
-    Cargo compiles a crate anew if one of its files is younger than the compiled crate. The files of a
-    new clone are younger, so those that did not change get the time that they had then."""
+    Cargo compiles a crate anew if one of its files is younger than the compiled crate. The files of
+    a new clone are younger, so those that did not change get the time that they had then."""
     if profiles(target()):
         print(f"== {target()} has crates, so none are taken from {FOLDER}", flush=True)
         return
@@ -126,8 +126,8 @@ def restore():
 
 def keep(compiled):
     """Replaces the cache with the crates of the target folder, which were made from the files
-    `compiled`. If the run is killed during this, the old cache remains or there is none, but there is
-    no incomplete one."""
+    `compiled`. If the run is killed during this, the old cache remains or there is none, but there
+    is no incomplete one."""
     if compiled != sources():
         print("== nothing is cached for the next run: files were changed during this one", flush=True)
         return

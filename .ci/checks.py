@@ -1,11 +1,11 @@
-"""The checks of `.ci/run`: their commands, their requirements, how many cores they occupy, and their
-budgets.
+"""The checks of `.ci/run`: their commands, their requirements, how many cores they occupy, and
+their budgets.
 
-A check starts as soon as its requirements are met and its cores are free, so checks that wait (for a
-network, a browser, a provider) run beside those that compute. If a check fails, and fails again if
-it is retried, the others are ended. A table at the end shows what each check used of its budget, and
-whether it was retried; the output of a failed check follows it. The table is kept, and the next run
-begins with it.
+A check starts as soon as its requirements are met and its cores are free, so checks that wait (for
+a network, a browser, a provider) run beside those that compute. If a check fails, and fails again
+if it is retried, the others are ended. A table at the end shows what each check used of its budget,
+and whether it was retried; the output of a failed check follows it. The table is kept, and the next
+run begins with it.
 """
 
 import argparse
@@ -23,8 +23,8 @@ import cache
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CORES = max(2, os.cpu_count() or 2)
-# A build occupies all cores but half of one. Together with the half that checks may occupy beyond the
-# machine's cores, two checks that mostly wait run beside it.
+# A build occupies all cores but half of one. Together with the half that checks may occupy beyond
+# the machine's cores, two checks that mostly wait run beside it.
 BUILD = CORES - 0.5
 MAX_OCCUPIED = CORES + 0.5
 # What a check may use beyond its budget before it is a finding: machines differ.
@@ -78,7 +78,7 @@ DENY = f"""
 """
 
 # Rustdoc reports links in doc comments to items that do not exist, which clippy does not.
-# The programs of the Lambdas are rendered and have no logic; they are compiled by the check `lambdas`.
+# The programs of the Lambdas are rendered and have no logic; the check `lambdas` compiles them.
 LINTS = """
 cargo clippy --workspace --lib --tests --benches --bin gateway --bin infra --bin coldstart --quiet -- -D warnings
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
@@ -87,8 +87,8 @@ RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 
 class Check:
     def __init__(self, name, script, after=(), cores=1, builds=False, tries=1, budget=None):
-        """`budget` is the time of all cores, and the time from the beginning to the end, in seconds,
-        with what earlier runs cached."""
+        """`budget` is the time of all cores, and the time from the beginning to the end, in
+        seconds, with what earlier runs cached."""
         self.name, self.script, self.after, self.cores, self.builds, self.tries = name, script, after, cores, builds, tries
         self.budget, self.retried = budget, 0
         self.process = self.started = self.ended = self.cpu = self.status = None
@@ -171,15 +171,15 @@ def main():
         print(f"== the last run:\n{TABLE.read_text()}", flush=True)
     cache.restore()
     compiled = cache.sources()
-    passed = Run(plan).run()
+    passed = Run(plan, is_complete=not arguments.names).run()
     if passed:
         cache.keep(compiled)
     sys.exit(0 if passed else 1)
 
 
 class Run:
-    def __init__(self, plan):
-        self.plan = plan
+    def __init__(self, plan, is_complete):
+        self.plan, self.is_complete = plan, is_complete
         self.start = time.monotonic()
         self.ended = threading.Condition()
         self.stopping = False
@@ -279,7 +279,7 @@ class Run:
         print(f"\n{text}", flush=True)
         if over := [check.name for check in began if check.is_over()]:
             print(f"== found: over the budget by more than a quarter: {', '.join(over)}. Mend the check, or raise its budget in .ci/checks.py and say why.", flush=True)
-        if len(self.plan) > len(began) or len(began) > 20:
+        if self.is_complete:
             TABLE.parent.mkdir(parents=True, exist_ok=True)
             TABLE.write_text(text + "\n")
 
