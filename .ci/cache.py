@@ -44,22 +44,14 @@ def profiles(root):
 
 
 def own():
-    """The crates and programs of the workspace, as Cargo names their files, and those of them that
-    contain the path of the clone."""
+    """The packages of the workspace, and those of them that contain the path of the clone."""
     every, bound = set(), set()
     for package in metadata()["packages"]:
-        names = {name.replace("-", "_") for name in (package["name"], *(it["name"] for it in package["targets"]))}
-        every |= names
+        every.add(package["name"])
         sources = pathlib.Path(package["manifest_path"]).parent.rglob("*.rs")
-        if any(word in file.read_text() for file in sources if "target" not in file.parts for word in PATHS_OF_A_CLONE):
-            bound |= names
+        if any(word in file.read_text() for file in sources for word in PATHS_OF_A_CLONE):
+            bound.add(package["name"])
     return every, bound
-
-
-def crate(file):
-    """The crate that a file or folder of `.fingerprint`, `build` or `deps` belongs to."""
-    name = file.name.split(".")[0].rpartition("-")[0].replace("-", "_")
-    return name.removeprefix("lib") if file.suffix in (".rlib", ".rmeta", ".so") else name
 
 
 def copy(source, to):
@@ -69,15 +61,22 @@ def copy(source, to):
     (ours, bound), count = own(), 0
     for profile in profiles(source):
         left_out = bound if profile == pathlib.Path("debug") else ours
+        # `.fingerprint` and `build` have a folder for each unit that was compiled: the package's
+        # name and a hash. The names of files in `deps` end in the hash, but begin with the name of
+        # a target, and two packages may have targets of the same name.
+        units = [unit.name.rpartition("-") for unit in (source / profile / ".fingerprint").iterdir()]
+        packages = {hash: package for package, _, hash in units}
         for kind in (".fingerprint", "build", "deps"):
             folder = source / profile / kind
             for file in folder.iterdir() if folder.is_dir() else []:
-                name = crate(file)
-                if name in left_out:
+                package, _, hash = file.name.split(".")[0].rpartition("-")
+                package = packages.get(hash) if kind == "deps" else package
+                if package is None or package in left_out:
                     continue
                 # Cargo writes over the small files of a crate that it compiles anew, and replaces
                 # the large ones. So only the large ones, and dependencies, may be shared.
-                shared = link if name not in ours or (kind == "deps" and file.suffix != ".d") else shutil.copy2
+                is_large = kind == "deps" and file.suffix != ".d"
+                shared = link if package not in ours or is_large else shutil.copy2
                 aim = to / profile / kind / file.name
                 aim.parent.mkdir(parents=True, exist_ok=True)
                 if file.is_dir():
