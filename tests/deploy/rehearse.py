@@ -216,7 +216,7 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        with Emulator(TOOLS, folder / "emulator.log") as emulator:
+        with Emulator(folder / "emulator.log") as emulator:
             stack = Stack(emulator, TOOLS)
             client = rehearse(folder, stack)
             internal(stack)
@@ -225,7 +225,7 @@ def main():
             step("a webhook, with a retry")
             webhook.is_delivered(stack, client)
             sdk(stack)
-            with Shell(stack, folder / "new", folder, TARGET / "debug" / "gateway") as shell:
+            with Shell(stack, TOOLS, folder / "new", folder, TARGET / "debug" / "gateway") as shell:
                 for block in blocks("Deploying"):
                     shell.run(block)
                 replace_secret(stack, shell, client)

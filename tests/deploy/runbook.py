@@ -5,7 +5,6 @@ import os
 import pathlib
 import re
 import subprocess
-import sys
 import textwrap
 import time
 
@@ -24,14 +23,14 @@ def blocks(heading):
 class Shell:
     """An operator's shell on a deployment, in the folder that it was deployed from."""
 
-    def __init__(self, stack, folder, work, gateway):
+    def __init__(self, stack, tools, folder, work, gateway):
         self.work = work / "shell"
         commands = self.work / "commands"
         commands.mkdir(parents=True)
         # There is nobody to confirm the change set.
-        self.command(commands / "sam", f'exec "{sys.executable}" "{HERE}/sam.py" "$@" --no-confirm-changeset --no-progressbar')
+        self.command(commands / "sam", f'exec "{tools}/python" "{HERE}/sam.py" "$@" --no-confirm-changeset --no-progressbar')
         self.command(commands / "gateway", f'exec "{gateway}" "$@"')
-        path = f"{commands}:{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
+        path = f"{commands}:{tools}:{os.environ['PATH']}"
         environment = {**os.environ, "PATH": path, "AWS_ENDPOINT_URL": stack.endpoint, "TMPDIR": str(work)}
         self.log = self.work / "log"
         script = self.work / "script"

@@ -5,6 +5,7 @@ import os
 import pathlib
 import socket
 import subprocess
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -24,7 +25,7 @@ def free_port():
 class Emulator:
     """MiniStack on a free port, stopped at the end of the block."""
 
-    def __init__(self, tools, log):
+    def __init__(self, log):
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         settings = {
@@ -40,7 +41,7 @@ class Emulator:
         }
         self.log = log
         with open(log, "wb") as out:
-            command = [tools / "python", HERE / "emulator.py"]
+            command = [sys.executable, HERE / "emulator.py"]
             self.process = subprocess.Popen(command, env={**os.environ, "TMPDIR": str(log.parent), **settings}, stdout=out, stderr=out, cwd=log.parent)
 
     def __enter__(self):
