@@ -45,7 +45,7 @@ class Emulator:
             self.process = subprocess.Popen(command, env={**os.environ, "TMPDIR": str(log.parent), **settings}, stdout=out, stderr=out, cwd=log.parent)
 
     def __enter__(self):
-        for _ in range(300):
+        for _ in range(1200):
             try:
                 urllib.request.urlopen(f"{self.url}/_ministack/health", timeout=1)
                 return self
@@ -112,8 +112,8 @@ class Stack:
         return self.aws("secretsmanager").get_secret_value(SecretId=self.output("SecretArn"))["SecretString"]
 
     def logged(self, group, name, value):
-        """Waits some seconds for a line of a log whose field has this value, and returns it."""
-        for _ in range(100):
+        """Waits for a line of a log whose field has this value, and returns it."""
+        for _ in range(1200):
             events = self.aws("logs").filter_log_events(logGroupName=f"/gatelet/prod/{group}")["events"]
             lines = [json.loads(event["message"]) for event in events if event["message"].startswith("{")]
             for line in lines:

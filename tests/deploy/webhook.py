@@ -64,7 +64,7 @@ def private_addresses(stack, *functions):
 
 def settled(client, place):
     """The only delivery to an endpoint, once its outcome is written, which takes a moment."""
-    for _ in range(100):
+    for _ in range(1200):
         (delivery,) = client.ok("GET", f"{place}/deliveries", access="admin")["items"]
         if delivery["status"] != "pending":
             break

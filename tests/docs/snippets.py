@@ -126,7 +126,7 @@ def audit_log(newcomer, read, export, keep, verify, expect):
     check(any(json.loads(line)["operation"] == "auth-password-sign-up" for line in lines), export, "no sign-up is exported")
     check('"audit_log_retention_days": 365' in newcomer.shell(command + keep.text), keep, "the setting is not shown")
     # The gateway links entries after some seconds.
-    for _ in range(100):
+    for _ in range(600):
         printed = newcomer.shell(command + verify.text)
         if "not yet linked" not in printed:
             break

@@ -60,7 +60,7 @@ def start(folder):
     }
     arguments = ["--data", folder, "--listen", f"127.0.0.1:{API}", "--dynamodb-port", str(TABLE)]
     gateway = subprocess.Popen([GATEWAY, *arguments], env={**os.environ, **keys}, stdout=subprocess.DEVNULL)
-    wait_for(f"http://127.0.0.1:{API}/health", 10)
+    wait_for(f"http://127.0.0.1:{API}/health", 60)
     functions = {
         "GATELET_TABLE": "gatelet",
         "GATELET_SECRET": SECRET,

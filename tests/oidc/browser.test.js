@@ -46,7 +46,7 @@ async function visitor(t, version = VERSIONS.at(-1), app = undefined) {
   t.after(() => context.close());
   if (app) await context.addInitScript((app) => localStorage.setItem("app", app), JSON.stringify(app));
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(60_000);
   const errors = [];
   page.on("pageerror", (error) => errors.push(`${error}`));
   await page.goto(site.url);

@@ -10,6 +10,7 @@ import { Webhook as Standard } from "standardwebhooks";
 import { Webhook as Svix } from "svix";
 
 import { startGateway } from "../sdk/support/gateway.js";
+import { until } from "../sdk/support/until.js";
 
 let gateway, server, url;
 const received = [];
@@ -48,14 +49,9 @@ async function call(method, path, body) {
   return answer.json();
 }
 
-/** Waits, up to ten seconds, for an event about a user with this name; returns the first one. */
-async function arrival(name) {
-  for (let tries = 0; tries < 500; tries++) {
-    const found = received.find(({ body }) => JSON.parse(body).data.display_name === name);
-    if (found) return found;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  throw new Error(`no event of ${name} arrived`);
+/** Waits for an event about a user with this name; returns the first one. */
+function arrival(name) {
+  return until(() => received.find(({ body }) => JSON.parse(body).data.display_name === name), `an event of ${name}`);
 }
 
 /** Verifies a message with the library for Python. */

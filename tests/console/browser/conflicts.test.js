@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { until } from "../../sdk/support/until.js";
 import { consoleOf } from "../support/console.js";
 
 const it = consoleOf();
@@ -89,7 +90,7 @@ function forms({ user, team, webhook, template, theme, draft, email }) {
   ];
 }
 
-test("no form overwrites what somebody else has saved", { timeout: 120_000 }, async (t) => {
+test("no form overwrites what somebody else has saved", { timeout: 900_000 }, async (t) => {
   await it.started;
   const user = await it.newUser();
   const team = await it.call("POST", "/teams", { display_name: "Before", creator_user_id: user.id });
@@ -127,10 +128,7 @@ test("no form overwrites what somebody else has saved", { timeout: 120_000 }, as
     await page.getByRole("button", { name: "Save changes" }).click();
     await dialog.getByRole("button", { name: "Save mine anyway" }).click();
     await dialog.waitFor({ state: "detached" });
-    for (let wait = 0; (await read()) !== mine; wait += 50) {
-      assert.ok(wait < 5_000, `${path} saves after the question`);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+    await until(async () => await read() === mine, `${path} saves after the question`);
   }
 });
 

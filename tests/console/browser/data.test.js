@@ -11,7 +11,7 @@ import { confirm, consoleOf, heading } from "../support/console.js";
 const it = consoleOf();
 const HOSTILE = `<script>document.title='broken'</script><img src=x onerror="document.title='broken'">{{7*7}}`;
 
-test("hostile data is shown as text everywhere", { timeout: 120_000 }, async (t) => {
+test("hostile data is shown as text everywhere", { timeout: 900_000 }, async (t) => {
   await it.started;
   const user = await it.newUser({
     display_name: HOSTILE.slice(0, 200),

@@ -73,7 +73,7 @@ async function formsOf(page) {
 }
 
 for (const [name, text] of Object.entries(TEXTS)) {
-  test(`every form saves or refuses ${name}, and nothing breaks`, { timeout: 300_000 }, async (t) => {
+  test(`every form saves or refuses ${name}, and nothing breaks`, { timeout: 900_000 }, async (t) => {
     await it.started;
     const visited = await it.open(t, "/console/projects", { viewport: { width: 360, height: 800 } });
     const { page } = visited;

@@ -3,7 +3,6 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 
 import { asAdmin, asClient, configure } from "../../sdk/support/gateway.js";
 import { Inbox, linkOf } from "../../sdk/support/inbox.js";
@@ -157,7 +156,7 @@ test("after a change by somebody else, the owner sets a new password and signs i
   const session = { "x-stack-access-token": access, "x-stack-refresh-token": refresh };
   const change = { old_password: PASSWORD, new_password: "the words of an intruder" };
   assert.equal((await asClient(internal(), "POST", "/auth/password/update", change, session)).status, 200);
-  const notice = await changed("victim@example.com");
+  const notice = await new Inbox(it.gateway).changed("victim@example.com");
 
   const { page } = await stranger(t, "/console/sign-in");
   await page.goto(notice.text.match(/https?:\S+not-me-link\S+/)[0]);
@@ -166,12 +165,3 @@ test("after a change by somebody else, the owner sets a new password and signs i
   await setPassword(page, linkOf(await new Inbox(it.gateway).next("victim@example.com")), "victim@example.com");
   assert.equal(await signInStatus("victim@example.com", "the words of an intruder"), 400);
 });
-
-/** Waits for the email about a change of an account. */
-async function changed(address) {
-  for (const end = Date.now() + 10_000; Date.now() < end; await sleep(25)) {
-    const mail = (await new Inbox(it.gateway).all(address)).find(({ subject }) => subject.endsWith(" was changed"));
-    if (mail) return mail;
-  }
-  throw new Error(`no email about a change to ${address}`);
-}

@@ -14,7 +14,7 @@ for (const [width, colorScheme] of [
   [360, "light"],
   [360, "dark"],
 ]) {
-  test(`a project is created, used and deleted at ${width} px, ${colorScheme}`, { timeout: 180_000 }, async (t) => {
+  test(`a project is created, used and deleted at ${width} px, ${colorScheme}`, { timeout: 900_000 }, async (t) => {
     await it.started;
     const owner = `owner.${width}.${colorScheme}@example.com`;
     await it.owner(owner);

@@ -75,7 +75,7 @@ const signOut = async (page) => {
   await page.getByRole("button", { name: "Sign out" }).waitFor({ state: "detached" });
 };
 
-test("a user sets up an app and a passkey, and signs in with each", { timeout: 120_000 }, async (t) => {
+test("a user sets up an app and a passkey, and signs in with each", { timeout: 900_000 }, async (t) => {
   await it.started;
   await it.owner("keys@example.com");
   await internal("PATCH", "/internal/projects/current", { config: { passkey_enabled: true } });

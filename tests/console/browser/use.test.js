@@ -256,7 +256,7 @@ test("the tester of sign-up rules decides as the API does", async (t) => {
   await it.call("PATCH", "/internal/projects/current", { config: { sign_up_rules: [] } });
 });
 
-test("the quick start hides secrets, and its commands run as printed", { timeout: 120_000 }, async (t) => {
+test("the quick start hides secrets, and its commands run as printed", { timeout: 900_000 }, async (t) => {
   await it.started;
   const { page } = await it.open(t, `${it.home}/quick-start`, CLIPBOARD);
   await heading(page, "Quick start");

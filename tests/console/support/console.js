@@ -6,10 +6,10 @@ import { after, before } from "node:test";
 import { isAccessible, visit } from "../../sdk/browser/visit.js";
 import { launch } from "../../sdk/browser/chromium.js";
 import { openInternal, startGateway } from "../../sdk/support/gateway.js";
+import { PATIENCE_MILLIS } from "../../sdk/support/until.js";
 
 export { isAccessible };
 
-const PATIENCE_MILLIS = 15_000;
 export const PASSWORD = "correct horse battery";
 
 /** Starts a gateway and a browser before the tests of a file, and ends them afterwards. */

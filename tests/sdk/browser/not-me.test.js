@@ -4,7 +4,6 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 
 import { PASSWORD, newAddress, ok, world } from "../support/world.js";
 import { launch } from "./chromium.js";
@@ -47,18 +46,9 @@ async function withPages() {
   assert.equal(answer.status, 200, await answer.text());
 }
 
-/** Waits for the newest email about a change. */
-async function notice(address) {
-  for (const end = Date.now() + 10_000; Date.now() < end; await sleep(25)) {
-    const mail = (await w.inbox.all(address)).findLast(({ subject }) => subject.endsWith(" was changed"));
-    if (mail) return mail;
-  }
-  throw new Error(`no email about a change to ${address}`);
-}
-
 /** Opens the notice in the gateway's inbox and returns the URL of the notice's button. */
 async function linkInInbox(t, address) {
-  const mail = await notice(address);
+  const mail = await w.inbox.changed(address);
   const it = await visit(t, browser, `${w.gateway.url}/inbox?to=${encodeURIComponent(address)}`, { startPage: w.gateway.startPage });
   await it.page.locator(".rows a.row", { hasText: mail.subject }).first().click();
   const frame = it.page.frameLocator("iframe");
@@ -113,7 +103,7 @@ test("the owner follows the email, presses the button, and is alone in the accou
 test("the page is accessible, fits a phone, and works by keyboard alone", async (t) => {
   const { owner, intruder } = await taken();
   assert.equal(await intruder.user.updatePassword({ oldPassword: PASSWORD, newPassword: STOLEN }), undefined);
-  const link = (await notice(owner.email)).text.match(/https?:\S+not-me-link\S+/)[0];
+  const link = (await w.inbox.changed(owner.email)).text.match(/https?:\S+not-me-link\S+/)[0];
   for (const colorScheme of ["light", "dark"]) {
     const it = await visit(t, browser, link, { colorScheme, viewport: { width: 1280, height: 900 }, bypassCSP: true });
     for (const width of [1280, 768, 390, 320]) {

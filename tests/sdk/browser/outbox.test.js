@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
 import { openInternal } from "../support/gateway.js";
+import { until } from "../support/until.js";
 import { world } from "../support/world.js";
 import { launch } from "./chromium.js";
 import { isAccessible, visit } from "./visit.js";
@@ -113,8 +114,7 @@ test("the search finds parts of subjects and addresses, in any case", async (t) 
     await it.page.fill("#q", query);
     await it.page.waitForURL((url) => url.searchParams.get("q") === query);
     // The list follows the URL.
-    for (let wait = 0; wait < 5_000 && (await shown()).join() !== found.join(); wait += 50) await it.page.waitForTimeout(50);
-    assert.deepEqual(await shown(), found, query);
+    await until(async () => (await shown()).join() === found.join(), `the emails for ${query}`);
     // The URL of a search shows the same emails.
     const opened = await open(t, `/outbox?q=${encodeURIComponent(query)}`);
     assert.deepEqual(await opened.page.locator(".rows a.row").allTextContents(), found, query);

@@ -26,7 +26,7 @@ async function visitor(t) {
   const context = await here.browser.newContext();
   t.after(() => context.close());
   const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(60_000);
   const errors = [];
   page.on("pageerror", (error) => errors.push(`${error}`));
   const open = async (path) => {
@@ -44,7 +44,7 @@ async function visitor(t) {
   return { page, errors, open, go };
 }
 
-test("each method leads to its page, and says where the user came from", { timeout: 120_000 }, async (t) => {
+test("each method leads to its page, and says where the user came from", { timeout: 900_000 }, async (t) => {
   const { errors, open, go } = await visitor(t);
   assert.ok(METHODS.length >= 16, `${METHODS}`);
   for (const [method, name] of METHODS) {

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { PATIENCE_MILLIS, until } from "../support/until.js";
 import { world } from "../support/world.js";
 import { statusOf } from "./chromium.js";
 import { stage } from "./stage.js";
@@ -10,11 +11,13 @@ import { stage } from "./stage.js";
 const w = world();
 const here = stage(w, { folder: new URL("visitor/", import.meta.url) });
 
-test("a page with the SDK's defaults makes no failing request", { timeout: 120_000 }, async (t) => {
+test("a page with the SDK's defaults makes no failing request", { timeout: 600_000 }, async (t) => {
   const context = await here.browser.newContext();
   t.after(() => context.close());
   const page = await context.newPage();
-  const [answers, complaints] = [[], []];
+  const [answers, complaints, unanswered] = [[], [], new Set()];
+  page.on("request", (request) => unanswered.add(request));
+  for (const end of ["requestfinished", "requestfailed"]) page.on(end, (request) => unanswered.delete(request));
   page.on("pageerror", (error) => complaints.push(`${error}`));
   page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
   page.on("requestfailed", (request) => request.failure()?.errorText !== "net::ERR_ABORTED" && complaints.push(`${request.method()} ${request.url()} failed`));
@@ -28,10 +31,9 @@ test("a page with the SDK's defaults makes no failing request", { timeout: 120_0
   assert.equal(await page.textContent("#who"), "nobody");
   await page.getByRole("button", { name: "Something to click" }).click();
   // Events of a visitor are sent in the name of an anonymous user, some ten seconds after loading.
-  await page.waitForResponse((response) => new URL(response.url()).pathname.endsWith("/analytics/events/batch"), { timeout: 60_000 });
-  await page.waitForTimeout(300);
+  await page.waitForResponse((response) => new URL(response.url()).pathname.endsWith("/analytics/events/batch"), { timeout: PATIENCE_MILLIS });
   for (const expected of ["200 POST /auth/anonymous/sign-up", "200 POST /analytics/events/batch"]) assert.ok(answers.includes(expected), `${answers}`);
   await page.goto("about:blank");
-  await page.waitForTimeout(300);
+  await until(() => unanswered.size === 0, "the end of every request");
   assert.deepEqual(complaints, []);
 });

@@ -7,11 +7,11 @@ import { before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { SERVER_TYPES, USER_TYPES, configureAll, personOf, skips } from "../support/people.js";
+import { PATIENCE_MILLIS } from "../support/until.js";
 import { version, world } from "../support/world.js";
 
 const w = world();
 const isOld = version === "2.8.77";
-const PATIENCE_MILLIS = 10_000;
 let app, user, team;
 
 before(async () => {

@@ -1,10 +1,8 @@
 // The emails of a gateway, from its inbox, or of a rehearsed deployment, from its emulated SES.
 
 import assert from "node:assert/strict";
-import { setTimeout as sleep } from "node:timers/promises";
 
-// A deployment checks once a minute for emails that have become due.
-const PATIENCE_MILLIS = process.env.DEPLOYMENT ? 180_000 : 60_000;
+import { until } from "./until.js";
 
 export class Inbox {
   #url;
@@ -37,14 +35,16 @@ export class Inbox {
    * many tests cause as a side effect, are skipped.
    */
   async next(address) {
-    for (const end = Date.now() + PATIENCE_MILLIS; Date.now() < end; await sleep(25)) {
-      const mail = (await this.all(address)).find((mail) => !this.#seen.has(mail.id) && !mail.subject.endsWith(" was changed"));
-      if (mail) {
-        this.#seen.add(mail.id);
-        return mail;
-      }
-    }
-    throw new Error(`no email to ${address} within ${PATIENCE_MILLIS} ms`);
+    const isNext = (mail) => !this.#seen.has(mail.id) && !mail.subject.endsWith(" was changed");
+    const mail = await until(async () => (await this.all(address)).find(isNext), `an email to ${address}`);
+    this.#seen.add(mail.id);
+    return mail;
+  }
+
+  /** Waits for a notice of a change to an address, and returns the newest. */
+  changed(address) {
+    const isNotice = ({ subject }) => subject.endsWith(" was changed");
+    return until(async () => (await this.all(address)).findLast(isNotice), `an email about a change to ${address}`);
   }
 }
 

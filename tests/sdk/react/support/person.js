@@ -5,13 +5,12 @@
 import assert from "node:assert/strict";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 import { statusOf } from "../../browser/chromium.js";
+import { PATIENCE_MILLIS, until } from "../../support/until.js";
 
 const PICTURES = process.env.PICTURES;
-const PATIENCE_MILLIS = 15_000;
 const WIDTHS = [360, 1280];
 /** The hosts that the SDK itself contacts, each with the file that is served instead. */
 const THIRD_PARTIES = new Map([
@@ -121,9 +120,9 @@ export class Person {
    * Waits for a condition by polling: a navigation may be aborted by another and then never ends.
    */
   async until(isTrue, what) {
-    for (const end = Date.now() + PATIENCE_MILLIS; !isTrue(); await sleep(25)) {
-      if (Date.now() > end) assert.fail(`at ${this.page.url()} instead of ${what}: ${await this.page.innerText("body")} ${this.complaints}`);
-    }
+    await until(isTrue, what).catch(async (error) => {
+      assert.fail(`${error.message}; at ${this.page.url()}: ${await this.page.innerText("body")} ${this.complaints}`);
+    });
   }
 
   /** Waits until the home page shows this account. */
@@ -252,11 +251,11 @@ export class Person {
       await page.setViewportSize({ width, height: 900 });
       for (const colorScheme of ["light", "dark"]) {
         await page.emulateMedia({ colorScheme });
-        await page.waitForTimeout(150);
+        await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
         await page.getByText("Loading …").waitFor({ state: "detached" });
         await page.locator(".animate-pulse").filter({ visible: true }).first().waitFor({ state: "detached" });
         await target?.scrollIntoViewIfNeeded();
-        await page.screenshot({ path: join(PICTURES, `${name}-${width}-${colorScheme}.png`) });
+        await page.screenshot({ path: join(PICTURES, `${name}-${width}-${colorScheme}.png`), animations: "disabled" });
       }
     }
     await page.emulateMedia({ colorScheme: "light" });

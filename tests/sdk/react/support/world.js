@@ -1,11 +1,11 @@
 // The world of these tests: a gateway, its emails, the app, and a browser.
 
 import { after, before } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 
 import { launch } from "../../browser/chromium.js";
 import { configure, startGateway } from "../../support/gateway.js";
 import { Inbox } from "../../support/inbox.js";
+import { until } from "../../support/until.js";
 import { Person } from "./person.js";
 import { startSite } from "./site.js";
 
@@ -34,7 +34,7 @@ export function world({ config = {}, options = { devTool: false }, settings = {}
     await it.gateway?.stop();
   });
   it.arrive = (t) => Person.arrive(t, it.browser, it.site);
-  it.codeTo = (address) => found(async () => (await it.inbox.all(address)).map(({ subject }) => subject.match(/([0-9A-Z]{6})$/)?.[1]).find(Boolean), address);
+  it.codeTo = (address) => until(async () => (await it.inbox.all(address)).map(({ subject }) => subject.match(/([0-9A-Z]{6})$/)?.[1]).find(Boolean), `a code to ${address}`);
   it.linkTo = (address, page) => linkTo(it.inbox, address, page);
 
   /** A user with a new account, whose address is verified by the emailed link. */
@@ -67,19 +67,11 @@ const used = new Set();
  * link that was not returned before.
  */
 async function linkTo(inbox, address, page) {
-  const link = await found(async () => {
+  const link = await until(async () => {
     const links = (await inbox.all(address)).flatMap(({ text }) => text.match(/https?:\/\/\S+/g) ?? []);
     return links.find((link) => new URL(link).pathname === page && !used.has(link));
-  }, `${address} for ${page}`);
+  }, `a link to ${page} for ${address}`);
   used.add(link);
   return link;
 }
 
-/** Calls `look` until it returns a value; fails after ten seconds. */
-async function found(look, what) {
-  for (const end = Date.now() + 10_000; Date.now() < end; await sleep(25)) {
-    const it = await look();
-    if (it) return it;
-  }
-  throw new Error(`no email to ${what}`);
-}

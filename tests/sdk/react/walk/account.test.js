@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { until } from "../../support/until.js";
 import { PASSWORD, PICTURE, newAddress, world } from "../support/world.js";
 
 const w = world();
@@ -133,8 +134,7 @@ test("notification settings are switched off and on, and persist", async (t) => 
     await enabled().first().waitFor();
     assert.equal(await enabled().first().getAttribute("aria-checked"), before);
     await Promise.all([changed(), enabled().first().click()]);
-    await it.page.waitForTimeout(200);
-    assert.equal(await enabled().first().getAttribute("aria-checked"), after);
+    await until(async () => await enabled().first().getAttribute("aria-checked") === after, `the switch says ${after}`);
   }
   it.check("notifications");
 });
