@@ -7,7 +7,7 @@
 # The image has only the binary and the libraries that it is linked with: no shell, no package
 # manager. Certificates are in the binary. `tests/packaging/image` runs a binary in the same root
 # file system without a container engine.
-FROM rust:1.95-slim-bookworm AS build
+FROM rust:1.95.0-slim-bookworm AS build
 SHELL ["/bin/bash", "-o", "pipefail", "-c"]
 WORKDIR /source
 COPY . .
