@@ -1,13 +1,19 @@
 """Checks of the packaging that no linter makes: that facts stated twice agree, and that workflows
-have minimal permissions."""
+have minimal permissions and run every check."""
 
 import fnmatch
 import pathlib
 import re
 import subprocess
+import sys
 import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / ".ci"))
+import checks  # noqa: E402
+
+#: Checks that only prepare others, and run before those that need them.
+PREPARATIONS = {name for check in checks.checks(long=False) for name in check.after}
 
 
 def profiles():
@@ -37,6 +43,32 @@ def workflows():
             assert "${{ github.event" not in script and "${{ github.head_ref" not in script, f"{file.name}: {script}"
 
 
+def groups():
+    """Each check is in one group of the workflow."""
+    found = re.findall(r'checks: "(.+)"', (ROOT / ".github/workflows/ci.yml").read_text())
+    listed = [name for group in found for name in group.split(",")]
+    wanted = {check.name for check in checks.checks(long=False)}
+    assert len(listed) == len(set(listed)), f"ci.yml runs a check twice: {sorted(listed)}"
+    assert set(listed) <= wanted, f"ci.yml names unknown checks: {set(listed) - wanted}"
+    missing = wanted - PREPARATIONS - set(listed)
+    assert not missing, f"no group of ci.yml has {missing}"
+
+
+def toolchain():
+    """The image is built with the toolchain of the checks, and the workflows install it."""
+    channel = tomllib.loads((ROOT / "rust-toolchain.toml").read_text())["toolchain"]["channel"]
+    (image,) = re.findall(r"^FROM rust:([\d.]+)-", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+    assert image == channel, f"the Dockerfile has {image}, and rust-toolchain.toml {channel}"
+    for file in sorted((ROOT / ".github/workflows").glob("*.yml")):
+        assert not re.search(r"rustup (default|toolchain install \w)", file.read_text()), f"{file.name} names a toolchain of its own"
+
+
+def tools():
+    """The weekly workflow has the checks' version of cargo-deny."""
+    (version,) = re.findall(r"cargo-deny@([\d.]+)", (ROOT / ".github/workflows/weekly.yml").read_text())
+    assert version == checks.CARGO_DENY, f"weekly.yml installs {version}, and .ci/checks.py {checks.CARGO_DENY}"
+
+
 def context():
     """The image's build has all files that cargo reads."""
     ignored = [line for line in (ROOT / ".dockerignore").read_text().splitlines() if line and not line.startswith("#")]
@@ -50,4 +82,7 @@ def context():
 
 profiles()
 workflows()
+groups()
+toolchain()
+tools()
 context()
