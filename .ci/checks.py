@@ -80,11 +80,12 @@ RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 
 
 class Check:
-    def __init__(self, name, script, after=(), cores=1, builds=False, tries=1, budget=None):
-        """`budget` is the time of all cores, and the time from the beginning to the end, in
+    def __init__(self, name, script, after=(), behind=(), cores=1, builds=False, tries=1, budget=None):
+        """`after` are the checks that this one needs; `behind` are those that it follows if they
+        run, too. `budget` is the time of all cores, and the time from the beginning to the end, in
         seconds, with what earlier runs cached."""
         self.name, self.script, self.after, self.cores, self.builds, self.tries = name, script, after, cores, builds, tries
-        self.budget, self.retried = budget, 0
+        self.behind, self.budget, self.retried = behind, budget, 0
         self.process = self.started = self.ended = self.cpu = self.status = None
 
     @property
@@ -103,6 +104,7 @@ class Check:
 def checks(long):
     schemathesis = "tests/schemathesis/run" + (" --long" if long else "")
     # Builds the workspace again, in a copy.
+    builds = ["lambdas", "tests", "lints"]
     new = [Check("new operation", "infra/new/run", after=["lambdas"], cores=CORES)] if long else []
     return new + [
         # Downloads and formatting keep no core busy.
@@ -122,10 +124,11 @@ def checks(long):
         # The remaining checks are in the order of their duration, the longest first, so that only a
         # short one runs at the end. Checks that mostly wait count as half a core. Most of those
         # that drive a browser are retried once, as a page may take too long while other checks run.
+        # Checks that call Cargo again and again come after the builds, whose lock they need.
         Check("rehearsal", "tests/deploy/run", after=["lambdas", "python packages", "node packages"], cores=0.5),
-        Check("documents", "tests/docs/run" + (" --long" if long else ""), after=["gateway", "python packages", "node packages", "chromium"], cores=0.5),
+        Check("documents", "tests/docs/run" + (" --long" if long else ""), after=["gateway", "python packages", "node packages", "chromium"], behind=builds, cores=0.5),
         Check("schemathesis", schemathesis, after=["gateway", "python packages"]),
-        Check("functions", "tests/lambda/run events", after=["lambdas", "python packages"], cores=0.5),
+        Check("functions", "tests/lambda/run events", after=["lambdas", "python packages"], behind=builds, cores=0.5),
         Check("sdk", "tests/sdk/run", after=["gateway", "node packages"], cores=0.5),
         Check("browser", "tests/sdk/browser/run", after=["gateway", "node packages", "chromium"], cores=0.5, tries=2),
         Check("console", "tests/console/run", after=["gateway", "node packages", "chromium"], cores=0.5, tries=2),
@@ -216,7 +219,8 @@ class Run:
         # Two builds in the same target directory would wait for each other, and each would occupy
         # its cores meanwhile.
         alone = not check.builds or not any(other.builds for other in running)
-        return done.issuperset(check.after) and (fits or check.cores == 0) and alone
+        awaited = {other.name for other in self.plan if other.name in (*check.after, *check.behind)}
+        return done.issuperset(awaited) and (fits or check.cores == 0) and alone
 
     def begin(self, check):
         print(f"[{self.seconds():5} s] {check.name} …", flush=True)
