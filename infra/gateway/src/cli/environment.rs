@@ -22,7 +22,7 @@ const OWN: &str = "
 ";
 
 /// Variables that only the gateway itself, its tests and the script that runs them set.
-const INTERNAL: [&str; 3] = ["GATELET_RENDERER", "GATELET_STOP_AT", "GATELET_CI_CACHE"];
+const INTERNAL: [&str; 5] = ["GATELET_RENDERER", "GATELET_STOP_AT", "GATELET_TIMEOUTS", "GATELET_LOGIN_MILLIS", "GATELET_CI_CACHE"];
 /// Variables of apps and scripts, which the guides and the console's commands use.
 const OF_APPS: [&str; 5] =
     ["GATELET_URL", "GATELET_TEST_URL", "GATELET_ACCESS_TOKEN", "GATELET_REFRESH_TOKEN", "GATELET_ADMIN_ACCESS_TOKEN"];

@@ -31,7 +31,7 @@ use crate::page_key::PageKey;
 use crate::pages::Private;
 use crate::saved_keys::Saved;
 use crate::say::say;
-use crate::server::{Connections, Network, Proxies, Server};
+use crate::server::{Connections, Network, Proxies, Server, Timeouts};
 use crate::service::{Parts, Service};
 
 #[derive(Args, Clone)]
@@ -142,7 +142,7 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     // Processes that share the engine now, or shared it during the previous run, may send emails
     // too.
     let sends_alone = dynamodb.is_none() && !was_shared;
-    let connections = Connections::by_descriptors();
+    let connections = Connections::by_descriptors(Timeouts::of_process());
     let tables = dynamodb.map(|dynamodb| dynamodb.server(Arc::clone(&connections)));
     let proxies = Proxies::new(&trusted);
     let api = Server { listener, router: service.router.clone(), connections, proxies };

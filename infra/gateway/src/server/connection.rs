@@ -4,7 +4,6 @@ use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use axum::BoxError;
 use bytes::Bytes;
@@ -13,14 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 use tokio::time::{Instant, Sleep};
 
-/// How long a request's header may take, from its first byte. For the first request of a
-/// connection, the time runs from the start of the connection.
-const HEADER: Duration = Duration::from_secs(10);
-/// How long a request's body may take after the header.
-const BODY: Duration = Duration::from_secs(30);
-/// How long a connection may be idle between two requests, or make no progress while a response is
-/// written.
-const IDLE: Duration = Duration::from_secs(75);
+use super::timeouts::Timeouts;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
@@ -38,6 +30,7 @@ enum Phase {
 /// The state of a connection, shared by its stream, its body and its server.
 #[derive(Debug)]
 pub(super) struct Connection {
+    timeouts: Timeouts,
     state: Mutex<State>,
     evict: Notify,
 }
@@ -49,8 +42,9 @@ struct State {
 }
 
 impl Connection {
-    pub(super) fn new() -> Self {
-        Self { state: Mutex::new(State { phase: Phase::Header, since: Instant::now() }), evict: Notify::new() }
+    pub(super) fn new(timeouts: Timeouts) -> Self {
+        let state = Mutex::new(State { phase: Phase::Header, since: Instant::now() });
+        Self { timeouts, state, evict: Notify::new() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -67,8 +61,8 @@ impl Connection {
     pub(super) fn deadline(&self) -> Option<Instant> {
         let state = self.state();
         match state.phase {
-            Phase::Idle => Some(state.since + IDLE),
-            Phase::Header => Some(state.since + HEADER),
+            Phase::Idle => Some(state.since + self.timeouts.idle),
+            Phase::Header => Some(state.since + self.timeouts.header),
             Phase::Body | Phase::Late | Phase::Operation => None,
         }
     }
@@ -127,7 +121,8 @@ pub(super) struct TimedBody {
 
 impl TimedBody {
     pub(super) fn new(body: Incoming, connection: Arc<Connection>) -> Self {
-        Self { body, connection, overdue: Box::pin(tokio::time::sleep(BODY)) }
+        let overdue = Box::pin(tokio::time::sleep(connection.timeouts.body));
+        Self { body, connection, overdue }
     }
 }
 

@@ -15,6 +15,7 @@ use rustix::process::{Resource, getrlimit};
 use tokio::sync::Notify;
 
 use super::connection::Connection;
+use super::timeouts::Timeouts;
 
 /// The number of descriptors that are reserved for everything but clients' connections: databases,
 /// connections to mail servers and providers, and renderer processes.
@@ -31,6 +32,7 @@ const PATIENCE: Duration = Duration::from_millis(100);
 pub(crate) struct Connections {
     most: usize,
     most_of_one: usize,
+    timeouts: Timeouts,
     open: Mutex<Open>,
     freed: Notify,
 }
@@ -71,15 +73,15 @@ enum Room {
 
 impl Connections {
     /// Limits the number of connections according to the process's descriptor limit.
-    pub(crate) fn by_descriptors() -> Arc<Self> {
+    pub(crate) fn by_descriptors(timeouts: Timeouts) -> Arc<Self> {
         let descriptors = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
         let most = descriptors.saturating_sub(RESERVED).clamp(BOUNDS.0, BOUNDS.1);
-        Self::new(usize::try_from(most).unwrap_or(MOST_OF_ONE))
+        Self::new(usize::try_from(most).unwrap_or(MOST_OF_ONE), timeouts)
     }
 
-    fn new(most: usize) -> Arc<Self> {
+    pub(super) fn new(most: usize, timeouts: Timeouts) -> Arc<Self> {
         let most_of_one = (most / 2).min(MOST_OF_ONE);
-        Arc::new(Self { most, most_of_one, open: Mutex::default(), freed: Notify::new() })
+        Arc::new(Self { most, most_of_one, timeouts, open: Mutex::default(), freed: Notify::new() })
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
@@ -106,7 +108,7 @@ impl Connections {
     }
 
     fn take(self: &Arc<Self>, open: &mut Open, from: Option<IpAddr>) -> Place {
-        let (id, connection) = (open.next, Arc::new(Connection::new()));
+        let (id, connection) = (open.next, Arc::new(Connection::new(self.timeouts)));
         open.next += 1;
         open.by_id.insert(id, Entry { from, connection: Arc::clone(&connection) });
         Place { connections: Arc::clone(self), id, connection }
@@ -188,7 +190,7 @@ mod tests {
 
     #[tokio::test]
     async fn one_address_gets_half_of_the_places_and_then_loses_its_oldest() {
-        let connections = Connections::new(8);
+        let connections = Connections::new(8, Timeouts::default());
         admit(&connections, "10.0.0.2").await.unwrap();
         for _ in 0..100 {
             admit(&connections, "10.0.0.1").await.unwrap();
@@ -198,7 +200,7 @@ mod tests {
 
     #[tokio::test]
     async fn when_all_places_are_taken_the_address_with_the_most_loses_one() {
-        let connections = Connections::new(8);
+        let connections = Connections::new(8, Timeouts::default());
         for number in 1..6 {
             admit(&connections, &format!("10.0.0.{number}")).await.unwrap();
         }
@@ -211,7 +213,7 @@ mod tests {
 
     #[tokio::test]
     async fn busy_connections_are_kept_and_the_new_one_is_closed() {
-        let connections = Connections::new(4);
+        let connections = Connections::new(4, Timeouts::default());
         for number in 0..2 {
             admit(&connections, "10.0.0.1").await.unwrap().head_is_read(true);
             admit(&connections, &format!("10.1.0.{number}")).await.unwrap().head_is_read(true);

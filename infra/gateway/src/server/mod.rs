@@ -1,13 +1,16 @@
 //! Accepts connections and serves them over HTTP/1.1, for the API and for the DynamoDB port.
 //!
 //! `axum::serve` has no timeouts and no limit on connections. This server has timeouts for the
-//! header and the body of a request and for idle connections ([`connection`]), and limits the
+//! header and the body of a request and for idle connections ([`timeouts`]), and limits the
 //! number of open connections ([`connections`]). So clients that open connections and stay silent
 //! cannot block the gateway or its database, which needs file descriptors as well.
 
 mod connection;
 mod connections;
 mod proxies;
+#[cfg(test)]
+mod tests;
+mod timeouts;
 
 use std::convert::Infallible;
 use std::io::ErrorKind;
@@ -27,12 +30,14 @@ use hyper::body::{Body as _, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tower::ServiceExt as _;
 
 pub(crate) use connections::Connections;
 pub(crate) use proxies::{Network, Proxies};
+pub(crate) use timeouts::Timeouts;
 
 /// The size of a connection's read buffer, and thus of the largest header, in bytes. API Gateway
 /// accepts 10 KB.
@@ -103,7 +108,7 @@ struct Client {
 }
 
 impl Client {
-    async fn serve(self, stream: TcpStream, mut stop: watch::Receiver<bool>) {
+    async fn serve(self, stream: impl AsyncRead + AsyncWrite + Unpin, mut stop: watch::Receiver<bool>) {
         let connection = &self.place.connection;
         let service = service_fn(|request| self.answer(request));
         let io = TokioIo::new(Watched::new(stream, Arc::clone(connection)));

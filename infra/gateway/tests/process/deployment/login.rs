@@ -47,7 +47,7 @@ async fn a_refused_sign_in_leaves_nothing() {
     let folder = Folder::new("login-refused");
     let gateway = Gateway::start(&folder.data());
     let ada = user_of_internal(&gateway, "ada@example.com").await;
-    let (_, refused) = login(&gateway, &folder, "deny", ada["refresh_token"].as_str().unwrap()).await;
+    let (_, refused) = login(&gateway, &folder, "deny", &ada, "").await;
     assert!(fails(&refused).contains("the sign-in was refused"));
     assert!(!Path::new(&file(&folder)).exists());
     assert_eq!(sessions(&gateway, &ada).await, 1);

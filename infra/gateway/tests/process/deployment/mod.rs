@@ -37,11 +37,17 @@ fn file(folder: &Folder) -> String {
     folder.path("config/gatelet/logins.json")
 }
 
+/// How long `gateway login` waits before a poll, in milliseconds. The users of these tests decide at
+/// once, so the command need not wait as long as a deployment asks for.
+const SOON: &str = "500";
+
 /// Runs `gateway login` until it exits, while the user decides on the sign-in: `mode` is `complete`
-/// or `deny`. Returns the command's standard output, and its exit status with its standard error.
-async fn login(gateway: &Gateway, folder: &Folder, mode: &str, refresh_token: &str) -> (String, Output) {
-    let arguments = ["login", &gateway.url, "--page", PAGE];
-    let mut child = command(folder, &arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+/// or `deny`. The command waits for so many milliseconds before a poll; for as long as the
+/// deployment asks for if `millis` is empty. Returns the command's standard output, and its exit
+/// status with its standard error.
+async fn login(gateway: &Gateway, folder: &Folder, mode: &str, user: &Value, millis: &str) -> (String, Output) {
+    let mut command = command(folder, &["login", &gateway.url, "--page", PAGE]);
+    let mut child = command.env("GATELET_LOGIN_MILLIS", millis).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stdout = BufReader::new(child.stdout.take().unwrap());
     let mut printed = String::new();
     while !printed.contains("The code is ") {
@@ -49,7 +55,7 @@ async fn login(gateway: &Gateway, folder: &Folder, mode: &str, refresh_token: &s
     }
     assert!(printed.starts_with(&format!("Open {PAGE}?login_code=")), "{printed}");
     let code = printed.trim_end().strip_suffix('.').and_then(|line| line.rsplit(' ').next()).unwrap();
-    let body = json!({ "login_code": code, "mode": mode, "refresh_token": refresh_token });
+    let body = json!({ "login_code": code, "mode": mode, "refresh_token": user["refresh_token"] });
     let (status, answer) = gateway.client("internal", Method::POST, "/api/v1/auth/cli/complete", Some(body)).await;
     assert_eq!(status, 200, "{answer}");
     let end = move || {
@@ -60,7 +66,7 @@ async fn login(gateway: &Gateway, folder: &Folder, mode: &str, refresh_token: &s
 }
 
 async fn signs_in(gateway: &Gateway, folder: &Folder, user: &Value) -> String {
-    let (printed, end) = login(gateway, folder, "complete", user["refresh_token"].as_str().unwrap()).await;
+    let (printed, end) = login(gateway, folder, "complete", user, SOON).await;
     assert!(end.status.success(), "{printed} {end:?}");
     printed
 }

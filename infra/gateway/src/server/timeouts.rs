@@ -1,0 +1,41 @@
+//! How long a client may take for each phase of its connection.
+
+use std::time::Duration;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Timeouts {
+    /// How long a request's header may take, from its first byte. For the first request of a
+    /// connection, the time runs from the start of the connection.
+    pub(super) header: Duration,
+    /// How long a request's body may take after the header.
+    pub(super) body: Duration,
+    /// How long a connection may be idle between two requests, or make no progress while a
+    /// response is written.
+    pub(super) idle: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self { header: Duration::from_secs(10), body: Duration::from_secs(30), idle: Duration::from_secs(75) }
+    }
+}
+
+impl Timeouts {
+    /// The timeouts of this process. With `GATELET_TIMEOUTS=1,3600,3600`, a test sets those for
+    /// the header, the body and idle connections, in seconds, so that it need not wait for the
+    /// real ones. Release builds ignore the variable.
+    pub(crate) fn of_process() -> Self {
+        if cfg!(debug_assertions)
+            && let Some(text) = wire::environment::variable("GATELET_TIMEOUTS")
+            && let Some(timeouts) = Self::parse(&text)
+        {
+            return timeouts;
+        }
+        Self::default()
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let mut seconds = text.split(',').map(|part| part.parse().ok().map(Duration::from_secs));
+        Some(Self { header: seconds.next()??, body: seconds.next()??, idle: seconds.next()?? })
+    }
+}
