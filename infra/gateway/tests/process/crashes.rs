@@ -49,11 +49,16 @@ impl Service {
         let gateway = service.start(None);
         let mut users = Vec::new();
         for number in 0..emails {
-            let user = json!({ "primary_email": format!("user{number}@example.com") });
-            let user = service.call(&gateway, Method::POST, "/api/v1/users", Some(user)).await;
-            users.push(user["id"].as_str().unwrap().to_owned());
+            users.push(service.user(&gateway, number).await);
         }
         (service, users)
+    }
+
+    /// Creates a user; returns its id.
+    async fn user(&self, gateway: &Gateway, number: usize) -> String {
+        let user = json!({ "primary_email": format!("user{number}@example.com") });
+        let user = self.call(gateway, Method::POST, "/api/v1/users", Some(user)).await;
+        user["id"].as_str().unwrap().to_owned()
     }
 
     fn start(&self, stop_at: Option<&str>) -> Gateway {
@@ -105,13 +110,15 @@ impl Service {
 
     /// Waits until all emails have an entry, and none of them is being sent.
     async fn settled(&self, gateway: &Gateway) -> Vec<Value> {
-        for _ in 0..120 {
+        for _ in 0..3_000 {
             let waiting = self.call(gateway, Method::GET, "/api/v1/emails/outbox?simple_status=in-progress&limit=1", None).await;
-            let entries = self.entries(gateway, "").await;
-            if entries.len() == self.emails && waiting["items"].as_array().unwrap().is_empty() {
-                return entries;
+            if waiting["items"].as_array().unwrap().is_empty() {
+                let entries = self.entries(gateway, "").await;
+                if entries.len() == self.emails {
+                    return entries;
+                }
             }
-            tokio::time::sleep(Duration::from_millis(500)).await;
+            tokio::time::sleep(Duration::from_millis(100)).await;
         }
         panic!("some emails are never settled");
     }

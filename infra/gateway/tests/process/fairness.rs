@@ -34,7 +34,7 @@ impl Server<'_> {
     }
 
     async fn until(&self, wanted: usize, statuses: &[&str]) {
-        for _ in 0..600 {
+        for _ in 0..3_000 {
             if self.count(statuses).await >= wanted {
                 return;
             }

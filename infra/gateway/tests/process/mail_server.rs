@@ -67,7 +67,7 @@ async fn emails_go_through_the_mail_server_of_their_project() {
         let (status, answer) = gateway.client(project, Method::POST, "/api/v1/auth/otp/send-sign-in-code", Some(body)).await;
         assert_eq!(status, 200, "{answer}");
     }
-    let message = tokio::task::spawn_blocking(move || messages.recv_timeout(Duration::from_secs(20))).await.unwrap().unwrap();
+    let message = tokio::task::spawn_blocking(move || messages.recv_timeout(Duration::from_secs(120))).await.unwrap().unwrap();
     assert!(message.contains("To: ada@example.com") && message.contains("From: Notes <notes@example.com>"), "{message}");
     let inbox = async |address: &str| gateway.get(&format!("/inbox/api/messages?to={address}")).await.text().await.unwrap();
     // The two emails are sent concurrently, so the other one may arrive later.

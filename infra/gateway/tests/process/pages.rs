@@ -19,7 +19,7 @@ async fn mail(gateway: &Gateway, email: &str) {
     let body = json!({ "email": email, "callback_url": "http://localhost:3000/magic" });
     let (status, answer) = gateway.client(&gateway.line("Project"), Method::POST, "/api/v1/auth/otp/send-sign-in-code", Some(body)).await;
     assert_eq!(status, 200, "{answer}");
-    for _ in 0..1_200 {
+    for _ in 0..6_000 {
         if messages(gateway, "").await.len() > before {
             return;
         }

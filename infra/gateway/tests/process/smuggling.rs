@@ -7,22 +7,33 @@ use std::time::Duration;
 
 use crate::support::{Gateway, gateway};
 
-/// Everything that the server sends until it closes the connection or, after its first bytes, is
-/// silent for a second.
-fn answers(port: u16, request: &str) -> String {
+/// Everything that the server sends until it closes the connection or, after this many responses,
+/// is silent for a second.
+fn answers(port: u16, request: &str, expected: usize) -> String {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     stream.write_all(request.as_bytes()).unwrap();
-    let (mut received, mut buffer) = (Vec::new(), [0; 4096]);
+    let (mut received, mut buffer) = (String::new(), [0; 4096]);
     while let Ok(count @ 1..) = stream.read(&mut buffer) {
-        received.extend_from_slice(&buffer[..count]);
-        stream.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
+        received.push_str(&String::from_utf8_lossy(&buffer[..count]));
+        if statuses(&received).len() >= expected {
+            stream.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
+        }
     }
-    String::from_utf8_lossy(&received).into_owned()
+    received
 }
 
 fn statuses(answers: &str) -> Vec<&str> {
-    answers.split("HTTP/1.1 ").skip(1).map(|answer| &answer[..3]).collect()
+    answers.split("HTTP/1.1 ").skip(1).filter_map(|answer| answer.get(..3)).collect()
+}
+
+/// Checks cases at once, as each waits for what the server might still send.
+fn at_once<T: Send>(cases: impl IntoIterator<Item = T>, check: impl Fn(T) + Sync) {
+    std::thread::scope(|scope| {
+        for case in cases {
+            scope.spawn(|| check(case));
+        }
+    });
 }
 
 /// A request that is hidden in the body of another one. If it were executed, the response would
@@ -45,17 +56,16 @@ fn a_request_with_ambiguous_length_is_rejected() {
         ("a header that continues on the next line", format!("{head}x-a: b\r\n content-length: {length}\r\n\r\n{HIDDEN}")),
         ("a size that is not a number", format!("{head}transfer-encoding: chunked\r\n\r\n0x0\r\n\r\n{HIDDEN}")),
     ];
-    for port in [gateway.port(), table] {
-        for (what, request) in &refused {
-            let answers = answers(port, request);
-            assert!(!statuses(&answers).contains(&"200"), "{what}: the hidden request is answered: {answers}");
-            assert!(statuses(&answers).len() <= 1, "{what}: {answers}");
-        }
-    }
+    let all = [gateway.port(), table].into_iter().flat_map(|port| refused.iter().map(move |(what, request)| (what, port, request)));
+    at_once(all, |(what, port, request)| {
+        let answers = answers(port, request, 1);
+        assert!(!statuses(&answers).contains(&"200"), "{what}: the hidden request is answered: {answers}");
+        assert!(statuses(&answers).len() <= 1, "{what}: {answers}");
+    });
     // If a request has a length and chunks, the chunks count (RFC 9112 §6.3), and the connection
     // is closed after them.
     let both = format!("{head}content-length: {}\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n{HIDDEN}", length + 5);
-    let answers = answers(gateway.port(), &both);
+    let answers = answers(gateway.port(), &both, 1);
     assert!(!statuses(&answers).contains(&"200"), "{answers}");
 }
 
@@ -64,11 +74,12 @@ fn a_body_is_never_parsed_as_a_request() {
     let gateway = Gateway::spawn(&mut gateway(&["--memory", "--listen", "127.0.0.1:0"]));
     let head = "POST /api/v1/auth/password/sign-in HTTP/1.1\r\nhost: localhost\r\n";
     let (length, chunk) = (HIDDEN.len(), format!("{:x}\r\n{HIDDEN}\r\n0\r\n\r\n", HIDDEN.len()));
-    for request in [format!("{head}content-length: {length}\r\n\r\n{HIDDEN}"), format!("{head}transfer-encoding: chunked\r\n\r\n{chunk}")] {
-        let alone = answers(gateway.port(), &request);
+    let requests = [format!("{head}content-length: {length}\r\n\r\n{HIDDEN}"), format!("{head}transfer-encoding: chunked\r\n\r\n{chunk}")];
+    at_once(requests, |request| {
+        let alone = answers(gateway.port(), &request, 1);
         assert_eq!(statuses(&alone).len(), 1, "{alone}");
-        let followed = answers(gateway.port(), &format!("{request}{HIDDEN}"));
+        let followed = answers(gateway.port(), &format!("{request}{HIDDEN}"), 2);
         let found = statuses(&followed);
         assert!(found.len() == 2 && found[0].starts_with('4') && found[1] == "200", "{followed}");
-    }
+    });
 }

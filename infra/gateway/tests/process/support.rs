@@ -4,6 +4,7 @@
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use reqwest::{Client, Method, Response};
@@ -49,21 +50,25 @@ pub(crate) fn gateway(arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs a command until it exits, which must happen soon.
+/// How long a command may run. None takes long, but the machine may be busy.
+const END: Duration = Duration::from_secs(120);
+
+/// Runs a command until it exits.
 pub(crate) fn run(arguments: &[&str]) -> Output {
     end_of(&mut gateway(arguments))
 }
 
 pub(crate) fn end_of(command: &mut Command) -> Output {
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    for _ in 0..500 {
-        if child.try_wait().unwrap().is_some() {
-            return child.wait_with_output().unwrap();
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let (process, (ends, ended)) = (child.id().to_string(), channel());
+    std::thread::spawn(move || ends.send(child.wait_with_output()));
+    match ended.recv_timeout(END) {
+        Ok(output) => output.unwrap(),
+        Err(_) => {
+            let _ = Command::new("kill").args(["-KILL", &process]).status();
+            panic!("{command:?} does not exit: {:?}", ended.recv());
         }
-        std::thread::sleep(Duration::from_millis(20));
     }
-    child.kill().unwrap();
-    panic!("{command:?} does not exit: {:?}", child.wait_with_output());
 }
 
 /// The output of a command that must succeed.

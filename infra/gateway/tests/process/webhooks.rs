@@ -83,13 +83,13 @@ impl Receiver {
     }
 }
 
-/// Waits until something holds, for two minutes at most.
+/// Waits until something holds, for five minutes at most.
 async fn until(holds: impl AsyncFn() -> bool) {
-    for _ in 0..600 {
+    for _ in 0..6_000 {
         if holds().await {
             return;
         }
-        tokio::time::sleep(Duration::from_millis(200)).await;
+        tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
 
