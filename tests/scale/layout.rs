@@ -1,6 +1,6 @@
 //! Where the keys of the families are in the table and its indexes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use store::keys;
 use wire::id::ProjectId;
@@ -71,16 +71,13 @@ pub(crate) fn numbered(profiles: &Profiles) -> Vec<(usize, &Family, Units)> {
 
 /// The table and its indexes, with the keys of this many projects and this many partitions each.
 pub(crate) fn places(profiles: &Profiles, projects: usize, cache: Cache, partitions: usize) -> [Place; 3] {
-    let users = population::users();
     let mut slots: BTreeMap<(usize, u64), BTreeMap<usize, Units>> = BTreeMap::new();
     let mut shared: BTreeMap<(usize, usize, &Family), Vec<Term>> = BTreeMap::new();
-    let mut weights: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for (kind, family, units) in numbered(profiles) {
         let units = with_cache(cache, kind, family, units);
         match family.owner {
             Owner::User => {
-                let weights = weights.entry(&family.pk).or_insert_with(|| spread(&family.pk, &users));
-                for (slot, weight) in (0..).zip(weights) {
+                for (slot, weight) in (0..).zip(&profiles.spreads[&family.pk]) {
                     let sum = slots.entry((family.place, slot)).or_default().entry(stream(projects, kind)).or_default();
                     *sum = plus(*sum, times(units, *weight));
                 }
@@ -130,7 +127,13 @@ pub(crate) fn name(family: &Family) -> String {
     format!("`{index}{}{sk}`", family.pk)
 }
 
-/// For a kind of key, the share of all users' requests that falls into each slot.
+/// For each kind of key of users, the share of all users' requests that falls into each slot.
+pub(crate) fn spreads<'a>(families: impl Iterator<Item = &'a Family>) -> BTreeMap<String, Vec<f64>> {
+    let users = population::users();
+    let keys: BTreeSet<&String> = families.filter(|family| family.owner == Owner::User).map(|family| &family.pk).collect();
+    keys.into_iter().map(|pk| (pk.clone(), spread(pk, &users))).collect()
+}
+
 fn spread(pk: &str, users: &[f64]) -> Vec<f64> {
     let mut slots = vec![0.0; SLOTS as usize];
     let seed = hash_text(pk);

@@ -20,6 +20,8 @@ mod recorded;
 mod report;
 mod walls;
 
+use std::thread;
+
 use expect_test::expect_file;
 
 use crate::layout::Cache;
@@ -36,12 +38,17 @@ async fn a_day_of_a_million_users_is_as_simulated() {
     let profiles = profile::profiles(&requests);
     let pages = pages::measure(&app).await;
     let loads = [(1.0, Cache::OFF, NEW_TABLE), (100.0, Cache::OFF, WARM_TABLE), (100.0, Cache::ON, WARM_TABLE)];
-    let days = loads.map(|(load, cache, partitions)| day::simulate(&profiles, load, cache, partitions));
     let everything = walls::everything();
     let sign_ins = walls::only("sign in with a password", 1.0);
     let reads = walls::only("get the current user", 0.0);
-    let scenarios = [("everything", everything), ("sign-ins with a password", sign_ins), ("reads of the current user", reads)]
-        .map(|(name, mix)| Scenario::new(&profiles, name, mix));
+    let mixes = [("everything", everything), ("sign-ins with a password", sign_ins), ("reads of the current user", reads)];
+    // The simulations are independent of each other, and each is a computation of seconds.
+    let (days, scenarios) = thread::scope(|scope| {
+        let profiles = &profiles;
+        let days = loads.map(|(load, cache, partitions)| scope.spawn(move || day::simulate(profiles, load, cache, partitions)));
+        let scenarios = mixes.map(|(name, mix)| scope.spawn(move || Scenario::new(profiles, name, mix)));
+        (days.map(|day| day.join().unwrap()), scenarios.map(|scenario| scenario.join().unwrap()))
+    });
     let [all, ..] = &scenarios;
     // The table of walls follows from the recorded units alone; the simulation agrees with it.
     for (simulated, walls) in [(&all.without, &all.walls), (&all.with, &all.walls_cached)] {

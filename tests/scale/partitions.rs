@@ -48,7 +48,7 @@ pub(crate) struct Point {
     pub(crate) terms: Vec<Term>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Partition {
     /// Its part of the points, in their order.
     points: Range<usize>,
@@ -60,7 +60,7 @@ struct Partition {
 }
 
 /// A table or an index.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Place {
     points: Vec<Point>,
     partitions: Vec<Partition>,

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::layout::spreads;
 use crate::recorded::{Access, Request};
 
 /// Who uses the same key.
@@ -62,10 +63,13 @@ pub(crate) struct Profile {
     pub(crate) year: Bytes,
 }
 
-/// The profiles of all kinds, and the layouts of the shared families.
+/// The profiles of all kinds, and what every simulation needs to lay out their keys.
 pub(crate) struct Profiles {
     pub(crate) kinds: Vec<Profile>,
+    /// The layouts of the shared families.
     pub(crate) layouts: BTreeMap<Family, Layout>,
+    /// How the keys of users are spread, by partition key: see [`spreads`].
+    pub(crate) spreads: BTreeMap<String, Vec<f64>>,
 }
 
 const DAY: f64 = 86_400.0;
@@ -197,7 +201,8 @@ pub(crate) fn profiles(requests: &[Request]) -> Profiles {
             kinds.push(profile(request.kind, all, &seen));
         }
     }
-    Profiles { layouts: layouts(requests, &seen), kinds }
+    let spreads = spreads(kinds.iter().flat_map(|profile| profile.units.keys()));
+    Profiles { layouts: layouts(requests, &seen), kinds, spreads }
 }
 
 fn profile<'a>(kind: &'static str, requests: impl Iterator<Item = &'a Request>, seen: &Seen<'_>) -> Profile {

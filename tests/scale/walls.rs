@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::layout::{Cache, is_cached, name, numbered, places, stream, with_cache};
-use crate::partitions::{NEW_TABLE, Outcome, READS, WRITES};
+use crate::partitions::{NEW_TABLE, Outcome, Place, READS, WRITES};
 use crate::population::VISIT;
 use crate::profile::{Family, Owner, Profiles, Units};
 
@@ -71,8 +71,7 @@ pub(crate) fn walls(profiles: &Profiles, mix: &Mix, cache: Cache) -> Vec<Wall> {
 }
 
 /// Whether a steady load of one project finds capacity; otherwise the name of what is hottest.
-fn holds(profiles: &Profiles, mix: &Mix, cache: Cache, per_minute: f64) -> Result<(), String> {
-    let mut places = places(profiles, 1, cache, NEW_TABLE);
+fn holds(mut places: [Place; 3], mix: &Mix, per_minute: f64) -> Result<(), String> {
     let mut counts = vec![0.0; stream(2, 0)];
     for (kind, share) in mix.iter().enumerate() {
         let count = per_minute / 60.0 * f64::from(STEP) * share;
@@ -92,10 +91,11 @@ fn holds(profiles: &Profiles, mix: &Mix, cache: Cache, per_minute: f64) -> Resul
 /// The highest load that the simulation sustains, in requests a minute, within two percent; and
 /// what is hottest just above it.
 pub(crate) fn simulated(profiles: &Profiles, mix: &Mix, cache: Cache) -> (f64, String) {
+    let places = places(profiles, 1, cache, NEW_TABLE);
     let (mut below, mut above, mut found) = (1e4_f64, 1e8_f64, String::new());
     while above / below > 1.02 {
         let middle = (below * above).sqrt();
-        match holds(profiles, mix, cache, middle) {
+        match holds(places.clone(), mix, middle) {
             Ok(()) => below = middle,
             Err(name) => (above, found) = (middle, name),
         }
