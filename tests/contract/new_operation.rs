@@ -92,10 +92,11 @@ fn a_keyword_names_neither_an_operation_nor_a_parameter() {
     let strict = "as async await break const continue crate dyn else enum extern false fn for if impl in let loop match mod move mut pub \
                   ref return self static struct super trait true type unsafe use where while";
     let reserved = "abstract become box do final gen macro override priv try typeof unsized virtual yield";
+    let existing = operations::all();
     for word in strict.split(' ').chain(reserved.split(' ')).filter(|word| !word.is_empty()) {
         let path = format!("/api/v1/sample/{{{word}}}");
         for asked in [asked("users", word, "GET", "/api/v1/sample"), asked("users", "sample-note", "GET", &path)] {
-            let error = NewOperation::of(asked, &root(), &operations::all()).unwrap_err();
+            let error = NewOperation::of(asked, &root(), &existing).unwrap_err();
             assert!(error.to_string().contains("keyword"), "{word}: {error}");
         }
     }
@@ -103,11 +104,12 @@ fn a_keyword_names_neither_an_operation_nor_a_parameter() {
 
 #[test]
 fn an_existing_operation_is_not_created_again() {
-    for operation in operations::all().into_iter().filter(|operation| operation.route.path.starts_with("/api/v1/")) {
+    let existing = operations::all();
+    for operation in existing.iter().filter(|operation| operation.route.path.starts_with("/api/v1/")) {
         let (verb, path) = (operation.route.verb.name(), operation.route.path);
-        let error = NewOperation::of(asked(operation.area(), "sample-note", verb, path), &root(), &operations::all()).unwrap_err();
+        let error = NewOperation::of(asked(operation.area(), "sample-note", verb, path), &root(), &existing).unwrap_err();
         assert!(error.to_string().contains(&format!("is the route of {}", operation.route.name)), "{error}");
-        let error = NewOperation::of(asked(operation.area(), operation.short_name(), verb, "/api/v1/sample"), &root(), &operations::all());
+        let error = NewOperation::of(asked(operation.area(), operation.short_name(), verb, "/api/v1/sample"), &root(), &existing);
         let error = error.unwrap_err();
         assert!(error.to_string().contains("already exists"), "{error}");
     }

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use infra::checked_in::root;
-use infra::operations;
 use infra::pages::documents::{anchors, joined};
 use infra::scorecard::NamedTest;
+use infra::{Operation, operations};
 use model::limit::Rule;
 use pulldown_cmark::{Event, Options, Parser, Tag};
 
@@ -61,11 +61,18 @@ struct Known {
     identifiers: BTreeSet<String>,
     /// The literals of code that begin with a slash, as URL paths do.
     literals: BTreeSet<String>,
+    operations: Vec<Operation>,
 }
 
 impl Known {
     fn new(sources: &[Source]) -> Self {
-        let mut known = Self { paths: BTreeSet::new(), anchors: BTreeMap::new(), identifiers: BTreeSet::new(), literals: BTreeSet::new() };
+        let mut known = Self {
+            paths: BTreeSet::new(),
+            anchors: BTreeMap::new(),
+            identifiers: BTreeSet::new(),
+            literals: BTreeSet::new(),
+            operations: operations::all(),
+        };
         for source in sources {
             known.paths.insert(source.path.clone());
             if source.is_document() {
@@ -138,7 +145,7 @@ impl Known {
     fn has_route(&self, method: &str, path: &str) -> bool {
         let path = path.split(['?', '#']).next().unwrap_or(path);
         let path = path.strip_prefix("/api/v1").filter(|rest| !rest.is_empty()).unwrap_or(path);
-        let is_operation = operations::all().iter().any(|operation| {
+        let is_operation = self.operations.iter().any(|operation| {
             let route = operation.route;
             let known = [route.path, route.path.trim_start_matches("/api/v1")];
             (method == route.verb.name() || method == "HEAD") && known.iter().any(|known| fits(known, path))

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use infra::checked_in::root;
 use serde_json::Value;
@@ -31,13 +32,17 @@ pub(crate) fn event(area: &str, name: &str) -> Value {
 
 /// The checked-in template; short forms such as `!Ref X` are reduced to X.
 pub(crate) fn template() -> Value {
-    read(&root().join("infra/template.yaml"))
+    static READ: LazyLock<Value> = LazyLock::new(|| read(&root().join("infra/template.yaml")));
+    READ.clone()
 }
 
 /// The nested stacks of the checked-in template, by name.
 pub(crate) fn stacks() -> BTreeMap<String, Value> {
-    let folder = root().join("infra/stacks");
-    stems(&folder, ".yaml").into_iter().map(|name| (name.clone(), read(&folder.join(format!("{name}.yaml"))))).collect()
+    static READ: LazyLock<BTreeMap<String, Value>> = LazyLock::new(|| {
+        let folder = root().join("infra/stacks");
+        stems(&folder, ".yaml").into_iter().map(|name| (name.clone(), read(&folder.join(format!("{name}.yaml"))))).collect()
+    });
+    READ.clone()
 }
 
 fn read(path: &Path) -> Value {
