@@ -23,10 +23,16 @@ def make(folder):
     # functions respond the same, but their files differ.
     name, other = OLD_CODE
     functions = folder / "target" / "lambda"
-    (functions / name / "bootstrap").write_bytes((functions / other / "bootstrap").read_bytes())
+    replace(functions / name / "bootstrap", (functions / other / "bootstrap").read_bytes())
     for function in functions.glob("users-*"):
-        with open(function / "bootstrap", "ab") as file:
-            file.write(b"older")
+        replace(function / "bootstrap", (function / "bootstrap").read_bytes() + b"older")
+
+
+def replace(file, content):
+    # Other versions have links to the file.
+    file.unlink()
+    file.write_bytes(content)
+    file.chmod(0o755)
 
 
 def answers(client):

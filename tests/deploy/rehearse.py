@@ -12,6 +12,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 
 import content
 import older
@@ -34,16 +35,24 @@ def step(text):
     print(f"== {text} ({time.monotonic() - START:.0f} s)", flush=True)
 
 
-def lay_out(folder):
-    """Copies the checked-in templates, and puts the functions where the templates expect them."""
+def strip_functions(folder):
+    """Removes the symbols, which are nine tenths of a debug build."""
+    folder.mkdir()
+    names = [source.stem for source in sorted((ROOT / "functions").glob("*/src/bin/*.rs"))]
+    strip = lambda name: subprocess.run(["strip", "-o", folder / name, TARGET / "debug" / name], check=True)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(strip, names))
+
+
+def lay_out(folder, functions):
+    """Copies the checked-in templates, and links the functions where the templates expect them."""
     shutil.copytree(ROOT / "infra" / "stacks", folder / "infra" / "stacks")
     shutil.copy(ROOT / "infra" / "template.yaml", folder / "infra")
     shutil.copy(ROOT / "infra" / "samconfig.toml", folder / "infra")
-    for source in sorted((ROOT / "functions").glob("*/src/bin/*.rs")):
-        function = folder / "target" / "lambda" / source.stem
+    for file in sorted(functions.iterdir()):
+        function = folder / "target" / "lambda" / file.name
         function.mkdir(parents=True)
-        # Removes the symbols, which are nine tenths of a debug build.
-        subprocess.run(["strip", "-o", function / "bootstrap", TARGET / "debug" / source.stem], check=True)
+        os.link(file, function / "bootstrap")
 
 
 def gateway(stack, *arguments, check=True):
@@ -92,8 +101,9 @@ def rehearse(folder, stack):
     stack.aws("sesv2").create_email_identity(EmailIdentity=SENDER)
     step("sam deploy: an older version")
     old, new = folder / "older", folder / "new"
-    lay_out(old)
-    lay_out(new)
+    strip_functions(folder / "functions")
+    lay_out(old, folder / "functions")
+    lay_out(new, folder / "functions")
     older.make(old)
     stack.deploy(old, **parameters(AccessTokenSeconds="900"))
     client = Client(stack, new_project(stack, "Rehearsal"))

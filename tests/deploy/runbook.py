@@ -29,9 +29,10 @@ class Shell:
         commands.mkdir(parents=True)
         # There is nobody to confirm the change set.
         self.command(commands / "sam", f'exec "{tools}/python" "{HERE}/sam.py" "$@" --no-confirm-changeset --no-progressbar')
+        self.command(commands / "aws", f'exec "{tools}/python" "{HERE}/aws.py" "$@"')
         self.command(commands / "gateway", f'exec "{gateway}" "$@"')
-        path = f"{commands}:{tools}:{os.environ['PATH']}"
-        environment = {**os.environ, "PATH": path, "AWS_ENDPOINT_URL": stack.endpoint, "TMPDIR": str(work)}
+        path = f"{commands}:{os.environ['PATH']}"
+        environment = {**os.environ, "PATH": path, "AWS_ENDPOINT_URL": stack.endpoint, "TMPDIR": str(work), "SAM_CLI_POLL_DELAY": "0.2"}
         self.log = self.work / "log"
         script = self.work / "script"
         os.mkfifo(script)

@@ -1,17 +1,28 @@
-"""SAM CLI with fast compression of archives, each of which is packed only once. The archives
-contain large debug builds, one for each function; the deployments of a rehearsal share them, and
-they never leave this machine."""
+"""SAM CLI with fast compression of archives, each of which is packed only once, and without long
+pauses between its questions. The archives contain large debug builds, one for each function; the
+deployments of a rehearsal share them, and they never leave this machine."""
 
 import os
 import pathlib
 import tempfile
 import zipfile
 
+import quick
 from samcli.cli.main import cli
 from samcli.lib.package import utils
 
 KEPT = pathlib.Path(tempfile.gettempdir())
-pack = utils.make_zip_with_lambda_permissions
+pack, checksum = utils.make_zip_with_lambda_permissions, utils.dir_checksum
+
+
+def summed(folder, **options):
+    """The checksum of a folder's contents. That of a function is computed once: a deployment does
+    not change the file, and the folders of two versions share it."""
+    file = os.stat(os.path.join(folder, "bootstrap"))
+    known = KEPT / f"checksum-{file.st_ino}-{file.st_size}-{file.st_mtime_ns}"
+    if not known.exists():
+        known.write_text(checksum(folder, **options))
+    return known.read_text()
 
 
 def packed(name, folder):
@@ -25,6 +36,7 @@ def packed(name, folder):
     return archive
 
 
-utils.make_zip_with_lambda_permissions = packed
+utils.make_zip_with_lambda_permissions, utils.dir_checksum = packed, summed
 zipfile.ZipFile.__init__.__defaults__ = (*zipfile.ZipFile.__init__.__defaults__[:-1], 1)
+quick.answers()
 cli(prog_name="sam")

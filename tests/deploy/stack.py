@@ -85,7 +85,7 @@ class Stack:
         command = [self.tools / "python", HERE / "sam.py", "deploy", "--template", "infra/template.yaml", "--no-confirm-changeset", "--no-progressbar"]
         command += ["--parameter-overrides", *(f"{name}={value}" for name, value in parameters.items())]
         # `sam.py` keeps its archives in the temporary folder, for the next deployment.
-        environment = {**os.environ, "AWS_ENDPOINT_URL": self.endpoint, "TMPDIR": str(folder.parent)}
+        environment = {**os.environ, "AWS_ENDPOINT_URL": self.endpoint, "TMPDIR": str(folder.parent), "SAM_CLI_POLL_DELAY": "0.2"}
         done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
         if done.returncode != 0:
             raise SystemExit(f"sam deploy failed:\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}")
