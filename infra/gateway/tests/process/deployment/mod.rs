@@ -37,8 +37,8 @@ fn file(folder: &Folder) -> String {
     folder.path("config/gatelet/logins.json")
 }
 
-/// How long `gateway login` waits before a poll, in milliseconds. The users of these tests decide at
-/// once, so the command need not wait as long as a deployment asks for.
+/// How long `gateway login` waits before a poll, in milliseconds. The users of these tests decide
+/// at once, so the command need not wait as long as a deployment asks for.
 const SOON: &str = "500";
 
 /// Runs `gateway login` until it exits, while the user decides on the sign-in: `mode` is `complete`
