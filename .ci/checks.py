@@ -149,6 +149,7 @@ def checks(long):
 def main():
     parser = argparse.ArgumentParser(description="Runs the checks that a change must pass.")
     parser.add_argument("--long", action="store_true", help="also run the tests that take hours")
+    parser.add_argument("--keep-going", action="store_true", help="after a failure, run the checks that do not need the failed one")
     parser.add_argument("names", nargs="*", metavar="check", help="run only these, and the checks they need")
     arguments = parser.parse_args()
     plan = checks(arguments.long)
@@ -168,15 +169,15 @@ def main():
         print(f"== the last run:\n{TABLE.read_text()}", flush=True)
     cache.restore()
     compiled = cache.sources()
-    passed = Run(plan, is_complete=not arguments.names).run()
+    passed = Run(plan, is_complete=not arguments.names, keeps_going=arguments.keep_going).run()
     if passed:
         cache.keep(compiled)
     sys.exit(0 if passed else 1)
 
 
 class Run:
-    def __init__(self, plan, is_complete):
-        self.plan, self.is_complete = plan, is_complete
+    def __init__(self, plan, is_complete, keeps_going):
+        self.plan, self.is_complete, self.keeps_going = plan, is_complete, keeps_going
         self.start = time.monotonic()
         self.ended = threading.Condition()
         self.stopping = False
@@ -193,34 +194,42 @@ class Run:
 
     def go(self):
         with self.ended:
-            while not self.failed() and (waiting := [check for check in self.plan if check.status is None]):
+            while (self.keeps_going or not self.failures()) and (waiting := self.waiting()):
                 for check in waiting:
                     if check.process is None and self.may_start(check):
                         self.begin(check)
                 self.ended.wait()
-        failed = self.failed()
-        if failed:
+        failures = self.failures()
+        if failures:
             self.stop()
         self.table()
-        if failed:
+        for failed in failures:
             print(f"\n== {failed.name} failed with status {failed.status}; its output:\n{tail(failed.log)}", flush=True)
-            return False
-        print("\n== all checks passed", flush=True)
-        return True
+        if not failures:
+            print("\n== all checks passed", flush=True)
+        return not failures
 
-    def failed(self):
-        """The first check of the plan that failed."""
-        return next((check for check in self.plan if check.status), None)
+    def failures(self):
+        return [check for check in self.plan if check.status]
+
+    def waiting(self):
+        """The checks that run, or can still begin: none that needs a failed one."""
+        lost = {check.name for check in self.failures()}
+        for check in self.plan:
+            if lost.intersection(check.after):
+                lost.add(check.name)
+        return [check for check in self.plan if check.status is None and check.name not in lost]
 
     def may_start(self, check):
         done = {other.name for other in self.plan if other.status == 0}
+        ended = {other.name for other in self.plan if other.status is not None}
         running = [other for other in self.plan if other.process and other.status is None]
         fits = sum(other.cores for other in running) + check.cores <= MAX_OCCUPIED
         # Two builds in the same target directory would wait for each other, and each would occupy
         # its cores meanwhile.
         alone = not check.builds or not any(other.builds for other in running)
-        awaited = {other.name for other in self.plan if other.name in (*check.after, *check.behind)}
-        return done.issuperset(awaited) and (fits or check.cores == 0) and alone
+        behind = {other.name for other in self.plan if other.name in check.behind}
+        return done.issuperset(check.after) and ended.issuperset(behind) and (fits or check.cores == 0) and alone
 
     def begin(self, check):
         print(f"[{self.seconds():5} s] {check.name} …", flush=True)
