@@ -222,14 +222,13 @@ class Run:
 
     def may_start(self, check):
         done = {other.name for other in self.plan if other.status == 0}
-        ended = {other.name for other in self.plan if other.status is not None}
+        unfinished = {other.name for other in self.waiting()}
         running = [other for other in self.plan if other.process and other.status is None]
         fits = sum(other.cores for other in running) + check.cores <= MAX_OCCUPIED
         # Two builds in the same target directory would wait for each other, and each would occupy
         # its cores meanwhile.
         alone = not check.builds or not any(other.builds for other in running)
-        behind = {other.name for other in self.plan if other.name in check.behind}
-        return done.issuperset(check.after) and ended.issuperset(behind) and (fits or check.cores == 0) and alone
+        return done.issuperset(check.after) and unfinished.isdisjoint(check.behind) and (fits or check.cores == 0) and alone
 
     def begin(self, check):
         print(f"[{self.seconds():5} s] {check.name} …", flush=True)
