@@ -2,20 +2,20 @@
 //! the log, and the secrets that were sent and received. The test program `whole` checks the
 //! record.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, Once};
 
+use api::http::Route;
 use api::http::log::{self, Asked};
-use api::http::{Route, Verb};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use flows::App;
 use http::{Request, Response};
 use http_body_util::BodyExt as _;
-use infra::operations;
+use infra::{Operation, operations};
 use tower::ServiceExt as _;
 
 use crate::roles;
@@ -82,7 +82,26 @@ fn is_left_out() -> bool {
     std::thread::current().name().is_some_and(|name| name.starts_with("bad_input::sweep::"))
 }
 
-static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| operations::all().into_iter().map(|operation| operation.route).collect());
+/// The routes by verb and by the number of segments of their paths, as a search among all takes
+/// longer than most requests.
+static ROUTES: LazyLock<HashMap<(&str, usize), Vec<Route>>> = LazyLock::new(|| {
+    let mut routes = HashMap::<_, Vec<Route>>::new();
+    for Operation { route, .. } in operations::all() {
+        routes.entry((route.verb.name(), segments(route.path))).or_default().push(route);
+    }
+    routes
+});
+
+fn segments(path: &str) -> usize {
+    path.bytes().filter(|byte| *byte == b'/').count()
+}
+
+/// The name of the operation that a request calls, if any.
+fn operation_of(request: &Request<Body>) -> Option<&'static str> {
+    let path = request.uri().path().replacen("/api/latest/", "/api/v1/", 1);
+    let verb = if request.method() == "HEAD" { "GET" } else { request.method().as_str() };
+    ROUTES.get(&(verb, segments(&path)))?.iter().find(|route| route.matches(&path)).map(|route| route.name)
+}
 
 struct Run {
     actions: Mutex<Lines>,
@@ -162,9 +181,7 @@ pub(crate) async fn answer(app: &App, router: Router, request: Request<Body>) ->
     if !is_on() {
         return router.oneshot(request).await.unwrap();
     }
-    let path = request.uri().path().replacen("/api/latest/", "/api/v1/", 1);
-    let verb = if request.method() == "HEAD" { "GET" } else { request.method().as_str() };
-    let operation = ROUTES.iter().find(|route| Verb::name(route.verb) == verb && route.matches(&path)).map(|route| route.name);
+    let operation = operation_of(&request);
     let asked = operation.map(|name| Asked::new(name, request.method(), request.headers(), None, None));
 
     let (parts, body) = request.into_parts();

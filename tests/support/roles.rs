@@ -1,10 +1,11 @@
 //! Records the IAM actions that each operation uses on the table, to compare them with the
 //! operation's role.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 
-use serde_json::Value;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use crate::record;
 
@@ -27,12 +28,19 @@ pub(crate) fn note(call: &str, body: &str) {
     }
 }
 
+/// A transaction, of which only the kinds of its writes are parsed.
+#[derive(Deserialize)]
+struct Transaction<'a> {
+    #[serde(rename = "TransactItems", borrow)]
+    items: Vec<BTreeMap<&'a str, IgnoredAny>>,
+}
+
 /// The IAM actions that a call requires.
 pub fn actions(call: &str, body: &str) -> BTreeSet<String> {
     if call != "TransactWriteItems" {
         return BTreeSet::from([call.to_owned()]);
     }
-    let body: Value = serde_json::from_str(body).unwrap();
-    let items = body["TransactItems"].as_array().unwrap().iter().flat_map(|item| item.as_object().unwrap().keys());
-    items.map(|kind| if kind == "ConditionCheck" { "ConditionCheckItem".to_owned() } else { format!("{kind}Item") }).collect()
+    let Transaction { items } = serde_json::from_str(body).unwrap();
+    let kinds = items.iter().flat_map(BTreeMap::keys);
+    kinds.map(|kind| if *kind == "ConditionCheck" { "ConditionCheckItem".to_owned() } else { format!("{kind}Item") }).collect()
 }
