@@ -226,12 +226,23 @@ fn new_mail() -> NewEntry {
 #[tokio::test]
 async fn every_item_expires_or_is_deleted_with_its_owner() {
     let mut seen = BTreeSet::new();
+    let world = World::new(Limits::standard()).await;
+    let first = world.app.rows();
+    check("the world of the events", &first.items(), &mut seen);
+    world.app.deliver().await;
+    check("the emails of the world of the events", &first.new_items(&world.app.rows()), &mut seen);
+    drop(world);
     for (name, event) in events() {
         let world = World::new(Limits::standard()).await;
         world.send(&event).await;
-        check(&name, &world.app.table(), &mut seen);
+        let after = world.app.rows();
+        check(&name, &first.new_items(&after), &mut seen);
+        // Otherwise, the same emails are delivered as above.
+        if !first.changed(&after).iter().any(|(pk, _)| ["M#", "B#"].iter().any(|of_emails| pk.starts_with(of_emails))) {
+            continue;
+        }
         world.app.deliver().await;
-        check(&format!("the emails of {name}"), &world.app.table(), &mut seen);
+        check(&format!("the emails of {name}"), &after.new_items(&world.app.rows()), &mut seen);
     }
     others(&mut seen).await;
     let missing = KINDS.iter().filter(|(pk, sk, _)| !seen.contains(&((*pk).to_owned(), (*sk).to_owned())));

@@ -7,9 +7,10 @@ use std::collections::BTreeSet;
 use api::http::Interface;
 use http::HeaderValue;
 use infra::{Operation, operations};
-use support::{Answer, Items};
+use model::limit::Limits;
+use support::{Answer, Rows};
 
-use crate::events::{KEY, PROJECT, TWIN, World, name, success};
+use crate::events::{KEY, PROJECT, TWIN, Twins, World, name, success};
 
 const HEADERS: [(&str, &str); 3] = [
     ("client", "x-service-publishable-client-key"),
@@ -19,12 +20,8 @@ const HEADERS: [(&str, &str); 3] = [
 const PREFIXES: [&str; 3] = ["pck_", "ssk_", "sak_"];
 
 /// The items of a project: those that contain its id in their partition key or content.
-fn of(project: &str, items: &Items) -> Items {
-    items
-        .iter()
-        .filter(|((pk, _), item)| pk.contains(project) || item.to_string().contains(project))
-        .map(|(key, item)| (key.clone(), item.clone()))
-        .collect()
+fn of(project: &str, rows: &Rows) -> Rows {
+    rows.only(|(pk, _), text| pk.contains(project) || text.contains(project))
 }
 
 /// The operations that authenticate the caller.
@@ -61,19 +58,19 @@ fn assert_tells_nothing(answer: &Answer, what: &str) {
 /// nothing in the first project.
 #[tokio::test]
 async fn an_operation_changes_nothing_in_an_identical_project() {
+    let worlds = World::with_twin().await;
+    mark(&worlds.0, PROJECT, KEY).await;
+    let marked = Twins::of(worlds);
     for operation in operations::all() {
-        let (world, twin) = World::with_twin().await;
-        mark(&world, PROJECT, KEY).await;
-        let before = world.app.table();
+        let (world, twin) = marked.begin().await;
+        let before = world.app.rows();
         let answer = twin.send(&name(&operation)).await;
-        let after = world.app.table();
+        let after = world.app.rows();
         let what = operation.route.name;
         assert_eq!(answer.status(), success(&operation), "{what}: {}", answer.text());
         assert_tells_nothing(&answer, what);
         assert_eq!(of(PROJECT, &before), of(PROJECT, &after), "{what}");
-        let changed = after.iter().filter(|(key, item)| before.get(*key) != Some(*item)).map(|(key, _)| key);
-        let gone = before.keys().filter(|key| !after.contains_key(*key));
-        for (pk, sk) in changed.chain(gone) {
+        for (pk, sk) in before.changed(&after) {
             // The state of an OAuth flow and the link of an email are found only by their secret,
             // which determines the project.
             let by_secret = ["S#", "V#"].iter().any(|kind| pk.starts_with(kind));
@@ -97,13 +94,15 @@ async fn an_operation_changes_nothing_in_an_identical_project() {
 #[tokio::test]
 async fn items_of_another_project_are_not_found_at_any_access_type() {
     let mut tried = BTreeSet::new();
+    let world = World::new(Limits::off()).await;
+    mark(&world, PROJECT, KEY).await;
+    let user = world.app.sign_up("ada@example.com").await;
+    let marked = world.kept();
     for operation in proving() {
-        let world = World::new(model::limit::Limits::off()).await;
-        mark(&world, PROJECT, KEY).await;
+        let world = marked.begin(Limits::off()).await;
         let own = &world.app.keys;
-        let user = world.app.sign_up("ada@example.com").await;
         for (level, header) in HEADERS {
-            let (before, event) = (world.app.table(), name(&operation));
+            let (before, event) = (world.app.rows(), name(&operation));
             let mut request = world.request(&event);
             let headers = request.headers_mut();
             for (_, header) in HEADERS {
@@ -122,7 +121,7 @@ async fn items_of_another_project_are_not_found_at_any_access_type() {
             let what = format!("{} as {level}", operation.route.name);
             assert!(answer.status() < 500, "{what}: {}", answer.text());
             assert_tells_nothing(&answer, &what);
-            assert_eq!(of(PROJECT, &before), of(PROJECT, &world.app.table()), "{what}");
+            assert_eq!(of(PROJECT, &before), of(PROJECT, &world.app.rows()), "{what}");
             tried.insert(operation.route.name);
         }
     }
@@ -143,14 +142,14 @@ async fn credentials_only_work_for_their_own_project() {
             headers.insert("x-service-access-type", value(level));
             headers.insert("x-service-project-id", value(TWIN));
             headers.insert(header, value(&format!("{prefix}{KEY}")));
-            let (before, what) = (world.app.table(), format!("{} as {level}", operation.route.name));
+            let (before, what) = (world.app.rows(), format!("{} as {level}", operation.route.name));
             let wrong_key = Answer::read(world.app.answer(request).await).await;
             assert_eq!(wrong_key.status(), 401, "{what}: {}", wrong_key.text());
             let mut request = world.request(&name(&operation));
             request.headers_mut().insert("x-service-access-token", value(&token));
             let wrong_token = Answer::read(world.app.answer(request).await).await;
             assert_eq!(wrong_token.code(), "INVALID_PROJECT_FOR_ACCESS_TOKEN", "{what}");
-            assert_eq!(before, world.app.table(), "{what}");
+            assert_eq!(before, world.app.rows(), "{what}");
         }
     }
 }

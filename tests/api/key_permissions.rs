@@ -63,18 +63,21 @@ async fn a_key_opens_the_operations_of_its_permissions_and_no_others() {
     let mut tried = BTreeSet::new();
     for needed in KeyPermission::all() {
         let others: Vec<KeyPermission> = KeyPermission::all().filter(|permission| *permission != needed).collect();
+        let world = World::new(Limits::off()).await;
+        let admin = world.app.admin().with("x-stack-project-id", crate::events::PROJECT);
+        let admin = admin.with("x-stack-super-secret-admin-key", &format!("sak_{KEY}"));
+        let (only, without) = (create(&admin, &world.app, &[needed]).await, create(&admin, &world.app, &others).await);
+        drop(admin);
+        let with_keys = world.kept();
         for operation in open_to_servers().filter(|operation| operation.route.permission() == Some(needed)) {
             // Each operation gets a new service, as an earlier operation may have ended the session
             // of the event.
-            let world = World::new(Limits::off()).await;
-            let admin = world.app.admin().with("x-stack-project-id", crate::events::PROJECT);
-            let admin = admin.with("x-stack-super-secret-admin-key", &format!("sak_{KEY}"));
-            let (only, without) = (create(&admin, &world.app, &[needed]).await, create(&admin, &world.app, &others).await);
-            let before = world.app.table();
+            let world = with_keys.begin(Limits::off()).await;
+            let before = world.app.rows();
             let refused = send(&world, &operation, &without).await;
             assert_eq!((refused.status(), refused.code().as_str()), (403, REFUSED), "{}: {}", operation.route.name, refused.text());
             assert_eq!(refused.json()["details"]["required_permission"], needed.to_string());
-            assert_eq!(world.app.table(), before, "{} changes something", operation.route.name);
+            assert_eq!(world.app.rows(), before, "{} changes something", operation.route.name);
             let permitted = send(&world, &operation, &only).await;
             assert!(permitted.status() != 403 || permitted.code() != REFUSED, "{}: {}", operation.route.name, permitted.text());
             tried.insert(operation.route.name);

@@ -1,6 +1,7 @@
 //! Callers, represented by the headers of their requests.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
@@ -13,6 +14,7 @@ use http_body_util::BodyExt as _;
 use secrecy::ExposeSecret as _;
 use serde_json::Value;
 
+use crate::table::Table;
 use crate::{SignedIn, TestApp, record};
 
 /// A sender of requests.
@@ -21,6 +23,8 @@ pub struct Caller {
     app: App,
     router: Router,
     headers: HeaderMap,
+    /// Held so that no other service uses the same shell meanwhile.
+    table: Option<Arc<Table>>,
 }
 
 /// A request to be sent.
@@ -28,6 +32,7 @@ pub struct RequestBuilder {
     app: App,
     router: Router,
     request: Request<Body>,
+    table: Option<Arc<Table>>,
 }
 
 /// A complete response.
@@ -39,7 +44,8 @@ pub struct Answer {
 impl TestApp {
     /// A caller without any headers.
     pub fn anonymous(&self) -> Caller {
-        Caller { app: self.app.clone(), router: self.router.clone(), headers: HeaderMap::new() }
+        let table = Some(Arc::clone(&self.table));
+        Caller { app: self.app.clone(), router: self.router.clone(), headers: HeaderMap::new(), table }
     }
 
     /// Sends a request to the service unchanged.
@@ -93,7 +99,7 @@ impl Caller {
             "server" => ("x-stack-secret-server-key", &keys.server),
             _ => ("x-stack-publishable-client-key", &keys.client),
         };
-        let caller = Self { app: service.app.clone(), router: service.router.clone(), headers: HeaderMap::new() };
+        let caller = Self { app: service.app.clone(), router: service.router.clone(), headers: HeaderMap::new(), table: None };
         let caller = caller.with("x-stack-project-id", keys.project_id.as_str()).with("x-stack-access-type", level);
         caller.with(name, key.expose_secret())
     }
@@ -115,7 +121,7 @@ impl Caller {
         *request.headers_mut() = self.headers.clone();
         request.headers_mut().insert("host", HeaderValue::from_static("localhost:8787"));
         request.extensions_mut().insert(ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 4711))));
-        RequestBuilder { app: self.app.clone(), router: self.router.clone(), request }
+        RequestBuilder { app: self.app.clone(), router: self.router.clone(), request, table: self.table.clone() }
     }
 
     pub async fn get(&self, path: &str) -> Answer {
@@ -166,7 +172,9 @@ impl RequestBuilder {
     }
 
     pub async fn send(self) -> Answer {
-        Answer::read(record::answer(&self.app, self.router, self.request).await).await
+        let answer = Answer::read(record::answer(&self.app, self.router, self.request).await).await;
+        drop(self.table);
+        answer
     }
 }
 

@@ -70,6 +70,13 @@ impl Recorder {
         *self.consumed.lock().unwrap() = None;
     }
 
+    /// Forgets everything that was asked of it.
+    pub(crate) fn reset(&self) {
+        self.clear();
+        *self.trace.lock().unwrap() = None;
+        *self.meanwhile.lock().unwrap() = None;
+    }
+
     /// Starts to measure: each call takes [`ROUND_TRIP`] on tokio's clock, so that a paused clock
     /// shows how many calls were made one after another.
     pub fn measure(&self) {
@@ -145,7 +152,8 @@ impl Recorder {
     }
 }
 
-fn is_write(operation: &str) -> bool {
+/// Whether a DynamoDB operation writes.
+pub fn is_write(operation: &str) -> bool {
     matches!(operation, "PutItem" | "UpdateItem" | "DeleteItem" | "BatchWriteItem" | "TransactWriteItems")
 }
 

@@ -14,17 +14,17 @@ pub mod receiver;
 pub mod record;
 pub mod roles;
 pub mod secrets;
+mod shell;
 pub mod stand_in;
+mod table;
 mod tasks;
 pub mod trace;
 pub mod turnstile;
 mod users;
 pub mod webhooks;
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex};
 
 use axum::Router;
 use crypto::password::hash::Hasher;
@@ -38,29 +38,25 @@ use jiff::{SignedDuration, Timestamp};
 use model::content::Content;
 use model::limit::Limits;
 use model::project::senders::Senders;
-use rand_chacha::ChaCha20Rng;
-use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use settings::Settings;
-use wire::clock::Clock;
-use wire::entropy::Entropy;
 use wire::id::ProjectId;
 
 pub use caller::{Answer, Caller, RequestBuilder};
-pub use faults::{Consumed, Fault, ROUND_TRIP, Recorder, refused};
+pub use faults::{Consumed, Fault, ROUND_TRIP, Recorder, is_write, refused};
 pub use kept_log::KeptLog;
 pub use mails::Mail;
+pub use table::{Items, Rows};
 pub use users::{SignedIn, authenticator_code};
 
+use crate::shell::Shell;
 use crate::stand_in::StandIn;
+use crate::table::{Image, Table};
 
 /// The base URL of the service in a test.
 pub const API_URL: &str = "http://localhost:8787";
 
 /// The time at which the clock of a test starts.
 pub const START: &str = "2026-01-01T12:00:00Z";
-
-/// The items of a table by partition and sort key.
-pub type Items = BTreeMap<(String, String), serde_json::Value>;
 
 /// The service of one test, with one project.
 pub struct TestApp {
@@ -71,30 +67,15 @@ pub struct TestApp {
     engine: Engine,
     router: Router,
     now: Arc<AtomicI64>,
+    table: Arc<Table>,
 }
 
 /// A snapshot of a service's table.
 pub struct Snapshot {
-    file: PathBuf,
+    table: Image,
     keys: Keys,
     now: i64,
     seed: u64,
-}
-
-/// The folder for snapshots of tables. Snapshots older than an hour are deleted, as their processes
-/// have ended.
-fn snapshots() -> PathBuf {
-    let folder = record::scratch().join("snapshots");
-    std::fs::create_dir_all(&folder).unwrap();
-    let hour = std::time::Duration::from_secs(3600);
-    for file in std::fs::read_dir(&folder).unwrap().flatten() {
-        let is_old = file.metadata().and_then(|it| it.modified()).is_ok_and(|at| at.elapsed().is_ok_and(|age| age > hour));
-        if is_old {
-            // Another process may have deleted the file already.
-            std::fs::remove_file(file.path()).ok();
-        }
-    }
-    folder
 }
 
 impl TestApp {
@@ -109,6 +90,13 @@ impl TestApp {
     pub async fn start_with(limits: Limits) -> Self {
         // The cheapest valid parameters of argon2, as these tests are not about its cost.
         Self::start_hashing(limits, Hasher::new(64, 1)).await
+    }
+
+    /// Like [`TestApp::start`], but items are read as in a gateway, without the requests that
+    /// DynamoDB would get. This is half the work, which counts in tests that send thousands of
+    /// requests. The recorder sees nothing.
+    pub async fn start_unobserved() -> Self {
+        Self::install(Shell::new(settings(Limits::off()), Hasher::new(64, 1), false).await).await
     }
 
     /// Like [`TestApp::start`], with an email quota.
@@ -130,57 +118,60 @@ impl TestApp {
 
     /// A service with these limits that starts from a snapshot of another service's table.
     pub async fn start_from(snapshot: &Snapshot, limits: Limits) -> Self {
-        Self::start_from_as(snapshot, settings(limits)).await
+        Self::start_from_as(snapshot, &format!("{limits:?}"), || settings(limits)).await
+    }
+
+    /// Like [`TestApp::start_from`], with a stand-in that gets the requests to all providers of the
+    /// catalog.
+    pub async fn start_from_at(snapshot: &Snapshot, limits: Limits, provider: &StandIn) -> Self {
+        let settings = || Settings { provider_stand_in: Some(provider.url.clone()), ..settings(limits) };
+        Self::start_from_as(snapshot, &format!("{limits:?} {}", provider.url), settings).await
+    }
+
+    /// Like [`TestApp::start_from_at`], with random numbers that are the same each time.
+    pub fn start_equal_at(snapshot: &Snapshot, limits: Limits, provider: &StandIn) -> Self {
+        let settings = Settings { provider_stand_in: Some(provider.url.clone()), ..settings(limits) };
+        let shell = Shell::with(settings, snapshot.seed, &snapshot.table);
+        shell.now.store(snapshot.now, Ordering::SeqCst);
+        Self::of(shell, copy(&snapshot.keys))
     }
 
     /// A service that starts from a snapshot of another service's table. Its projects may send from
     /// the domains and addresses in `list`.
     pub async fn start_sending_from(snapshot: &Snapshot, list: &str) -> Self {
-        let senders = Senders::new(settings(Limits::off()).senders.own().to_owned(), list).unwrap();
-        Self::start_from_as(snapshot, Settings { senders, ..settings(Limits::off()) }).await
+        let senders = || Senders::new(settings(Limits::off()).senders.own().to_owned(), list).unwrap();
+        let settings = || Settings { senders: senders(), ..settings(Limits::off()) };
+        Self::start_from_as(snapshot, &format!("senders {list}"), settings).await
     }
 
-    async fn start_from_as(snapshot: &Snapshot, settings: Settings) -> Self {
-        let app = Self::assemble(settings, Hasher::new(64, 1), snapshot.seed, Some(copy(&snapshot.keys))).await;
-        app.engine.database().restore_from(snapshot.file.to_str().unwrap()).unwrap();
-        app.now.store(snapshot.now, Ordering::SeqCst);
-        app
+    /// `kind` distinguishes these settings from others.
+    async fn start_from_as(snapshot: &Snapshot, kind: &str, settings: impl FnOnce() -> Settings) -> Self {
+        let shell = Shell::again(kind, settings, snapshot.seed, &snapshot.table).await;
+        shell.now.store(snapshot.now, Ordering::SeqCst);
+        Self::of(shell, copy(&snapshot.keys))
     }
 
-    /// A snapshot of the table, for other services to start from; `seed` seeds their randomness.
-    pub fn snapshot(&self, name: &str, seed: u64) -> Snapshot {
-        let file = snapshots().join(format!("{name}-{}.sqlite", std::process::id()));
-        // A process with the same id may have left one.
-        std::fs::remove_file(&file).ok();
-        self.engine.database().vacuum_into(file.to_str().unwrap()).unwrap();
-        Snapshot { file, keys: copy(&self.keys), now: self.now.load(Ordering::SeqCst), seed }
+    /// A snapshot of the table, for other services to start from. Their randomness has another
+    /// seed, so that no id is issued twice.
+    pub fn snapshot(&self) -> Snapshot {
+        let seed = u64::from_be_bytes(self.app.entropy.bytes());
+        Snapshot { table: self.table.image(), keys: copy(&self.keys), now: self.now.load(Ordering::SeqCst), seed }
     }
 
     async fn start_as(settings: Settings, hasher: Hasher) -> Self {
-        let app = Self::assemble(settings, hasher, 1, None).await;
-        app.keys.install(&app.engine.store(), &app.app.clock, &app.app.entropy).await.unwrap();
-        app.recorder.clear();
-        app
+        Self::install(Shell::new(settings, hasher, true).await).await
     }
 
-    /// A service with an empty table, to which its keys (new ones if `keys` is `None`) are yet to
-    /// be added.
-    async fn assemble(settings: Settings, hasher: Hasher, seed: u64, keys: Option<Keys>) -> Self {
-        record::start();
-        let now = Arc::new(AtomicI64::new(START.parse::<Timestamp>().unwrap().as_millisecond()));
-        let clock = Clock::new({
-            let now = Arc::clone(&now);
-            move || Timestamp::from_millisecond(now.load(Ordering::SeqCst)).unwrap()
-        });
-        let entropy = seeded_entropy(seed);
-        let recorder = Arc::new(Recorder::default());
-        let engine = Engine::open(None, &entropy, Some(recorder.clone())).await.unwrap();
-        let inbox = Inbox::open(None, clock.clone()).unwrap();
-        let keys = keys.unwrap_or_else(|| Keys::generate(&entropy, ProjectId::from(entropy.uuid())));
-        let (engine_part, inbox_part) = (engine.clone(), inbox.clone());
-        let service = Service::new(Parts { settings, engine: engine_part, inbox: inbox_part, clock, entropy, hasher, private_pages: None });
-        recorder.clear();
-        Self { app: service.app, keys, inbox, recorder, engine, router: service.router, now }
+    async fn install(shell: Shell) -> Self {
+        let keys = Keys::generate(&shell.app.entropy, ProjectId::from(shell.app.entropy.uuid()));
+        keys.install(&shell.engine.store(), &shell.app.clock, &shell.app.entropy).await.unwrap();
+        shell.recorder.clear();
+        Self::of(shell, keys)
+    }
+
+    fn of(shell: Shell, keys: Keys) -> Self {
+        let Shell { app, inbox, recorder, engine, router, now, table, .. } = shell;
+        Self { app, keys, inbox, recorder, engine, router, now, table }
     }
 
     /// The router of the service, for tests that serve it over HTTP.
@@ -206,6 +197,7 @@ impl TestApp {
             engine: self.engine.clone(),
             router: service.router,
             now: Arc::clone(&self.now),
+            table: Arc::clone(&self.table),
         }
     }
 
@@ -223,12 +215,12 @@ impl TestApp {
 
     /// All items of the table, by key, for example to check what a failed request leaves behind.
     pub fn table(&self) -> Items {
-        let request = serde_json::json!({ "TableName": gateway::engine::TABLE });
-        let answer = self.engine.database().scan(serde_json::from_value(request).unwrap()).unwrap();
-        let answer = serde_json::to_value(answer).unwrap();
-        assert!(answer["LastEvaluatedKey"].is_null(), "the table is larger than one page");
-        let key = |item: &serde_json::Value, name: &str| item[name]["S"].as_str().unwrap().to_owned();
-        answer["Items"].as_array().unwrap().iter().map(|item| ((key(item, "pk"), key(item, "sk")), item.clone())).collect()
+        self.rows().items()
+    }
+
+    /// All items of the table as they are stored, for tests that compare many tables.
+    pub fn rows(&self) -> Rows {
+        self.table.rows()
     }
 
     /// Advances the clock.
@@ -304,10 +296,4 @@ fn settings(limits: Limits) -> Settings {
         security_contact: None,
         images_bucket: None,
     }
-}
-
-/// Random numbers that are the same in every run of a test.
-fn seeded_entropy(seed: u64) -> Entropy {
-    let generator = Mutex::new(ChaCha20Rng::seed_from_u64(seed));
-    Entropy::new(move |bytes| generator.lock().unwrap().fill_bytes(bytes))
 }

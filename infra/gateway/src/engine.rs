@@ -83,6 +83,18 @@ impl Engine {
         if let Some(file) = file {
             feed::index(file).map_err(|error| Error::Open { path: file.display().to_string(), reason: error.to_string() })?;
         }
+        let engine = Self::on(database, file, entropy, observer);
+        engine.create_table().await?;
+        Ok(engine)
+    }
+
+    /// An engine on a database in memory, for tests that have a connection of their own to it. The
+    /// database must contain the table before the engine is used.
+    pub fn over(database: Database, entropy: &Entropy, observer: Option<Arc<dyn Observe>>) -> Self {
+        Self::on(database, None, entropy, observer)
+    }
+
+    fn on(database: Database, file: Option<&Path>, entropy: &Entropy, observer: Option<Arc<dyn Observe>>) -> Self {
         let (outbox_changed, trails, commits) = (Arc::new(Notify::new()), Arc::new(Trails::default()), Arc::new(OnceLock::new()));
         let (feed, recent) = (Arc::new(Feed::default()), Arc::new(Recent::default()));
         let is_observed = observer.is_some();
@@ -105,11 +117,25 @@ impl Engine {
         if file.is_none() {
             recent.begin(None);
         }
-        let engine = Self { database, store, outbox_changed, trails, commits, feed, recent };
-        if table::create(engine.store.client(), TABLE).await? {
-            engine.stream(false).await?;
+        Self { database, store, outbox_changed, trails, commits, feed, recent }
+    }
+
+    /// Creates the table, unless there is one.
+    pub async fn create_table(&self) -> Result<(), store::Error> {
+        if table::create(self.store.client(), TABLE).await? {
+            self.stream(false).await?;
         }
-        Ok(engine)
+        Ok(())
+    }
+
+    /// Whether a write is under way, even if nobody waits for its result any more.
+    pub fn is_writing(&self) -> bool {
+        self.recent.is_writing()
+    }
+
+    /// Whether the stream is read from this process, which then remembers how far it has read.
+    pub fn has_feed(&self) -> bool {
+        self.feed.is_on()
     }
 
     /// Turns the table's stream on or off, and returns whether it was on.

@@ -88,6 +88,11 @@ impl Memory {
         self.learnt().full.contains(entry)
     }
 
+    /// Forgets everything, so that the process remembers no more than a new one.
+    pub fn forget(&self) {
+        *self.learnt() = Learnt::default();
+    }
+
     fn learnt(&self) -> MutexGuard<'_, Learnt> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

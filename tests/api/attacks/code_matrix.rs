@@ -17,7 +17,7 @@ use Fate::{Alive as A, Dead as D, Refused as R};
 use Kind::{Attempt, Authorization, Invitation, NotMe, Release, Reset, SignInLink, SignInTyped, Unsubscribe, Verification};
 use model::limit::Limits;
 use serde_json::json;
-use support::{Answer, Items, Snapshot, TestApp};
+use support::{Answer, Snapshot, TestApp};
 
 use super::code_world::{Base, Event, KINDS, Kind, Known, ME, World, opens};
 use crate::auth::assert_error;
@@ -127,7 +127,7 @@ impl Event {
 impl World {
     async fn assert_fate(&self, kind: Kind, code: &str, fate: Fate, what: &str) {
         let is_valid = self.is_valid(kind, code).await;
-        let before = self.app.table();
+        let before = self.app.rows();
         let answer = self.redeem(kind, code).await;
         if fate == A {
             assert!(is_valid.unwrap_or(true), "{what}");
@@ -144,21 +144,16 @@ impl World {
                 assert_error(&answer, 404, "VERIFICATION_CODE_NOT_FOUND");
             }
         }
-        let changed = changes(&before, &self.app.table());
-        let is_count = |(pk, _): &&(String, String)| pk.starts_with("C#");
+        let after = self.app.rows();
+        let changed = before.changed(&after);
+        let is_count = |(pk, _): &(String, String)| pk.starts_with("C#");
         // An invitation is accepted in a new session. The audit trail gets an entry about that
         // session, and entries about wrong codes.
-        let is_session = |(pk, sk): &&(String, String)| kind == Invitation && (sk.starts_with("SESSION#") || pk.starts_with("R#"));
-        let is_told = |(pk, _): &&(String, String)| matches!(kind, Invitation | Attempt) && pk.contains("#TRAIL#");
+        let is_session = |(pk, sk): &(String, String)| kind == Invitation && (sk.starts_with("SESSION#") || pk.starts_with("R#"));
+        let is_told = |(pk, _): &(String, String)| matches!(kind, Invitation | Attempt) && pk.contains("#TRAIL#");
         let other: Vec<_> = changed.iter().filter(|key| !is_count(key) && !is_session(key) && !is_told(key)).collect();
         assert!(other.is_empty(), "{what} changes {other:?}");
     }
-}
-
-/// The keys of the items that were added, changed or deleted.
-fn changes(before: &Items, after: &Items) -> Vec<(String, String)> {
-    let changed = after.iter().filter(|(key, item)| before.get(*key) != Some(*item)).map(|(key, _)| key);
-    changed.chain(before.keys().filter(|key| !after.contains_key(*key))).cloned().collect()
 }
 
 /// Whether the response shows that the code had its effect.
@@ -181,8 +176,7 @@ impl Bases {
         if let Entry::Vacant(place) = self.0.entry(base) {
             let world = World::new(base).await;
             let known = world.known().await;
-            let name = format!("codes-{}-{}-{}", base.is_proved, base.has_password, base.has_app);
-            place.insert((world.app.snapshot(&name, 2), known));
+            place.insert((world.app.snapshot(), known));
         }
         let (snapshot, known) = &self.0[&base];
         (World::of(known, TestApp::start_from(snapshot, Limits::off()).await, base), known.clone())
@@ -197,7 +191,7 @@ async fn every_event_affects_every_kind_of_code_as_the_table_says() {
             let base = event.base(has_app);
             let (world, known) = bases.begin(base).await;
             world.happen(event, &known.later_not_me, &known.codes[&Release]).await;
-            let snapshot = world.app.snapshot(&format!("codes-after-{event:?}-{has_app}"), 3);
+            let snapshot = world.app.snapshot();
             // Only accounts with an authenticator app have codes of attempts. The other kinds of
             // code are tried on accounts without an app.
             for (kind, fate) in KINDS.into_iter().zip(fates).filter(|(kind, _)| (*kind == Attempt) == has_app) {

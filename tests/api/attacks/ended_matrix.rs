@@ -163,14 +163,14 @@ async fn a_locked_out_user_can_use_no_operation() {
         for token in &tokens {
             put_out(&world, token, end).await;
         }
-        let before = world.app.table();
+        let before = world.app.rows();
         let mut refused = BTreeSet::new();
         // Owners of projects are users of another project and have a separate test.
         for operation in proving().iter().filter(|operation| project_of(&world, operation) == PROJECT) {
             let answer = send(&world, operation, &tokens[0]).await;
             let what = format!("{}, {end}", operation.route.name);
             assert_eq!((answer.status(), answer.code().as_str()), (status, code), "{what}: {}", answer.text());
-            assert_eq!(world.app.table(), before, "{what}");
+            assert_eq!(world.app.rows(), before, "{what}");
             refused.insert(operation.route.name);
         }
         for known in ["users-me-update", "auth-password-set", "teams-team-delete", "users-user-update", "projects-internal-current-update"]
@@ -183,7 +183,7 @@ async fn a_locked_out_user_can_use_no_operation() {
                 assert_error(&begin_link(&world, token).await, status, code);
             }
         }
-        assert_eq!(world.app.table(), before, "{end}");
+        assert_eq!(world.app.rows(), before, "{end}");
     }
 }
 
@@ -195,10 +195,10 @@ async fn a_signed_out_owner_can_do_nothing_with_projects() {
     let token = token_of(&world, &name(&own[0]));
     let client = world.app.anonymous().with("x-stack-project-id", "internal").with("x-stack-access-type", "client");
     assert_eq!(client.with("x-stack-access-token", &token).delete("/api/v1/auth/sessions/current").await.status(), 200);
-    let before = world.app.table();
+    let before = world.app.rows();
     for operation in own {
         assert_error(&send(&world, &operation, &token).await, 401, "ACCESS_TOKEN_EXPIRED");
-        assert_eq!(world.app.table(), before, "{}", operation.route.name);
+        assert_eq!(world.app.rows(), before, "{}", operation.route.name);
     }
 }
 
@@ -211,7 +211,7 @@ async fn a_restricted_user_cannot_write_even_if_the_request_allows_it() {
     for token in &tokens {
         put_out(&world, token, "restricted").await;
     }
-    let before = world.app.table();
+    let before = world.app.rows();
     // Requests of servers are left out, as a server may write on behalf of a restricted user.
     let of_clients = |operation: &Operation| {
         operation.route.verb != Verb::Get && world.request(&name(operation)).headers()["x-service-access-type"] == "client"
@@ -230,7 +230,7 @@ async fn a_restricted_user_cannot_write_even_if_the_request_allows_it() {
             }
             let answer = Answer::read(world.app.answer(request).await).await;
             assert_eq!((answer.status(), answer.code().as_str()), (403, "RESTRICTED_USER_NOT_ALLOWED"), "{}", operation.route.name);
-            assert_eq!(world.app.table(), before, "{}", operation.route.name);
+            assert_eq!(world.app.rows(), before, "{}", operation.route.name);
         }
     }
     // Still allowed are signing out, requests that also work without a token, and accepting an
@@ -262,7 +262,7 @@ async fn only_restricted_and_anonymous_users_still_get_new_access_tokens() {
     for (end, ..) in ENDS {
         let world = World::new(Limits::off()).await;
         put_out(&world, &token_of(&world, WITH_PASSWORD), end).await;
-        let before = world.app.table();
+        let before = world.app.rows();
         let refreshed = world.send("auth/session-refresh").await;
         let exchanged = world.send("auth/oauth-token").await;
         if ["restricted", "anonymous"].contains(&end) {
@@ -275,8 +275,8 @@ async fn only_restricted_and_anonymous_users_still_get_new_access_tokens() {
             assert_error(&refreshed, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
             assert_ne!(exchanged.status(), 200, "{end}: {}", exchanged.text());
             // If the session still exists, only its time of last use has changed.
-            let after = world.app.table();
-            let changed: Vec<_> = after.keys().filter(|key| before.get(*key) != after.get(*key)).collect();
+            let after = world.app.rows();
+            let changed = before.changed(&after);
             assert!(changed.iter().all(|(_, sk)| sk.starts_with("SESSION#")), "{end}: {changed:?}");
         }
     }

@@ -5,9 +5,12 @@
 
 use Prior::{Address, Authenticator, Named, Password, ProviderAccount, ProviderSignUp, ServerAccount};
 use Proof::{Provided, Reset, SignInLink, SignInTyped};
+use std::sync::Arc;
+
+use model::limit::Limits;
 use serde_json::{Value, json};
 use support::provider::Provider;
-use support::{SignedIn, TestApp};
+use support::{SignedIn, Snapshot, TestApp};
 
 use super::{CALLBACK, NEW, PASSWORD, added, addresses, otp_sign_in, password_sign_in, reset, reset_code, user, verification_code, verify};
 use crate::auth::assert_error;
@@ -54,10 +57,25 @@ const PROOFS: [Proof; 6] = [Reset, SignInLink, SignInTyped, Provided("link_metho
 /// An account with the address [`ADA`] that somebody else created.
 struct Squatted {
     app: TestApp,
-    provider: Provider,
+    provider: Arc<Provider>,
     eve: SignedIn,
     /// A code that verifies the pending address; `None` if no address is pending.
     verification: Option<String>,
+}
+
+/// A snapshot of such an account, for several proofs.
+struct Kept {
+    snapshot: Snapshot,
+    provider: Arc<Provider>,
+    eve: SignedIn,
+    verification: Option<String>,
+}
+
+impl Kept {
+    async fn begin(&self) -> Squatted {
+        let app = TestApp::start_from(&self.snapshot, Limits::off()).await;
+        Squatted { app, provider: Arc::clone(&self.provider), eve: self.eve.clone(), verification: self.verification.clone() }
+    }
 }
 
 /// The claims of the intruder's account at the provider.
@@ -102,7 +120,7 @@ async fn squat(prior: Prior) -> Squatted {
         }
         Password | ProviderSignUp | ServerAccount => {}
     }
-    Squatted { app, provider, eve, verification }
+    Squatted { app, provider: Arc::new(provider), eve, verification }
 }
 
 async fn merge_by(app: &TestApp, provider: &Provider, strategy: &str) {
@@ -111,6 +129,10 @@ async fn merge_by(app: &TestApp, provider: &Provider, strategy: &str) {
 }
 
 impl Squatted {
+    fn kept(self) -> Kept {
+        Kept { snapshot: self.app.snapshot(), provider: self.provider, eve: self.eve, verification: self.verification }
+    }
+
     /// The owner proves the address; returns the owner's session.
     async fn prove(&self, proof: Proof) -> SignedIn {
         let (app, provider) = (&self.app, &self.provider);
@@ -177,9 +199,10 @@ impl Squatted {
 #[tokio::test]
 async fn the_first_proof_of_an_address_takes_the_account_exclusively() {
     for prior in PRIORS {
+        let kept = squat(prior).await.kept();
         for proof in PROOFS {
             let what = format!("{proof:?} for an account with {prior:?}");
-            let squatted = squat(prior).await;
+            let squatted = kept.begin().await;
             let app = &squatted.app;
             let ada = squatted.prove(proof).await;
             assert_eq!(ada.user_id, squatted.eve.user_id, "{what}");
@@ -205,9 +228,10 @@ async fn the_first_proof_of_an_address_takes_the_account_exclusively() {
 #[tokio::test]
 async fn claiming_an_address_without_proof_takes_no_account() {
     for prior in PRIORS {
+        let kept = squat(prior).await.kept();
         for strategy in STRATEGIES {
             let what = format!("{strategy}, {prior:?}");
-            let squatted = squat(prior).await;
+            let squatted = kept.begin().await;
             let Squatted { app, provider, eve, .. } = &squatted;
             merge_by(app, provider, strategy).await;
             let before = user(app, &eve.user_id).await;
@@ -233,8 +257,9 @@ async fn claiming_an_address_without_proof_takes_no_account() {
 /// The account keeps all its credentials.
 #[tokio::test]
 async fn a_proved_address_cannot_be_taken_over() {
+    let kept = squat(Address).await.kept();
     for strategy in STRATEGIES {
-        let squatted = squat(Address).await;
+        let squatted = kept.begin().await;
         let Squatted { app, provider, eve: ada, .. } = &squatted;
         super::change(app, &ada.user_id, json!({ "primary_email_verified": true })).await;
         merge_by(app, provider, strategy).await;

@@ -101,7 +101,7 @@ async fn send_to_all(app: &TestApp, parameter: &str, query: &str, body: (&'stati
 
 #[tokio::test]
 async fn no_body_causes_an_internal_error() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_unobserved().await;
     let settings = project_settings(&app).await;
     for body in BODIES {
         send_to_all(&app, UUID, "", body, None).await;
@@ -111,7 +111,7 @@ async fn no_body_causes_an_internal_error() {
 
 #[tokio::test]
 async fn no_query_or_path_causes_an_internal_error() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_unobserved().await;
     let settings = project_settings(&app).await;
     for query in QUERIES {
         send_to_all(&app, "x", query, ("application/json", b"{}"), None).await;
@@ -124,7 +124,7 @@ async fn no_query_or_path_causes_an_internal_error() {
 
 #[tokio::test]
 async fn no_header_causes_an_internal_error() {
-    let app = TestApp::start().await;
+    let app = TestApp::start_unobserved().await;
     let settings = project_settings(&app).await;
     for header in HEADERS {
         send_to_all(&app, UUID, "", ("application/json", b"{}"), Some(header)).await;

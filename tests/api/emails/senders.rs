@@ -15,7 +15,7 @@ fn sender(address: &str) -> Value {
 async fn before(address: &str) -> Snapshot {
     let app = TestApp::start().await;
     app.configure(json!({ "config": { "email_config": sender(address) } })).await;
-    app.snapshot("sender-of-before", 2)
+    app.snapshot()
 }
 
 async fn from(app: &TestApp, email: &str) -> String {
@@ -25,7 +25,7 @@ async fn from(app: &TestApp, email: &str) -> String {
 
 #[tokio::test]
 async fn senders_are_limited_to_the_addresses_of_the_deployment() {
-    let snapshot = TestApp::start().await.snapshot("senders", 2);
+    let snapshot = TestApp::start().await.snapshot();
     let app = TestApp::start_sending_from(&snapshot, "example.org, hello@example.net").await;
     for refused in ["ceo@bank.example", "notes@mail.example.org", "notes@example.org.evil.example", "other@example.net"] {
         let answer = app.admin().patch(CURRENT, json!({ "config": { "email_config": sender(refused) } })).await;
@@ -49,7 +49,7 @@ async fn senders_are_limited_to_the_addresses_of_the_deployment() {
 
 #[tokio::test]
 async fn a_project_s_own_mail_server_allows_any_sender_address() {
-    let snapshot = TestApp::start().await.snapshot("sender-by-own-server", 2);
+    let snapshot = TestApp::start().await.snapshot();
     let app = TestApp::start_sending_from(&snapshot, "").await;
     let mut own = sender("notes@example.org");
     own["host"] = json!("mail.example.org");

@@ -8,6 +8,7 @@
 mod furnish;
 mod owned_keys;
 mod passkeys;
+pub(crate) mod sent;
 mod webhook;
 
 use std::path::{Path, PathBuf};
@@ -32,24 +33,75 @@ pub(crate) struct World {
 }
 
 /// A snapshot of a world. Creating a world takes longer than most tests that use it.
-struct Furnished {
+pub(crate) struct Furnished {
     snapshot: Snapshot,
     placeholders: Placeholders,
 }
 
 impl Furnished {
-    async fn begin(&self, limits: Limits) -> World {
-        let app = TestApp::start_from(&self.snapshot, limits).await;
-        let app = app.redeployed(|settings| settings.provider_stand_in = Some(StandIn::lasting(APPLE).url.clone()));
+    /// The world of the events.
+    async fn of_events() -> &'static Self {
+        static FURNISHED: OnceCell<Furnished> = OnceCell::const_new();
+        FURNISHED.get_or_init(async || World::at(Limits::off(), SignedDuration::ZERO).await.kept()).await
+    }
+
+    /// A world that starts as this snapshot.
+    pub(crate) async fn begin(&self, limits: Limits) -> World {
+        self.with(TestApp::start_from_at(&self.snapshot, limits, StandIn::lasting(APPLE)).await)
+    }
+
+    fn with(&self, app: TestApp) -> World {
         World { app: Arc::new(app), placeholders: self.placeholders.clone() }
+    }
+}
+
+/// A snapshot of a world with two projects of the same content.
+pub(crate) struct Twins {
+    furnished: Furnished,
+    /// The placeholders of the second project.
+    placeholders: Placeholders,
+}
+
+impl Twins {
+    async fn of_events() -> &'static Self {
+        static TWINS: OnceCell<Twins> = OnceCell::const_new();
+        let make = async || {
+            let world = World::new(Limits::off()).await;
+            let placeholders = furnish(&world.app, TWIN, TWIN_KEY).await;
+            let own = [(PROJECT, TWIN.to_owned()), (KEY, TWIN_KEY.to_owned()), (LINK, format!("code={TWIN_LINK}"))];
+            Self { furnished: world.kept(), placeholders: own.into_iter().chain(placeholders).collect() }
+        };
+        TWINS.get_or_init(make).await
+    }
+
+    /// A world that starts as this snapshot, as each project sees it.
+    pub(crate) async fn begin(&self) -> (World, World) {
+        let world = self.furnished.begin(Limits::off()).await;
+        let twin = World { app: Arc::clone(&world.app), placeholders: self.placeholders.clone() };
+        (world, twin)
+    }
+
+    /// A snapshot of what has become of these worlds.
+    pub(crate) fn of((world, twin): (World, World)) -> Self {
+        Self { furnished: world.kept(), placeholders: twin.placeholders }
     }
 }
 
 impl World {
     pub(crate) async fn new(limits: Limits) -> Self {
-        static FURNISHED: OnceCell<Furnished> = OnceCell::const_new();
-        let furnished = FURNISHED.get_or_init(async || Self::at(Limits::off(), SignedDuration::ZERO).await.kept("world")).await;
-        furnished.begin(limits).await
+        Furnished::of_events().await.begin(limits).await
+    }
+
+    /// A world whose random numbers are those of any other such world.
+    pub(crate) async fn equal(limits: Limits) -> Self {
+        let furnished = Furnished::of_events().await;
+        furnished.with(TestApp::start_equal_at(&furnished.snapshot, limits, StandIn::lasting(APPLE)))
+    }
+
+    /// A world in which requests to providers fail.
+    pub(crate) async fn without_providers(limits: Limits) -> Self {
+        let furnished = Furnished::of_events().await;
+        furnished.with(TestApp::start_from(&furnished.snapshot, limits).await)
     }
 
     /// A world whose clock is some time past the start of the tests.
@@ -65,23 +117,12 @@ impl World {
     /// codes, teams. In its events, only the project's id, the keys, the tokens and the codes of
     /// links are different.
     pub(crate) async fn with_twin() -> (Self, Self) {
-        static FURNISHED: OnceCell<(Furnished, Placeholders)> = OnceCell::const_new();
-        let make = async || {
-            let world = Self::new(Limits::off()).await;
-            let placeholders = furnish(&world.app, TWIN, TWIN_KEY).await;
-            let own = [(PROJECT, TWIN.to_owned()), (KEY, TWIN_KEY.to_owned()), (LINK, format!("code={TWIN_LINK}"))];
-            (world.kept("worlds"), own.into_iter().chain(placeholders).collect())
-        };
-        let (furnished, placeholders) = FURNISHED.get_or_init(make).await;
-        let world = furnished.begin(Limits::off()).await;
-        let twin = Self { app: Arc::clone(&world.app), placeholders: placeholders.clone() };
-        (world, twin)
+        Twins::of_events().await.begin().await
     }
 
     /// A snapshot of this world for others to start from.
-    fn kept(self, name: &str) -> Furnished {
-        // The seed is new, so that no id is issued twice.
-        Furnished { snapshot: self.app.snapshot(name, 2), placeholders: self.placeholders }
+    pub(crate) fn kept(self) -> Furnished {
+        Furnished { snapshot: self.app.snapshot(), placeholders: self.placeholders }
     }
 
     /// Sends the event of this name, such as `auth/password-sign-in`.
@@ -145,8 +186,8 @@ pub(crate) fn events() -> Vec<(String, String)> {
 #[tokio::test]
 async fn every_event_of_an_operation_succeeds() {
     let all = infra::operations::all();
-    for (name, event) in events() {
-        let answer = World::new(Limits::standard()).await.send(&event).await;
+    for (name, sent) in sent::All::get().await.iter() {
+        let answer = &sent.answer;
         let expected = all.iter().find(|operation| operation.route.name == name).map_or(405, success);
         assert_eq!(answer.status(), expected, "{name}: {}", answer.text());
     }

@@ -15,7 +15,7 @@ use model::project::KeyKind;
 use model::trail::{Access, Actor, Entry, Event};
 use serde_json::Value;
 use support::secrets::{self, Secret};
-use wire::id::{ProjectId, UserId};
+use wire::id::{ProjectId, TrailEntryId, UserId};
 
 use super::{of_project, text};
 use crate::events::{PROJECT, World, name, success};
@@ -45,12 +45,11 @@ impl Trial {
         let mut found = secrets::of_request(&parts, &body);
         let (headers, path) = (parts.headers.clone(), parts.uri.path().to_owned());
         let value = serde_json::from_slice(&body).unwrap_or_default();
-        let before = all(&world).await;
+        let before = ids(&world).await;
         let answer = world.app.answer(http::Request::from_parts(parts, Body::from(body))).await;
         let (parts, body) = answer.into_parts();
         found.extend(secrets::of_answer(&parts, &body.collect().await.unwrap().to_bytes()));
-        let known: BTreeSet<_> = before.iter().map(|entry| entry.id).collect();
-        let entries = all(&world).await.into_iter().filter(|entry| !known.contains(&entry.id)).collect();
+        let entries = since(&world, &before).await;
         Self { world, headers, path, body: value, secrets: found, status: parts.status.as_u16(), entries }
     }
 
@@ -114,6 +113,16 @@ async fn all(world: &World) -> Vec<Entry> {
     let mut entries = of_project(&world.app, &ProjectId::parse(PROJECT).unwrap()).await;
     entries.extend(of_project(&world.app, &ProjectId::internal()).await);
     entries
+}
+
+async fn ids(world: &World) -> BTreeSet<TrailEntryId> {
+    all(world).await.into_iter().map(|entry| entry.id).collect()
+}
+
+/// The entries that are not among those known before. Entries of the same millisecond are in any
+/// order.
+async fn since(world: &World, before: &BTreeSet<TrailEntryId>) -> Vec<Entry> {
+    all(world).await.into_iter().filter(|entry| !before.contains(&entry.id)).collect()
 }
 
 /// The strings in a body.
@@ -187,9 +196,9 @@ async fn created_items_are_recorded_by_id() {
         ["teams/team-create", "projects/api-key-create", "projects/internal-create", "emails/template-create", "emails/draft-create"]
     {
         let world = World::new(Limits::standard()).await;
-        let before = all(&world).await.len();
+        let before = ids(&world).await;
         let created = world.send(event).await.json();
-        let entry = all(&world).await.split_off(before).remove(0);
+        let entry = since(&world, &before).await.remove(0);
         let id = created["id"].as_str().unwrap();
         assert!(entry.targets.iter().any(|target| target.id == id), "{event}: {:?}", entry.targets);
     }

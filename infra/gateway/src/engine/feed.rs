@@ -51,7 +51,7 @@ pub(super) struct Feed {
 impl Feed {
     /// Switches the stream on if a call may write an endpoint.
     pub(super) fn prepare(&self, database: &Database, body: &[u8]) -> Result<(), String> {
-        if self.is_on.get().is_some() || !body.windows(ENDPOINT.len()).any(|window| window == ENDPOINT) {
+        if self.is_on() || !body.windows(ENDPOINT.len()).any(|window| window == ENDPOINT) {
             return Ok(());
         }
         switch_on(database)?;
@@ -74,6 +74,11 @@ impl Feed {
         Ok(())
     }
 
+    /// Whether the stream has been switched on for this process.
+    pub(super) fn is_on(&self) -> bool {
+        self.is_on.get().is_some()
+    }
+
     /// Waits until something is written while the stream is on.
     pub(super) async fn changed(&self) {
         self.changed.notified().await;
@@ -81,7 +86,7 @@ impl Feed {
 
     /// Tells the reader that something was written.
     pub(super) fn written(&self) {
-        if self.is_on.get().is_some() {
+        if self.is_on() {
             self.changed.notify_one();
         }
     }
@@ -89,7 +94,7 @@ impl Feed {
     /// The next records; `None` if there are none. Until [`Self::finish`] is called, the same
     /// records are returned again.
     pub(super) fn read(&self, database: &Database) -> Result<Option<Batch>, String> {
-        if self.is_on.get().is_none() {
+        if !self.is_on() {
             return Ok(None);
         }
         let known = self.next.lock().unwrap_or_else(PoisonError::into_inner).clone();

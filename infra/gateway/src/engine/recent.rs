@@ -198,6 +198,11 @@ impl Recent {
         Write { recent: Arc::clone(self), groups }
     }
 
+    /// Whether a write has been announced that has not ended.
+    pub(super) fn is_writing(&self) -> bool {
+        self.state().groups.iter().any(|group| group.under_way > 0)
+    }
+
     fn group(&self, of: &impl Hash) -> usize {
         let hash = self.hasher.hash_one(of);
         usize::try_from(hash % GROUPS as u64).unwrap_or_default()

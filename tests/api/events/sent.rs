@@ -1,0 +1,54 @@
+//! What the event of every operation does to the world of the events. Several tests look at it from
+//! different sides, so each event is sent once for all of them.
+
+use std::collections::BTreeMap;
+
+use infra::Operation;
+use model::limit::Limits;
+use support::{Answer, Rows};
+use tokio::sync::OnceCell;
+
+use super::{World, events};
+
+/// An event that was sent to a world of its own.
+pub(crate) struct Sent {
+    pub(crate) answer: Answer,
+    /// The calls to the table: their DynamoDB operations and bodies.
+    pub(crate) calls: Vec<(String, String)>,
+    /// The items that changed, as they were before and after the request.
+    pub(crate) changed: [Rows; 2],
+}
+
+/// All events that were sent, by the names of their operations.
+pub(crate) struct All(BTreeMap<String, Sent>);
+
+impl All {
+    pub(crate) async fn get() -> &'static Self {
+        static ALL: OnceCell<All> = OnceCell::const_new();
+        ALL.get_or_init(Self::send).await
+    }
+
+    async fn send() -> Self {
+        let mut all = BTreeMap::new();
+        for (name, event) in events() {
+            let world = World::new(Limits::standard()).await;
+            let before = world.app.rows();
+            world.app.recorder.clear();
+            let answer = world.send(&event).await;
+            let (calls, after) = (world.app.recorder.calls(), world.app.rows());
+            let keys = before.changed(&after);
+            let changed = [&before, &after].map(|rows| rows.only(|key, _| keys.contains(key)));
+            all.insert(name, Sent { answer, calls, changed });
+        }
+        Self(all)
+    }
+
+    pub(crate) fn of(&self, operation: &Operation) -> &Sent {
+        let name = operation.route.name;
+        self.0.get(name).unwrap_or_else(|| panic!("{name} has no event"))
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&String, &Sent)> {
+        self.0.iter()
+    }
+}
