@@ -5,11 +5,13 @@
 
 use std::collections::BTreeMap;
 
+use api::http::{Route, TableAction};
 use infra::operations;
 use model::limit::Limits;
 use serde_json::Value;
-use support::{Answer, Fault, Items, refused};
+use support::{Answer, Fault, Rows, is_write, refused};
 
+use crate::events::sent::{self, Sent};
 use crate::events::{World, name, success};
 
 /// Fields that may be written even if the change itself is not made: counts, marks, expiries, and
@@ -23,21 +25,19 @@ fn is_count((partition, sort): &(String, String)) -> bool {
 
 /// Counts the changes by kind, such as `created U SESSION` or `changed U USER d.password`. Ids and
 /// the order are ignored.
-fn changes(before: &Items, after: &Items) -> BTreeMap<String, usize> {
+fn changes(before: &Rows, after: &Rows) -> BTreeMap<String, usize> {
     let mut changes = BTreeMap::new();
-    let keys: std::collections::BTreeSet<_> = before.keys().chain(after.keys()).filter(|key| !is_count(key)).collect();
-    for key in keys {
+    for key in before.changed(after).into_iter().filter(|key| !is_count(key)) {
         let kind = [&key.0, &key.1].map(|text| text.split('#').next().unwrap_or_default()).join(" ");
         // In this partition, the whole sort key is a project's id.
         let kind = if key.0 == "PROJECTS" { key.0.clone() } else { kind };
         let change = match (before.get(key), after.get(key)) {
-            (None, Some(_)) => format!("created {kind}"),
-            (Some(_), None) => format!("deleted {kind}"),
-            (Some(before), Some(after)) => match difference("", before, after) {
+            (None, _) => format!("created {kind}"),
+            (_, None) => format!("deleted {kind}"),
+            (Some(before), Some(after)) => match difference("", &before, &after) {
                 fields if fields.is_empty() => continue,
                 fields => format!("changed {kind} {}", fields.join(" ")),
             },
-            (None, None) => continue,
         };
         *changes.entry(change).or_default() += 1;
     }
@@ -58,44 +58,68 @@ fn difference(path: &str, before: &Value, after: &Value) -> Vec<String> {
     below.collect()
 }
 
-/// A new world to which an event was sent while at most one call failed, the table before that, and
-/// the response.
+fn changes_of(sent: &Sent) -> BTreeMap<String, usize> {
+    let [before, after] = &sent.changed;
+    changes(before, after)
+}
+
+/// A new world to which an event was sent while one call failed, the table before that, and the
+/// response.
 struct Trial {
     world: World,
-    before: Items,
+    before: Rows,
     answer: Answer,
 }
 
 impl Trial {
-    async fn run(event: &str, fault: Option<(bool, usize, Fault)>) -> Self {
+    /// Only writes fail with `is_write`, and otherwise any call.
+    async fn run(event: &str, is_write: bool, call: usize, fault: Fault) -> Self {
         let world = World::new(Limits::standard()).await;
-        let before = world.app.table();
+        let before = world.app.rows();
         world.app.recorder.clear();
-        match fault {
-            Some((true, call, fault)) => world.app.recorder.break_writes(call, 1, fault),
-            Some((false, call, fault)) => world.app.recorder.break_call(call, fault),
-            None => {}
+        if is_write {
+            world.app.recorder.break_writes(call, 1, fault);
+        } else {
+            world.app.recorder.break_call(call, fault);
         }
         let answer = world.send(event).await;
         Self { world, before, answer }
     }
 
     fn changes(&self) -> BTreeMap<String, usize> {
-        changes(&self.before, &self.world.app.table())
+        changes(&self.before, &self.world.app.rows())
     }
+}
+
+/// The number of calls of each operation that failed, each in a trial of its own.
+type Cases = BTreeMap<&'static str, usize>;
+
+const WRITES: [TableAction; 3] = [TableAction::PutItem, TableAction::UpdateItem, TableAction::DeleteItem];
+
+/// Every operation was tried, and a call failed in exactly those that make such calls.
+fn assert_complete(cases: &Cases, makes_calls: impl Fn(&Route) -> bool) {
+    let differ: Vec<_> = operations::all()
+        .into_iter()
+        .filter(|operation| cases.get(operation.route.name).is_none_or(|count| (*count > 0) != makes_calls(&operation.route)))
+        .map(|operation| (operation.route.name, cases.get(operation.route.name).copied()))
+        .collect();
+    assert!(differ.is_empty(), "{differ:?}");
+    assert_eq!(cases.len(), operations::all().len());
 }
 
 #[tokio::test]
 async fn a_failed_call_is_atomic_and_the_request_can_be_retried() {
+    let (mut cases, sent) = (Cases::default(), sent::All::get().await);
     for operation in operations::all() {
         let (event, name, ok) = (name(&operation), operation.route.name, success(&operation));
         // The `state` of an OAuth flow works once, so a retry would need a new flow.
         let once = name.starts_with("auth-oauth-callback");
-        let good = Trial::run(&event, None).await;
+        let good = sent.of(&operation);
         assert_eq!(good.answer.status(), ok, "{name}: {}", good.answer.text());
-        let (whole, calls) = (good.changes(), good.world.app.recorder.calls().len());
+        let (whole, calls) = (changes_of(good), good.calls.len());
+        cases.insert(name, calls);
         for call in 0..calls {
-            let trial = Trial::run(&event, Some((false, call, refused("AccessDeniedException")))).await;
+            let trial = Trial::run(&event, false, call, refused("AccessDeniedException")).await;
             assert!(trial.world.app.recorder.is_done(), "{name}: call {call} did not occur");
             let (status, left) = (trial.answer.status(), trial.changes());
             assert!(left.is_empty() || left == whole, "{name}: call {call} leaves {left:?} of {whole:?}");
@@ -112,28 +136,33 @@ async fn a_failed_call_is_atomic_and_the_request_can_be_retried() {
             }
         }
     }
+    assert_complete(&cases, |route| !route.table.is_empty());
 }
 
 #[tokio::test]
 async fn a_write_whose_response_is_lost_is_made_once() {
+    let (mut cases, sent) = (Cases::default(), sent::All::get().await);
     for operation in operations::all() {
         let (event, name, ok) = (name(&operation), operation.route.name, success(&operation));
-        let good = Trial::run(&event, None).await;
-        let (whole, writes) = (good.changes(), good.world.app.recorder.writes().len());
+        let good = sent.of(&operation);
+        let (whole, writes) = (changes_of(good), good.calls.iter().filter(|(call, _)| is_write(call)).count());
+        cases.insert(name, writes);
         for write in 0..writes {
-            let trial = Trial::run(&event, Some((true, write, Fault::AnswerLost))).await;
+            let trial = Trial::run(&event, true, write, Fault::AnswerLost).await;
             assert!(trial.world.app.recorder.is_done(), "{name}: write {write} did not occur");
             assert_eq!(trial.answer.status(), ok, "{name}: write {write}: {}", trial.answer.text());
             assert_eq!(trial.changes(), whole, "{name}: write {write}");
         }
     }
+    assert_complete(&cases, |route| route.table.iter().any(|action| WRITES.contains(action)));
 }
 
 #[tokio::test]
 async fn the_events_of_writing_operations_change_something() {
+    let sent = sent::All::get().await;
     for operation in operations::all().into_iter().filter(|operation| operation.route.limit.is_some()) {
         let name = operation.route.name;
-        let trial = Trial::run(&crate::events::name(&operation), None).await;
+        let changes = changes_of(sent.of(&operation));
         // The events of these operations change at most counts, marks and times. Those of
         // `auth-connected-account-token` find an access token that is still valid, so they refresh
         // nothing.
@@ -145,6 +174,6 @@ async fn the_events_of_writing_operations_change_something() {
             || name == "emails-send-test-email"
             || name == "teams-invitation-details"
             || (name.contains("check") && !name.starts_with("keys-"));
-        assert_eq!(trial.changes().is_empty(), notes_use_alone, "{name}: {:?}", trial.changes());
+        assert_eq!(changes.is_empty(), notes_use_alone, "{name}: {changes:?}");
     }
 }
