@@ -2,8 +2,10 @@
 //! counted, all refreshes succeed, and a password change ends every other session.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
+use support::until::until;
 use support::{Answer, Caller, SignedIn, TestApp};
 
 const SIGN_UP: &str = "/api/v1/auth/password/sign-up";
@@ -86,14 +88,16 @@ async fn a_hundred_concurrent_refreshes_all_succeed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_password_change_ends_sessions_used_or_started_concurrently() {
-    for round in 0..20_u64 {
+    for round in 0..20 {
         let app = TestApp::start().await;
         let (ada, other) = (app.sign_up("ada@example.com").await, app.sign_in("ada@example.com").await);
         let change = {
-            let caller = app.signed_in(&ada);
+            let (caller, recorder) = (app.signed_in(&ada), Arc::clone(&app.recorder));
+            recorder.clear();
             tokio::spawn(async move {
-                // In each round the change is sent a little later.
-                tokio::time::sleep(std::time::Duration::from_micros(100 * round)).await;
+                // In each round the change is sent a little later. Each of the other requests makes
+                // at least two calls to the table.
+                until("the other requests make calls", || recorder.count() >= 2 * round).await;
                 caller.post(UPDATE, json!({ "old_password": PASSWORD, "new_password": NEW })).await
             })
         };

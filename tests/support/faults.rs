@@ -1,6 +1,8 @@
 //! Lets tests observe the calls to the table, and make calls fail.
 
+use std::collections::HashMap;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use dynoxide::Database;
@@ -20,6 +22,9 @@ pub struct Recorder {
     consumed: Mutex<Option<Consumed>>,
     trace: Mutex<Option<Trace>>,
     meanwhile: Mutex<Option<Meanwhile>>,
+    is_stepped: AtomicBool,
+    /// The position of each entry of the outbox in the order in which they were created.
+    emails: Mutex<HashMap<String, usize>>,
 }
 
 /// What happens right after a call.
@@ -32,6 +37,9 @@ struct Meanwhile {
 
 /// The time that a call takes while calls are measured, far above the precision of timers.
 pub const ROUND_TRIP: Duration = Duration::from_millis(100);
+
+/// The time that a call takes on tokio's clock while calls are made in steps.
+const STEP: Duration = Duration::from_millis(1);
 
 /// The capacity consumed by the calls since [`Recorder::measure`].
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -68,6 +76,14 @@ impl Recorder {
         self.calls.lock().unwrap().clear();
         *self.plan.lock().unwrap() = None;
         *self.consumed.lock().unwrap() = None;
+        self.is_stepped.store(false, Ordering::SeqCst);
+    }
+
+    /// Makes each call wait for tokio's clock between the moment when it is recorded and the moment
+    /// when it is executed. Work that is no longer polled once a call is recorded is thus held
+    /// right before that call.
+    pub fn step(&self) {
+        self.is_stepped.store(true, Ordering::SeqCst);
     }
 
     /// Forgets everything that was asked of it.
@@ -103,6 +119,17 @@ impl Recorder {
     /// The calls since the last [`Self::clear`]: their DynamoDB operations and bodies.
     pub fn calls(&self) -> Vec<(String, String)> {
         self.calls.lock().unwrap().clone()
+    }
+
+    /// The number of calls since the last [`Self::clear`].
+    pub fn count(&self) -> usize {
+        self.calls.lock().unwrap().len()
+    }
+
+    /// The number of calls since the last [`Self::clear`] of an operation whose body contains
+    /// `part`.
+    pub fn count_of(&self, operation: &str, part: &str) -> usize {
+        self.calls.lock().unwrap().iter().filter(|(name, body)| name == operation && body.contains(part)).count()
     }
 
     /// The writes since the last [`Self::clear`]: their DynamoDB operations and bodies.
@@ -146,6 +173,25 @@ impl Recorder {
         self.meanwhile.lock().unwrap().is_none()
     }
 
+    /// The position of an entry of the outbox in the order in which entries were created; `None` if
+    /// it was created before the snapshot of the table from which the service started.
+    pub(crate) fn created(&self, email: &str) -> Option<usize> {
+        self.emails.lock().unwrap().get(email).copied()
+    }
+
+    /// Notes the entries of the outbox in a call. The first call that names an entry creates it.
+    fn note_emails(&self, body: &str) {
+        for key in body.split("\"M#").skip(1) {
+            let Some((_, rest)) = key.split_once('#') else { continue };
+            let id = rest.split('"').next().unwrap_or_default();
+            let mut emails = self.emails.lock().unwrap();
+            let count = emails.len();
+            if !emails.contains_key(id) {
+                emails.insert(id.to_owned(), count);
+            }
+        }
+    }
+
     /// Whether all injected faults have occurred.
     pub fn is_done(&self) -> bool {
         self.plan.lock().unwrap().is_none()
@@ -161,6 +207,7 @@ impl Observe for Recorder {
     fn before(&self, operation: &str, body: &[u8]) -> Option<Fault> {
         let text = String::from_utf8_lossy(body).into_owned();
         roles::note(operation, &text);
+        self.note_emails(&text);
         let mut plan = self.plan.lock().unwrap();
         let concerns = |plan: &&mut Plan| (plan.reads || is_write(operation)) && plan.part.as_ref().is_none_or(|part| text.contains(part));
         let pending = plan.as_mut().filter(concerns);
@@ -180,7 +227,8 @@ impl Observe for Recorder {
 
     fn pace(&self) -> Option<Duration> {
         let is_traced = self.trace.lock().unwrap().is_some();
-        self.consumed.lock().unwrap().map(|_| ROUND_TRIP).or(is_traced.then_some(Duration::ZERO))
+        let is_stepped = self.is_stepped.load(Ordering::SeqCst);
+        self.consumed.lock().unwrap().map(|_| ROUND_TRIP).or(is_stepped.then_some(STEP)).or(is_traced.then_some(Duration::ZERO))
     }
 
     fn after(&self, operation: &str, body: &[u8], answer: &str) {

@@ -20,6 +20,7 @@ mod table;
 mod tasks;
 pub mod trace;
 pub mod turnstile;
+pub mod until;
 mod users;
 pub mod webhooks;
 

@@ -1,7 +1,6 @@
 //! A mail server that behaves as a test specifies, and records what it receives.
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -31,10 +30,16 @@ pub enum Behaviour {
 
 pub struct MailServer {
     pub port: u16,
-    messages: Arc<Mutex<Vec<String>>>,
-    commands: Arc<Mutex<Vec<String>>>,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    messages: Mutex<Vec<String>>,
+    commands: Mutex<Vec<String>>,
     /// Closed by [`MailServer::go_on`].
-    gate: Arc<Semaphore>,
+    gate: Semaphore,
+    /// Closed when a connection gets no answer any more.
+    is_silent: Semaphore,
 }
 
 impl MailServer {
@@ -42,20 +47,16 @@ impl MailServer {
     /// connections.
     pub async fn start(behaviours: Vec<Behaviour>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let server = Self {
-            port: listener.local_addr().unwrap().port(),
-            messages: Arc::default(),
-            commands: Arc::default(),
-            gate: Arc::new(Semaphore::new(0)),
-        };
-        let (messages, commands, gate) = (Arc::clone(&server.messages), Arc::clone(&server.commands), Arc::clone(&server.gate));
+        let [gate, is_silent] = [(); 2].map(|()| Semaphore::new(0));
+        let shared = Arc::new(Shared { messages: Mutex::default(), commands: Mutex::default(), gate, is_silent });
+        let server = Self { port: listener.local_addr().unwrap().port(), shared: Arc::clone(&shared) };
         tokio::spawn(async move {
             let mut turn = 0;
             while let Ok((stream, _)) = listener.accept().await {
                 let behaviour = behaviours[turn.min(behaviours.len() - 1)];
                 turn += 1;
-                let (messages, commands, gate) = (Arc::clone(&messages), Arc::clone(&commands), Arc::clone(&gate));
-                tokio::spawn(async move { serve(stream, behaviour, &messages, &commands, &gate).await });
+                let shared = Arc::clone(&shared);
+                tokio::spawn(async move { serve(stream, behaviour, &shared).await });
             }
         });
         server
@@ -63,17 +64,22 @@ impl MailServer {
 
     /// Lets the server send the answers that it has withheld ([`Behaviour::Waits`]).
     pub fn go_on(&self) {
-        self.gate.close();
+        self.shared.gate.close();
+    }
+
+    /// Waits until a connection gets no answer any more ([`Behaviour::Silent`]).
+    pub async fn is_silent(&self) {
+        let _ = self.shared.is_silent.acquire().await;
     }
 
     /// The messages that were received completely.
     pub fn messages(&self) -> Vec<String> {
-        self.messages.lock().unwrap().clone()
+        self.shared.messages.lock().unwrap().clone()
     }
 
     /// The commands that the server received, line by line, without the messages.
     pub fn commands(&self) -> Vec<String> {
-        self.commands.lock().unwrap().clone()
+        self.shared.commands.lock().unwrap().clone()
     }
 
     /// The number of attempts to deliver, as each of them sends EHLO.
@@ -82,9 +88,9 @@ impl MailServer {
     }
 }
 
-async fn serve(stream: TcpStream, behaviour: Behaviour, messages: &Mutex<Vec<String>>, commands: &Mutex<Vec<String>>, gate: &Semaphore) {
+async fn serve(stream: TcpStream, behaviour: Behaviour, shared: &Shared) {
     let mut stream = BufReader::new(stream);
-    if answer(&mut stream, behaviour, gate, "220", "220 stub").await.is_none() {
+    if answer(&mut stream, behaviour, shared, "220", "220 stub").await.is_none() {
         return;
     }
     let mut line = String::new();
@@ -93,7 +99,7 @@ async fn serve(stream: TcpStream, behaviour: Behaviour, messages: &Mutex<Vec<Str
         if stream.read_line(&mut line).await.unwrap_or(0) == 0 {
             return;
         }
-        commands.lock().unwrap().push(line.trim_end().to_owned());
+        shared.commands.lock().unwrap().push(line.trim_end().to_owned());
         let verb = line.get(..4).unwrap_or_default().to_uppercase();
         let well = match verb.as_str() {
             "EHLO" if behaviour == Behaviour::Open => "250 stub",
@@ -105,13 +111,13 @@ async fn serve(stream: TcpStream, behaviour: Behaviour, messages: &Mutex<Vec<Str
             "QUIT" => "221 bye",
             _ => "250 ok",
         };
-        if answer(&mut stream, behaviour, gate, &verb, well).await.is_none() {
+        if answer(&mut stream, behaviour, shared, &verb, well).await.is_none() {
             return;
         }
         if verb == "DATA" && !matches!(behaviour, Behaviour::Answers("DATA", _)) {
             let message = message(&mut stream).await;
-            messages.lock().unwrap().push(message);
-            if answer(&mut stream, behaviour, gate, ".", "250 taken").await.is_none() {
+            shared.messages.lock().unwrap().push(message);
+            if answer(&mut stream, behaviour, shared, ".", "250 taken").await.is_none() {
                 return;
             }
         }
@@ -120,16 +126,16 @@ async fn serve(stream: TcpStream, behaviour: Behaviour, messages: &Mutex<Vec<Str
 
 /// Sends the regular answer, or misbehaves if `behaviour` applies to this command; `None` closes
 /// the connection.
-async fn answer(stream: &mut BufReader<TcpStream>, behaviour: Behaviour, gate: &Semaphore, to: &str, well: &str) -> Option<()> {
+async fn answer(stream: &mut BufReader<TcpStream>, behaviour: Behaviour, shared: &Shared, to: &str, well: &str) -> Option<()> {
     let text = match behaviour {
         Behaviour::Answers(verb, text) if verb == to => text,
         Behaviour::Cuts(verb) if verb == to => return None,
         Behaviour::Silent(verb) if verb == to => {
-            tokio::time::sleep(Duration::from_secs(60)).await;
-            return None;
+            shared.is_silent.close();
+            return std::future::pending().await;
         }
         Behaviour::Waits(verb) if verb == to => {
-            let _ = gate.acquire().await;
+            let _ = shared.gate.acquire().await;
             well
         }
         Behaviour::Babbles(verb) if verb == to => {

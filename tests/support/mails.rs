@@ -1,8 +1,13 @@
 //! The emails of a test. The outbox worker runs only when a test calls it.
 
+use std::cmp::Reverse;
+
 use email::send::Mailer;
 use jiff::SignedDuration;
+use model::email::Email;
+use model::user::User;
 use serde_json::{Value, json};
+use store::user::account::Outcome;
 
 use crate::{TestApp, record, roles, secrets};
 
@@ -40,13 +45,16 @@ impl TestApp {
         list["items"][0]["id"].as_str().unwrap().to_owned()
     }
 
-    /// Creates users without passwords, `user0@example.com` and so on, and returns their ids.
+    /// Creates users without passwords, `user0@example.com` and so on, and returns their ids. They
+    /// are written without requests, which would take longer than most tests of many users.
     pub async fn users(&self, count: usize) -> Vec<String> {
-        let mut users = Vec::new();
+        let (entropy, mut users) = (&self.app.entropy, Vec::new());
         for number in 0..count {
-            let answer = self.server().post("/api/v1/users", json!({ "primary_email": format!("user{number}@example.com") })).await;
-            assert_eq!(answer.status(), 201, "{}", answer.text());
-            users.push(answer.json()["id"].as_str().unwrap().to_owned());
+            let mut user = User::new(entropy, self.now());
+            user.add_primary_email(entropy, Email::parse(&format!("user{number}@example.com")).unwrap(), false);
+            let created = self.app.store.create_account(self.project_id(), &user, Vec::new()).await.unwrap();
+            assert!(matches!(created, Outcome::Done), "user{number}@example.com is taken");
+            users.push(user.id.to_string());
         }
         users
     }
@@ -59,7 +67,14 @@ impl TestApp {
     /// Delivers what is due, and returns the emails to an address, newest first.
     pub async fn mails(&self, to: &str) -> Vec<Mail> {
         self.deliver().await;
-        let mails = self.inbox.messages(Some(to));
+        self.delivered(to)
+    }
+
+    /// The emails that were delivered to an address, newest first. Emails that are sent together
+    /// arrive in any order, so those of the same time are in the order of their requests.
+    pub fn delivered(&self, to: &str) -> Vec<Mail> {
+        let mut mails = self.inbox.messages(Some(to));
+        mails.sort_by_key(|mail| Reverse((mail.sent_at_millis, self.recorder.created(&mail.outbox_id))));
         record::secrets(mails.iter().flat_map(|mail| secrets::of_text(&mail.text)));
         mails.into_iter().map(Mail).collect()
     }

@@ -2,8 +2,8 @@
 //! provider makes, and misbehaves on demand.
 
 use std::collections::HashMap;
+use std::pin::pin;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use axum::extract::{Form, State};
 use axum::response::{IntoResponse, Redirect, Response};
@@ -17,11 +17,13 @@ use model::project::redirect::RedirectUrl;
 use model::provider::authorization::{Authorization, LIFE, Purpose, ResponseMode};
 use p256::elliptic_curve::sec1::ToSec1Point as _;
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use url::Url;
 use wire::clock::after;
 
 use crate::TestApp;
+use crate::until::until;
 
 pub const CLIENT_ID: &str = "acme-client";
 pub const CLIENT_SECRET: &str = "acme secret: 100%";
@@ -30,15 +32,15 @@ pub const CLIENT_SECRET: &str = "acme secret: 100%";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     Down,
-    Slow,
+    Silent,
     Garbage,
     Huge,
     RedirectsTokenRequest,
     Refuses,
     RefusesClient,
     RefusesClientInHtml,
-    /// Takes a while, and then answers correctly.
-    TakesAWhile,
+    /// Answers correctly, once [`Provider::behave`] has been called.
+    Waits,
     NoIdToken,
     WrongNonce,
     WrongAudience,
@@ -63,6 +65,8 @@ pub struct Provider {
 struct Inner {
     issuer: String,
     state: Mutex<Volatile>,
+    /// Wakes the requests that wait for [`Provider::behave`].
+    behaves: Notify,
 }
 
 struct Volatile {
@@ -72,6 +76,8 @@ struct Volatile {
     /// The time by the provider's clock, in seconds since the epoch.
     now: i64,
     requests: Vec<String>,
+    /// The number of requests that have waited for [`Provider::behave`].
+    waiting: usize,
 }
 
 /// A key of an issuer.
@@ -124,8 +130,8 @@ impl Provider {
     pub async fn start() -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let issuer = format!("http://{}", listener.local_addr().unwrap());
-        let state = Volatile { key: Key::new(1), codes: HashMap::new(), fault: None, now: 0, requests: Vec::new() };
-        let inner = Arc::new(Inner { issuer: issuer.clone(), state: Mutex::new(state) });
+        let state = Volatile { key: Key::new(1), codes: HashMap::new(), fault: None, now: 0, requests: Vec::new(), waiting: 0 };
+        let inner = Arc::new(Inner { issuer: issuer.clone(), state: Mutex::new(state), behaves: Notify::new() });
         let router = Router::new()
             .route("/.well-known/openid-configuration", get(metadata))
             .route("/jwks", get(jwks))
@@ -147,6 +153,12 @@ impl Provider {
 
     pub fn behave(&self) {
         self.inner.state.lock().unwrap().fault = None;
+        self.inner.behaves.notify_waiters();
+    }
+
+    /// Waits until this many requests for tokens have had to wait ([`Fault::Waits`]).
+    pub async fn is_waiting(&self, requests: usize) {
+        until("tokens are requested", || self.inner.state.lock().unwrap().waiting >= requests).await;
     }
 
     /// Signs with a new key from now on, and stops publishing the old one.
@@ -226,14 +238,19 @@ async fn token(State(inner): State<Arc<Inner>>, headers: HeaderMap, Form(form): 
     let fault = inner.asked("token");
     match fault {
         Some(Fault::Down) => return StatusCode::BAD_GATEWAY.into_response(),
-        Some(Fault::Slow) => tokio::time::sleep(Duration::from_secs(5)).await,
+        Some(Fault::Silent) => std::future::pending().await,
         Some(Fault::Garbage) => return "<html>not JSON</html>".into_response(),
         Some(Fault::Huge) => return format!("{{\"access_token\":\"{}\"}}", "x".repeat(2_000_000)).into_response(),
         Some(Fault::RedirectsTokenRequest) => return Redirect::temporary("/elsewhere").into_response(),
         Some(Fault::Refuses) => return refused(),
         Some(Fault::RefusesClient) => return (StatusCode::UNAUTHORIZED, Json(json!({ "error": "invalid_client" }))).into_response(),
         Some(Fault::RefusesClientInHtml) => return (StatusCode::UNAUTHORIZED, "<html>Unauthorized</html>").into_response(),
-        Some(Fault::TakesAWhile) => tokio::time::sleep(Duration::from_millis(500)).await,
+        Some(Fault::Waits) => {
+            let mut behaves = pin!(inner.behaves.notified());
+            behaves.as_mut().enable();
+            inner.state.lock().unwrap().waiting += 1;
+            behaves.await;
+        }
         _ => {}
     }
     let encode = |text: &str| url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();

@@ -1,16 +1,20 @@
 //! A receiver of webhooks: an HTTP server that keeps what it receives and answers as a test says.
 
+use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::response::Response;
+use futures_util::StreamExt as _;
 use http::HeaderMap;
 use serde_json::Value;
 use standardwebhooks::Webhook;
+use tokio::sync::Notify;
+
+use crate::until::until;
 
 /// A request that arrived.
 #[derive(Debug, Clone)]
@@ -53,11 +57,9 @@ pub enum Reply {
     /// A status with a body.
     Text(u16, String),
     Redirect(String),
-    /// No answer for this long.
-    Late(Duration),
-    /// A status after this time.
-    LateStatus(Duration, u16),
-    /// A status, and then a body that never ends.
+    /// A status, once [`Receiver::release`] has been called.
+    Held(u16),
+    /// A status, and then a body that never ends, nor goes on.
     Endless,
 }
 
@@ -68,6 +70,9 @@ struct Shared {
     /// The number of requests that are being answered, and the highest so far.
     at_once: Arc<AtomicUsize>,
     most_at_once: Arc<AtomicUsize>,
+    /// The number of requests that wait for [`Receiver::release`], and what wakes them.
+    held: Arc<AtomicUsize>,
+    released: Arc<Notify>,
 }
 
 /// A server that receives webhooks.
@@ -107,6 +112,23 @@ impl Receiver {
         self.shared.most_at_once.load(Ordering::SeqCst)
     }
 
+    /// The number of requests that wait for [`Self::release`].
+    pub fn held(&self) -> usize {
+        self.shared.held.load(Ordering::SeqCst)
+    }
+
+    /// Answers the requests that are held now ([`Reply::Held`]).
+    pub fn release(&self) {
+        self.shared.held.store(0, Ordering::SeqCst);
+        self.shared.released.notify_waiters();
+    }
+
+    /// Waits until exactly this many requests are held, and answers them.
+    pub async fn release_when(&self, held: usize) {
+        until("requests are held", || self.held() == held).await;
+        self.release();
+    }
+
     /// Answers with this reply from now on.
     pub fn reply(&self, reply: Reply) {
         *self.shared.replies.lock().unwrap() = vec![reply];
@@ -132,20 +154,16 @@ async fn answer(shared: &Shared, headers: HeaderMap, body: Bytes) -> Response {
         Reply::Status(status) => answer(status).body(Body::empty()),
         Reply::Text(status, text) => answer(status).body(Body::from(text)),
         Reply::Redirect(to) => answer(307).header("location", to).body(Body::empty()),
-        Reply::Late(time) => {
-            tokio::time::sleep(time).await;
-            answer(204).body(Body::empty())
-        }
-        Reply::LateStatus(time, status) => {
-            tokio::time::sleep(time).await;
+        Reply::Held(status) => {
+            let mut released = pin!(shared.released.notified());
+            released.as_mut().enable();
+            shared.held.fetch_add(1, Ordering::SeqCst);
+            released.await;
             answer(status).body(Body::empty())
         }
         Reply::Endless => {
-            let drops = futures_util::stream::repeat_with(|| Ok::<_, std::io::Error>(Bytes::from_static(b"x")));
-            answer(200).body(Body::from_stream(futures_util::StreamExt::then(drops, |drop| async {
-                tokio::time::sleep(Duration::from_millis(20)).await;
-                drop
-            })))
+            let begin = futures_util::stream::iter([Ok::<_, std::io::Error>(Bytes::from_static(b"begun"))]);
+            answer(200).body(Body::from_stream(begin.chain(futures_util::stream::pending())))
         }
     }
     .unwrap()

@@ -9,7 +9,7 @@ use crate::{TestApp, roles};
 impl TestApp {
     /// Completes pending deletions as the worker does; returns how many were completed.
     pub async fn end_deletions(&self) -> usize {
-        let end = tokio::time::Instant::now() + std::time::Duration::from_secs(30);
+        let end = tokio::time::Instant::now() + std::time::Duration::from_secs(300);
         roles::within(Some("workers-endings"), workers::endings::step(&self.app, end)).await.unwrap()
     }
 

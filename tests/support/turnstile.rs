@@ -3,7 +3,6 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use axum::extract::{Form, State};
 use axum::response::{IntoResponse, Redirect, Response};
@@ -14,6 +13,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
 use crate::TestApp;
+use crate::until::until;
 
 pub const SITE_KEY: &str = "0x4AAAAAAA-site";
 pub const SECRET_KEY: &str = "0x4AAAAAAA-secret:+100%";
@@ -22,7 +22,8 @@ pub const SECRET_KEY: &str = "0x4AAAAAAA-secret:+100%";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     Down,
-    Slow,
+    /// Never answers.
+    Silent,
     Garbage,
     Redirects,
     /// The secret key is unknown.
@@ -76,6 +77,11 @@ impl Turnstile {
         self.inner.lock().unwrap().fault = fault;
     }
 
+    /// Waits until the service has sent a form.
+    pub async fn is_asked(&self) {
+        until("a verification is requested", || !self.inner.lock().unwrap().asked.is_empty()).await;
+    }
+
     /// The forms that the service sent since the last call.
     pub fn asked(&self) -> Vec<HashMap<String, String>> {
         std::mem::take(&mut self.inner.lock().unwrap().asked)
@@ -97,7 +103,7 @@ async fn siteverify(State(inner): State<Arc<Mutex<Inner>>>, Form(form): Form<Has
     let refused = |code: &str| Json(json!({ "success": false, "error-codes": [code], "messages": [] })).into_response();
     match fault {
         Some(Fault::Down) => return StatusCode::BAD_GATEWAY.into_response(),
-        Some(Fault::Slow) => tokio::time::sleep(Duration::from_secs(5)).await,
+        Some(Fault::Silent) => std::future::pending().await,
         Some(Fault::Garbage) => return "<html>not JSON</html>".into_response(),
         Some(Fault::Redirects) => return Redirect::temporary("/elsewhere").into_response(),
         Some(Fault::UnknownSecret) => return refused("invalid-input-secret"),

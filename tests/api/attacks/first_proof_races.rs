@@ -1,46 +1,52 @@
 //! The owner of an address proves it while the creator of the account concurrently changes the
-//! account or signs in again.
+//! account or signs in again: at each step of the proof, and at each step of the change.
 
+use std::cell::Cell;
+
+use model::limit::Limits;
 use serde_json::{Value, json};
 use support::provider::Provider;
-use support::{Answer, Caller, SignedIn, TestApp};
+use support::until::interrupted;
+use support::{Answer, Caller, SignedIn, Snapshot, TestApp};
 
 use super::{CHANNELS, NEW, PASSWORD, added, addresses, password_sign_in, reset_code, user, verification_code};
 use crate::auth::oauth_callback::{self, TOKEN, exchange_of, landed, parameter};
 
-const ROUNDS: usize = 200;
-/// Of this many consecutive rounds, one proves the address by a provider, which takes longer; the
-/// others prove it by a code.
-const PROOFS: usize = 9;
-const INTERFERENCES: usize = 9;
+const ADA: &str = "ada@example.com";
+/// Another address of the creator.
+const OTHER: &str = "eve@example.com";
 const SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=";
 const ATTACKERS: &str = "the attacker's battery";
+const INTERFERENCES: usize = 9;
 
-/// The creator's concurrent action. `code` verifies another address of the creator; only the last
-/// action needs it.
-async fn interfere(own: Caller, email: String, number: usize, code: Option<String>) -> Answer {
-    let other = format!("eve{number}@example.com");
-    match number / PROOFS % INTERFERENCES {
+/// The creator's action. `code` verifies [`OTHER`]; only the last action needs it.
+async fn interfere(own: Caller, number: usize, code: Option<String>) -> Answer {
+    match number {
         0 => own.post("/api/v1/auth/password/update", json!({ "old_password": PASSWORD, "new_password": ATTACKERS })).await,
         1 => own.patch("/api/v1/users/me", json!({ "totp_secret_base64": SECRET })).await,
-        2 => own.post(CHANNELS, json!({ "user_id": "me", "value": other, "type": "email", "used_for_auth": true })).await,
-        3 => own.patch("/api/v1/users/me", json!({ "primary_email": other })).await,
+        2 => own.post(CHANNELS, json!({ "user_id": "me", "value": OTHER, "type": "email", "used_for_auth": true })).await,
+        3 => own.patch("/api/v1/users/me", json!({ "primary_email": OTHER })).await,
         4 => own.without("x-stack-access-token").post("/api/v1/auth/sessions/current/refresh", json!({})).await,
         5 => own.delete("/api/v1/auth/sessions?user_id=me").await,
         6 => own.patch("/api/v1/users/me", json!({ "otp_auth_enabled": false })).await,
         7 => {
             let stranger = own.without("x-stack-access-token");
-            stranger.post("/api/v1/auth/password/sign-in", json!({ "email": email, "password": PASSWORD })).await
+            stranger.post("/api/v1/auth/password/sign-in", json!({ "email": ADA, "password": PASSWORD })).await
         }
         _ => own.without("x-stack-access-token").post("/api/v1/contact-channels/verify", json!({ "code": code })).await,
     }
 }
 
-fn takes_code(number: usize) -> bool {
-    number / PROOFS % INTERFERENCES == INTERFERENCES - 1
+/// How the owner proves the address.
+#[derive(Debug, Clone, Copy)]
+enum Way {
+    Reset,
+    SignInCode,
+    Provider,
 }
 
 /// A proof that is ready except for its last requests.
+#[derive(Clone)]
 enum Proof {
     Posted(&'static str, Value),
     /// The provider's redirect back to the service, and the exchange that follows it.
@@ -52,12 +58,12 @@ enum Proof {
 }
 
 impl Proof {
-    async fn of(app: &TestApp, provider: &Provider, email: &str, number: usize) -> Self {
-        match number % PROOFS {
-            0 | 2 | 4 | 6 => Self::Posted("/api/v1/auth/password/reset", json!({ "code": reset_code(app, email).await, "password": NEW })),
-            1 | 3 | 5 | 7 => Self::Posted("/api/v1/auth/otp/sign-in", json!({ "code": app.sign_in_code(email).await })),
-            _ => {
-                let account = json!({ "sub": format!("acme|{number}"), "email": email, "email_verified": true });
+    async fn of(app: &TestApp, provider: &Provider, way: Way) -> Self {
+        match way {
+            Way::Reset => Self::Posted("/api/v1/auth/password/reset", json!({ "code": reset_code(app, ADA).await, "password": NEW })),
+            Way::SignInCode => Self::Posted("/api/v1/auth/otp/sign-in", json!({ "code": app.sign_in_code(ADA).await })),
+            Way::Provider => {
+                let account = json!({ "sub": "acme|1", "email": ADA, "email_verified": true });
                 let (code, state) = provider.allow(app, &oauth_callback::begin(app, &[]).await, account);
                 Self::Provided { code, state, exchange: exchange_of(app, "") }
             }
@@ -65,69 +71,147 @@ impl Proof {
     }
 
     /// Sends the last requests, as a caller without a session; returns the last answer.
-    async fn send(self, stranger: Caller) -> Answer {
+    async fn send(self, app: &TestApp) -> Answer {
         match self {
-            Self::Posted(path, body) => stranger.post(path, body).await,
+            Self::Posted(path, body) => app.client().post(path, body).await,
             Self::Provided { code, state, mut exchange } => {
-                let query =
-                    url::form_urlencoded::Serializer::new(String::new()).append_pair("code", &code).append_pair("state", &state).finish();
-                let back = landed(&stranger.get(&format!("/api/v1/auth/oauth/callback/acme?{query}")).await);
+                let back = landed(&oauth_callback::come_back(app, &code, &state).await);
                 exchange["code"] = parameter(&back, "code").into();
-                stranger.post(TOKEN, exchange).await
+                app.anonymous().post(TOKEN, exchange).await
             }
         }
     }
 }
 
-/// One round, with the address `ada<number>@example.com`.
-async fn round(app: &TestApp, provider: &Provider, number: usize) {
-    let email = format!("ada{number}@example.com");
-    let eve: SignedIn = app.sign_up(&email).await;
-    let code = if takes_code(number) {
-        let address = format!("eve{number}@example.com");
-        let channel = added(app, &eve, &address).await;
-        Some(verification_code(app, &eve, &channel, &address).await)
-    } else {
-        None
+/// The account of the creator, at the time when both are about to act.
+struct World {
+    snapshot: Snapshot,
+    eve: SignedIn,
+    code: Option<String>,
+    /// `None` if each round needs a new one.
+    proof: Option<Proof>,
+}
+
+impl World {
+    async fn new(app: &TestApp, provider: &Provider, way: Way, name: &str, takes_code: bool) -> Self {
+        let eve = app.sign_up(ADA).await;
+        let mut code = None;
+        if takes_code {
+            let channel = added(app, &eve, OTHER).await;
+            code = Some(verification_code(app, &eve, &channel, OTHER).await);
+        }
+        // The provider takes each of its codes once.
+        let proof = match way {
+            Way::Reset | Way::SignInCode => Some(Proof::of(app, provider, way).await),
+            Way::Provider => None,
+        };
+        let snapshot = app.snapshot(&format!("{name}-{takes_code}"), 2);
+        Self { snapshot, eve, code, proof }
+    }
+}
+
+/// What is held in the middle while the other one happens.
+#[derive(Debug, Clone, Copy)]
+enum Held {
+    Proof,
+    Action,
+}
+
+/// Lets the creator act at each step of the proof, or the owner prove the address at each step of
+/// the creator's action.
+async fn races(way: Way, held: &[Held]) {
+    let (first, provider) = oauth_callback::start().await;
+    let name = format!("first_proof_races-{way:?}-{held:?}").replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
+    let empty = first.snapshot(&name, 3);
+    let another = TestApp::start_from(&empty, Limits::off()).await;
+    let worlds = [World::new(&first, &provider, way, &name, false).await, World::new(&another, &provider, way, &name, true).await];
+    for number in 0..INTERFERENCES {
+        let world = &worlds[usize::from(number == INTERFERENCES - 1)];
+        for held in held {
+            let (mut calls, mut rounds) = (0, 0);
+            while let Some(reached) = round(world, &provider, way, number, (*held, calls)).await {
+                (calls, rounds) = (reached + 1, rounds + 1);
+            }
+            assert!(rounds > 1, "{way:?}, {number}, {held:?}: {rounds}");
+        }
+    }
+}
+
+/// One round: the proof or the action is held after this many calls to the table, or at the next
+/// point where it waits, and goes on after the other one has ended. Returns the number of calls
+/// made until then; `None` if there were fewer.
+async fn round(world: &World, provider: &Provider, way: Way, number: usize, (held, calls): (Held, usize)) -> Option<usize> {
+    let app = &TestApp::start_from(&world.snapshot, Limits::off()).await;
+    let proof = match &world.proof {
+        Some(proof) => proof.clone(),
+        None => Proof::of(app, provider, way).await,
     };
-    let proof = Proof::of(app, provider, &email, number).await;
-    let stranger = if matches!(proof, Proof::Posted(..)) { app.client() } else { app.anonymous() };
-    let (own, address) = (app.signed_in(&eve), email.clone());
-    let proof = tokio::spawn(proof.send(stranger));
-    let interference = tokio::spawn(interfere(own, address, number, code));
-    let (proof, interference) = (proof.await.unwrap(), interference.await.unwrap());
-    assert!([200, 201, 400, 401, 404].contains(&interference.status()), "{number}: {}", interference.text());
+    let reached = Cell::new(0);
+    let is_there = || {
+        reached.set(app.recorder.count());
+        reached.get() >= calls
+    };
+    app.recorder.clear();
+    app.recorder.step();
+    let (proof, interference) = (proof.send(app), interfere(app.signed_in(&world.eve), number, world.code.clone()));
+    let (proof, interference) = match held {
+        Held::Proof => {
+            let (proof, interference) = interrupted(proof, is_there, interference).await;
+            (proof, interference?)
+        }
+        Held::Action => {
+            let (interference, proof) = interrupted(interference, is_there, proof).await;
+            (proof?, interference)
+        }
+    };
+    app.recorder.clear();
+    let at = format!("{way:?}, {number}, {held:?}, {calls}");
+    assert!([200, 201, 400, 401, 404].contains(&interference.status()), "{at}: {}", interference.text());
     if proof.status() != 200 {
         // The creator's change came first, and invalidated the code or disabled codes. The failed
         // proof changed nothing, and the next one succeeds.
         let refusals = ["VERIFICATION_CODE_NOT_FOUND", "MAGIC_LINK_NOT_ENABLED", "INVALID_AUTHORIZATION_CODE"];
-        assert!(refusals.contains(&proof.code().as_str()), "{number}: {}", proof.text());
-        let code = reset_code(app, &email).await;
+        assert!(refusals.contains(&proof.code().as_str()), "{at}: {}", proof.text());
+        let code = reset_code(app, ADA).await;
         assert_eq!(app.client().post("/api/v1/auth/password/reset", json!({ "code": code, "password": NEW })).await.status(), 200);
     }
-    assert_is_the_owners(app, &eve, &email, &interference, number).await;
+    assert_is_the_owners(app, &world.eve, &interference, &at).await;
+    Some(reached.get())
 }
 
-async fn assert_is_the_owners(app: &TestApp, eve: &SignedIn, email: &str, interference: &Answer, number: usize) {
-    assert_eq!(addresses(app, &eve.user_id).await, [(email.to_owned(), true)], "{number}");
+async fn assert_is_the_owners(app: &TestApp, eve: &SignedIn, interference: &Answer, at: &str) {
+    assert_eq!(addresses(app, &eve.user_id).await, [(ADA.to_owned(), true)], "{at}");
     let account = user(app, &eve.user_id).await;
-    assert_eq!(account["requires_totp_mfa"], false, "{number}");
+    assert_eq!(account["requires_totp_mfa"], false, "{at}");
     for password in [PASSWORD, ATTACKERS] {
-        assert_eq!(password_sign_in(app, email, password).await.status(), 400, "{number}");
+        assert_eq!(password_sign_in(app, ADA, password).await.status(), 400, "{at}");
     }
-    assert_eq!(app.signed_in(eve).get("/api/v1/users/me").await.status(), 401, "{number}");
+    assert_eq!(app.signed_in(eve).get("/api/v1/users/me").await.status(), 401, "{at}");
     let refresh = app.signed_in(eve).without("x-stack-access-token").post("/api/v1/auth/sessions/current/refresh", json!({})).await;
-    assert_eq!(refresh.status(), 401, "{number}");
+    assert_eq!(refresh.status(), 401, "{at}");
     // A token that the creator obtained at the same time does not open the account either.
     if let Some(token) = interference.json()["access_token"].as_str() {
-        assert_eq!(app.client().with("x-stack-access-token", token).get("/api/v1/users/me").await.status(), 401, "{number}");
+        assert_eq!(app.client().with("x-stack-access-token", token).get("/api/v1/users/me").await.status(), 401, "{at}");
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_proof_wins_the_account_over_a_concurrent_creator() {
-    let (app, provider) = oauth_callback::start().await;
-    for number in 0..ROUNDS {
-        round(&app, &provider, number).await;
-    }
+#[tokio::test(start_paused = true)]
+async fn a_reset_wins_the_account_over_a_concurrent_creator() {
+    races(Way::Reset, &[Held::Proof, Held::Action]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_sign_in_code_wins_the_account_over_a_concurrent_creator() {
+    races(Way::SignInCode, &[Held::Proof, Held::Action]).await;
+}
+
+// The clock goes on, as these proofs need the network.
+#[tokio::test]
+async fn a_provider_s_proof_wins_the_account_over_a_creator_who_acts_meanwhile() {
+    races(Way::Provider, &[Held::Proof]).await;
+}
+
+#[tokio::test]
+async fn a_provider_s_proof_during_an_action_of_the_creator_wins_the_account() {
+    races(Way::Provider, &[Held::Action]).await;
 }

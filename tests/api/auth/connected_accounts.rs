@@ -5,6 +5,7 @@ use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
 use support::provider::Fault;
 use support::stand_in::StandIn;
+use support::until::until;
 use support::{Answer, SignedIn, TestApp};
 
 use super::assert_error;
@@ -78,7 +79,7 @@ async fn a_refresh_that_fails_temporarily_loses_no_token() {
     app.advance(SignedDuration::from_mins(3));
     for (fault, status, code) in [
         (Fault::Down, 503, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
-        (Fault::Slow, 503, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
+        (Fault::Silent, 503, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
         (Fault::Garbage, 503, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
         (Fault::RefusesClient, 400, "OAUTH_PROVIDER_REFUSES_CLIENT"),
         (Fault::RefusesClientInHtml, 400, "OAUTH_PROVIDER_REFUSES_CLIENT"),
@@ -115,9 +116,16 @@ async fn concurrent_requests_refresh_a_token_once() {
     let (app, provider) = start().await;
     let (user, _) = sign_in(&app, &provider, ada()).await;
     app.advance(SignedDuration::from_mins(60));
-    provider.misbehave(Fault::TakesAWhile);
+    provider.misbehave(Fault::Waits);
     provider.requests();
-    let answers = futures_util::future::join_all((0..20).map(|_| by_server(&app, &user))).await;
+    app.recorder.clear();
+    // The provider answers once all requests have tried to be the one that refreshes the token.
+    let behave = async {
+        until("all requests compete", || app.recorder.count_of("UpdateItem", "refreshing_until") >= 20).await;
+        provider.is_waiting(1).await;
+        provider.behave();
+    };
+    let (answers, ()) = tokio::join!(futures_util::future::join_all((0..20).map(|_| by_server(&app, &user))), behave);
     assert!(answers.iter().all(|answer| answer.json()["access_token"] == "renewed"));
     assert_eq!(provider.requests().iter().filter(|path| *path == "token").count(), 1);
 }
@@ -128,9 +136,11 @@ async fn an_abandoned_refresh_is_taken_over() {
     let (app, provider) = start().await;
     let (user, _) = sign_in(&app, &provider, ada()).await;
     app.advance(SignedDuration::from_mins(60));
-    provider.misbehave(Fault::TakesAWhile);
-    let abandoned = tokio::time::timeout(std::time::Duration::from_millis(100), by_server(&app, &user)).await;
-    assert!(abandoned.is_err());
+    provider.misbehave(Fault::Waits);
+    tokio::select! {
+        answer = by_server(&app, &user) => panic!("{}", answer.text()),
+        () = provider.is_waiting(1) => {}
+    }
     provider.behave();
     app.advance(SignedDuration::from_secs(10));
     assert_eq!(by_server(&app, &user).await.json()["access_token"], "renewed");
@@ -141,12 +151,14 @@ async fn an_account_unlinked_during_a_refresh_keeps_no_tokens() {
     let (app, provider) = start().await;
     let (user, _) = sign_in(&app, &provider, ada()).await;
     app.advance(SignedDuration::from_mins(60));
-    provider.misbehave(Fault::TakesAWhile);
+    provider.misbehave(Fault::Waits);
     let listed = app.server().get(&format!("/api/v1/oauth-providers?user_id={}", user.user_id)).await.json();
     let path = format!("/api/v1/oauth-providers/{}/{}", user.user_id, listed["items"][0]["id"].as_str().unwrap());
     let unlink = async {
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-        app.server().delete(&path).await
+        provider.is_waiting(1).await;
+        let unlinked = app.server().delete(&path).await;
+        provider.behave();
+        unlinked
     };
     let (_, unlinked) = tokio::join!(by_server(&app, &user), unlink);
     assert_eq!(unlinked.status(), 200);

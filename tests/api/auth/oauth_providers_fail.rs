@@ -19,7 +19,7 @@ async fn a_failing_provider_creates_nothing() {
     let (app, provider) = start().await;
     let faults = [
         (Down, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
-        (Slow, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
+        (Silent, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
         (Garbage, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
         (Huge, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
         (RedirectsTokenRequest, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),

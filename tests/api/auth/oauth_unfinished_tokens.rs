@@ -155,12 +155,18 @@ async fn concurrent_sign_ins_and_a_refresh_all_succeed() {
     for _ in 0..3 {
         codes.push(code(&app, &provider, ada(), &[("provider_scope", "calendar")]).await);
     }
-    provider.misbehave(Fault::TakesAWhile);
+    provider.misbehave(Fault::Waits);
     let path = format!("/api/v1/connected-accounts/{}/acme/access-token", user.user_id);
     let server = app.server();
-    let (token, answers) = tokio::join!(server.post(&path, json!({})), join_all(codes.iter().map(|code| exchange(&app, code))));
+    // The users sign in while the provider renews the token.
+    let sign_ins = async {
+        provider.is_waiting(1).await;
+        let answers = join_all(codes.iter().map(|code| exchange(&app, code))).await;
+        provider.behave();
+        answers
+    };
+    let (token, answers) = tokio::join!(server.post(&path, json!({})), sign_ins);
     assert_eq!(token.status(), 201, "{}", token.text());
     assert!(answers.iter().all(|answer| answer.status() == 200), "{:?}", answers.iter().map(support::Answer::text).collect::<Vec<_>>());
-    provider.behave();
     assert_eq!((scope(&app).as_str(), app.server().post(&path, json!({})).await.status()), (WIDE, 201));
 }

@@ -1,73 +1,96 @@
 //! Entries are updated while a worker processes them. The response always matches what arrives in
 //! the inbox.
 
+use std::cell::Cell;
+
 use serde_json::{Value, json};
-use support::TestApp;
+use support::until::interrupted;
+use support::{Answer, SignedIn, TestApp};
 
 use super::{path, read, send};
 
-const ROUNDS: usize = 100;
-
-/// Sends an email and updates it while the worker delivers; returns the entry's id and the response
-/// of the update.
-async fn race(app: &TestApp, to: &support::SignedIn, round: usize, patch: Value) -> (String, support::Answer) {
-    let id = send(app, to, json!({ "subject": "before" })).await["id"].as_str().unwrap().to_owned();
-    let update = async {
-        // Each round sends the update a little later, at another point of the worker's steps.
-        tokio::time::sleep(std::time::Duration::from_micros(80 * round as u64)).await;
-        app.server().patch(&path(&id), patch).await
-    };
-    let (answer, ()) = tokio::join!(update, app.deliver());
-    app.deliver().await;
-    (id, answer)
+/// Updates an email at each step of the worker that sends it, and lets the worker send it at each
+/// step of the update. `check` gets the id of each round's entry and the response of the update.
+async fn race(app: &TestApp, to: &SignedIn, patch: Value, check: impl AsyncFn(&str, &Answer)) {
+    let server = app.server();
+    for holds_worker in [true, false] {
+        let (mut calls, mut rounds) = (0, 0);
+        loop {
+            let id = send(app, to, json!({ "subject": "before" })).await["id"].as_str().unwrap().to_owned();
+            let (path, reached) = (path(&id), Cell::new(0));
+            let is_there = || {
+                reached.set(app.recorder.count());
+                reached.get() >= calls
+            };
+            app.recorder.clear();
+            app.recorder.step();
+            let update = server.patch(&path, patch.clone());
+            let answer = if holds_worker {
+                interrupted(app.deliver(), is_there, update).await.1
+            } else {
+                let (answer, worked) = interrupted(update, is_there, app.deliver()).await;
+                worked.map(|()| answer)
+            };
+            app.recorder.clear();
+            app.deliver().await;
+            let Some(answer) = answer else { break };
+            check(&id, &answer).await;
+            (calls, rounds) = (reached.get() + 1, rounds + 1);
+        }
+        assert!(rounds > 2, "{rounds}");
+    }
 }
 
 fn subjects(app: &TestApp, id: &str) -> Vec<String> {
     app.inbox.messages(None).into_iter().filter(|message| message.outbox_id == id).map(|message| message.subject).collect()
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test(start_paused = true)]
 async fn a_cancelled_email_is_not_sent_and_a_sent_one_not_cancelled() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
-    for round in 0..ROUNDS {
-        let (id, answer) = race(&app, &ada, round, json!({ "cancel": true })).await;
+    let (cancelled, sent) = (Cell::new(0), Cell::new(0));
+    race(&app, &ada, json!({ "cancel": true }), async |id, answer| {
         if answer.status() == 200 {
             assert_eq!(answer.json()["status"], "skipped");
-            assert_eq!((subjects(&app, &id), &read(&app, &id).await["status"]), (vec![], &json!("skipped")), "round {round}");
+            assert_eq!((subjects(&app, id), &read(&app, id).await["status"]), (vec![], &json!("skipped")));
+            cancelled.set(cancelled.get() + 1);
         } else {
-            assert_eq!(answer.code(), "EMAIL_NOT_EDITABLE", "round {round} {}", answer.text());
+            assert_eq!(answer.code(), "EMAIL_NOT_EDITABLE", "{}", answer.text());
             assert!(["SENDING", "SENT"].contains(&answer.json()["details"]["status"].as_str().unwrap()));
-            assert_eq!((subjects(&app, &id).len(), &read(&app, &id).await["status"]), (1, &json!("sent")), "round {round}");
+            assert_eq!((subjects(&app, id).len(), &read(&app, id).await["status"]), (1, &json!("sent")));
+            sent.set(sent.get() + 1);
         }
-    }
+    })
+    .await;
+    assert!(cancelled.get() > 2 && sent.get() > 2, "{cancelled:?} and {sent:?}");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test(start_paused = true)]
 async fn an_acknowledged_edit_is_sent() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
-    for round in 0..ROUNDS {
-        let (id, answer) = race(&app, &ada, round, json!({ "subject_source": "after" })).await;
+    race(&app, &ada, json!({ "subject_source": "after" }), async |id, answer| {
         let expected = if answer.status() == 200 { "after" } else { "before" };
-        assert!(answer.status() == 200 || answer.code() == "EMAIL_NOT_EDITABLE", "round {round} {}", answer.text());
-        assert_eq!(subjects(&app, &id), [expected], "round {round}");
-    }
+        assert!(answer.status() == 200 || answer.code() == "EMAIL_NOT_EDITABLE", "{}", answer.text());
+        assert_eq!(subjects(&app, id), [expected]);
+    })
+    .await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test(start_paused = true)]
 async fn a_paused_email_stays_unsent_until_resumed() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
-    for round in 0..ROUNDS {
-        let (id, answer) = race(&app, &ada, round, json!({ "is_paused": true })).await;
+    race(&app, &ada, json!({ "is_paused": true }), async |id, answer| {
         if answer.status() == 200 {
-            assert!(subjects(&app, &id).is_empty(), "round {round}");
-            app.server().patch(&path(&id), json!({ "is_paused": false })).await;
+            assert!(subjects(&app, id).is_empty());
+            app.server().patch(&path(id), json!({ "is_paused": false })).await;
             app.deliver().await;
         }
-        assert_eq!(subjects(&app, &id), ["before"], "round {round}");
-    }
+        assert_eq!(subjects(&app, id), ["before"]);
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -8,6 +8,7 @@ use flows::App;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use support::receiver::{Receiver, Reply};
+use support::until::until;
 use support::{Fault, TestApp};
 use wire::clock::Clock;
 use workers::webhooks::Courier;
@@ -41,7 +42,7 @@ async fn a_batch_that_is_read_twice_makes_one_delivery() {
 #[tokio::test]
 async fn an_endpoint_gets_at_most_eight_requests_at_a_time() {
     let app = TestApp::start().await;
-    let receiver = Receiver::answering(vec![Reply::Late(Duration::from_millis(200))]).await;
+    let receiver = Receiver::answering(vec![Reply::Held(204)]).await;
     endpoint_at(&app, &receiver, &["user.created"]).await;
     for number in 0..40 {
         create_user(&app, &number.to_string()).await;
@@ -50,23 +51,40 @@ async fn an_endpoint_gets_at_most_eight_requests_at_a_time() {
     // Two workers at the same time send no more requests at once than one worker.
     let mut couriers = [Courier::default(), Courier::default()];
     let [first, second] = couriers.each_mut().map(|courier| courier.drain(&app.app, Timestamp::MAX));
-    futures_util::try_join!(first, second).unwrap();
+    // The endpoint gets a second request once it has answered the first one.
+    let answers = async {
+        for held in [1, 7, 8, 8, 8, 8] {
+            receiver.release_when(held).await;
+        }
+    };
+    let (first, second, ()) = tokio::join!(first, second, answers);
+    assert!(first.is_ok() && second.is_ok());
     assert_eq!((receiver.received().len(), receiver.most_at_once()), (40, 8));
 }
 
 #[tokio::test]
 async fn an_endpoint_that_does_not_work_gets_one_request_at_a_time() {
     let app = TestApp::start().await;
-    let receiver = Receiver::answering(vec![Reply::LateStatus(Duration::from_millis(20), 500)]).await;
+    let receiver = Receiver::answering(vec![Reply::Held(500)]).await;
     endpoint_at(&app, &receiver, &["user.created"]).await;
     for number in 0..40 {
         create_user(&app, &number.to_string()).await;
     }
-    app.deliver_webhooks().await;
+    let answers = async |requests: &[usize]| {
+        for held in requests {
+            receiver.release_when(*held).await;
+        }
+    };
+    tokio::join!(app.deliver_webhooks(), answers(&[1; 40]));
     assert_eq!((receiver.received().len(), receiver.most_at_once()), (40, 1));
-    receiver.reply(Reply::LateStatus(Duration::from_millis(200), 204));
+    receiver.reply(Reply::Held(204));
     app.advance(SignedDuration::from_secs(10));
-    app.deliver_webhooks().await;
+    let answers = async {
+        answers(&[1, 7, 8]).await;
+        receiver.reply(Reply::Status(204));
+        receiver.release();
+    };
+    tokio::join!(app.deliver_webhooks(), answers);
     assert_eq!((receiver.received().len(), receiver.most_at_once()), (80, 8), "it works again");
 }
 
@@ -123,7 +141,7 @@ async fn a_slow_endpoint_begins_no_more_requests_while_another_one_waits() {
     endpoint_at(&app, &slow, &["user.created"]).await;
     create_user(&app, "First").await;
     app.deliver_webhooks().await;
-    slow.reply(Reply::Late(Duration::from_millis(1100)));
+    slow.reply(Reply::Held(204));
     endpoint_at(&app, &waiting, &["team.created"]).await;
     for number in 0..20 {
         create_user(&app, &number.to_string()).await;
@@ -134,6 +152,11 @@ async fn a_slow_endpoint_begins_no_more_requests_while_another_one_waits() {
     app.record_webhooks().await;
     let mut courier = Courier::with_places(1);
     assert_eq!(courier.begin(&app.app, Timestamp::MAX).await.unwrap(), 1);
+    until("the requests arrive", || slow.held() == 8).await;
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_millis(1100)).await;
+    tokio::time::resume();
+    slow.release();
     assert!(courier.ended().await);
     assert_eq!((slow.received().len(), waiting.received().len()), (9, 0), "the slow endpoint ends with its first requests");
     app.advance(SignedDuration::from_millis(1));

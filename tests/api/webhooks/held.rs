@@ -7,6 +7,7 @@ use model::webhook::Lane;
 use serde_json::{Value, json};
 use store::webhook::queue::LEASE;
 use support::receiver::{Receiver, Reply};
+use support::until::until;
 use support::{TestApp, refused};
 use tokio::time::timeout;
 use wire::id::WebhookEndpointId;
@@ -22,7 +23,7 @@ fn lane(app: &TestApp, endpoint: &Value) -> Lane {
 /// calls to the table.
 async fn drain(app: &TestApp) -> usize {
     app.recorder.clear();
-    let drained = timeout(Duration::from_secs(20), async { Courier::default().drain(&app.app, Timestamp::MAX).await });
+    let drained = timeout(Duration::from_secs(120), async { Courier::default().drain(&app.app, Timestamp::MAX).await });
     assert!(matches!(drained.await, Ok(Ok(()))), "a worker without work ends");
     app.recorder.calls().len()
 }
@@ -123,18 +124,20 @@ async fn an_endpoint_whose_claim_fails_is_not_tried_again_at_once() {
 #[tokio::test]
 async fn a_search_that_fails_does_not_abort_deliveries() {
     let app = TestApp::start().await;
-    let receiver = Receiver::answering(vec![Reply::Late(Duration::from_millis(200))]).await;
+    let receiver = Receiver::answering(vec![Reply::Held(204)]).await;
     let created = endpoint_at(&app, &receiver, &["user.created"]).await;
     create_user(&app, "Ada").await;
     app.record_webhooks().await;
     let failed = {
         let mut courier = Courier::default();
         assert_eq!(courier.begin(&app.app, Timestamp::MAX).await.unwrap(), 1);
-        while receiver.received().is_empty() {
-            tokio::task::yield_now().await;
-        }
+        until("the delivery arrives", || receiver.held() == 1).await;
         app.recorder.break_call(0, refused("AccessDeniedException"));
-        courier.drain(&app.app, Timestamp::MAX).await
+        let answer = async {
+            until("the search fails", || app.recorder.is_done()).await;
+            receiver.release();
+        };
+        tokio::join!(courier.drain(&app.app, Timestamp::MAX), answer).0
     };
     assert!(failed.is_err() && app.recorder.is_done());
     assert_eq!(deliveries(&app, &created).await[0]["status"], "succeeded");

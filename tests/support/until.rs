@@ -1,0 +1,46 @@
+//! Waiting for events, and work that is interrupted at a chosen point.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+/// How long an event may take, on any machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Waits until something is so, while the tasks of the runtime go on. The clock of tokio may be
+/// paused.
+pub async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let end = Instant::now() + PATIENCE;
+    while !is_so() {
+        assert!(Instant::now() < end, "{what}: not within {PATIENCE:?}");
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Does a part of `work` until `is_there`, then all of `other`, and then the rest of `work`.
+/// Returns both results; `other` is not done if `work` ends before.
+pub async fn interrupted<A, B>(
+    work: impl Future<Output = A>,
+    mut is_there: impl FnMut() -> bool,
+    other: impl Future<Output = B>,
+) -> (A, Option<B>) {
+    let mut work = pin!(work);
+    let ended = poll_fn(|context| {
+        if is_there() {
+            return Poll::Ready(None);
+        }
+        match work.as_mut().poll(context) {
+            Poll::Ready(done) => Poll::Ready(Some(done)),
+            Poll::Pending if is_there() => Poll::Ready(None),
+            Poll::Pending => Poll::Pending,
+        }
+    });
+    match ended.await {
+        Some(done) => (done, None),
+        None => {
+            let other = other.await;
+            (work.await, Some(other))
+        }
+    }
+}
