@@ -188,7 +188,8 @@ async fn an_email_rejected_five_times_fails() {
     assert_eq!(entry["next_send_retry_at_millis"], Value::Null);
 }
 
-#[tokio::test]
+// The waits between attempts take no time on a paused clock.
+#[tokio::test(start_paused = true)]
 async fn transient_table_failures_neither_lose_nor_duplicate_emails() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;

@@ -74,7 +74,8 @@ async fn failed_sign_ins_are_relinked_as_their_count_grows() {
     }
 }
 
-#[tokio::test]
+// The waits between attempts take no time on a paused clock.
+#[tokio::test(start_paused = true)]
 async fn entries_left_by_a_worker_are_linked_by_the_next_one() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
@@ -98,7 +99,7 @@ async fn entries_left_by_a_worker_are_linked_by_the_next_one() {
     assert_eq!(check(&app).await.problems(), []);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_lost_response_links_nothing_twice() {
     let app = TestApp::start().await;
     app.sign_up("ada@example.com").await;

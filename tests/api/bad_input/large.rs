@@ -7,10 +7,11 @@ use support::TestApp;
 
 use crate::stored;
 
-const SESSIONS: usize = 10_000;
+/// So many that a query of the table returns only a part of them.
+const SESSIONS: usize = 4_000;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ten_thousand_sessions_are_listed_page_by_page() {
+async fn thousands_of_sessions_are_listed_page_by_page() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     for _ in 0..10 {
@@ -35,7 +36,7 @@ async fn ten_thousand_sessions_are_listed_page_by_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ten_thousand_ended_sessions_hide_no_live_one() {
+async fn thousands_of_ended_sessions_hide_no_live_one() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
     app.advance(SignedDuration::from_secs(1));

@@ -6,6 +6,7 @@ use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
 use futures_util::future::join_all;
 use jiff::SignedDuration;
+use model::limit::Limits;
 use serde_json::json;
 use support::{Fault, SignedIn, TestApp};
 
@@ -31,16 +32,19 @@ async fn forget_counters(app: &TestApp) {
     }
 }
 
-#[tokio::test]
+// The waits between attempts take no time on a paused clock.
+#[tokio::test(start_paused = true)]
 async fn a_worker_that_fails_at_any_write_counts_everything_once() {
+    let world = TestApp::start().await;
+    world.sign_up("ada@example.com").await;
+    link(&world).await.unwrap();
+    for name in ["bob", "eve"] {
+        world.sign_up(&format!("{name}@example.com")).await;
+    }
+    let world = world.snapshot("metrics_counting", 2);
     for fault in [Fault::NotMade, Fault::AnswerLost] {
         for write in 0..6 {
-            let app = TestApp::start().await;
-            app.sign_up("ada@example.com").await;
-            link(&app).await.unwrap();
-            for name in ["bob", "eve"] {
-                app.sign_up(&format!("{name}@example.com")).await;
-            }
+            let app = TestApp::start_from(&world, Limits::off()).await;
             app.recorder.break_writes(write, 40, fault.clone());
             link(&app).await.ok();
             app.recorder.clear();
@@ -79,7 +83,7 @@ async fn concurrent_refreshes_count_a_user_once() {
     assert_eq!(days(&metrics(&app, "").await["daily_active_users"])["01-02"], 1);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_refresh_succeeds_when_counting_fails_and_the_next_one_counts() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
@@ -187,7 +191,7 @@ async fn a_recount_is_exact_while_users_sign_up_and_are_deleted() {
     assert!(workers::recount::totals(&app.app, app.project_id(), 19).await.unwrap().is_none(), "there are more users");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_deleted_user_of_very_many_teams_is_subtracted_from_the_totals_once() {
     let app = TestApp::start().await;
     let (ada, _) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);

@@ -131,7 +131,8 @@ async fn a_flood_of_rejections_stops_writing() {
     assert_eq!(counts(&stats(&app).await)[2].2, most as u64 + 1);
 }
 
-#[tokio::test]
+// The waits between attempts take no time on a paused clock.
+#[tokio::test(start_paused = true)]
 async fn a_rejection_that_cannot_be_counted_is_still_a_rejection() {
     let app = with_rules().await;
     app.recorder.break_writes(0, usize::MAX, Fault::NotMade);

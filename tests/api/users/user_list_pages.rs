@@ -43,9 +43,10 @@ fn keys(users: &[Value]) -> Vec<(i64, String)> {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_page_size_lists_every_user_once_in_order() {
     let app = TestApp::start().await;
-    write(&app, 500, |_, _| {}).await;
+    // More than the largest page.
+    write(&app, 210, |_, _| {}).await;
     let all = keys(&pages(&app, "limit=200").await.concat());
-    assert_eq!(all.len(), 500);
+    assert_eq!(all.len(), 210);
     assert!(all.is_sorted_by(|one, next| one < next), "users are ordered by the time of sign-up, then by id");
     for limit in [1, 7, 100, 199] {
         let pages = pages(&app, &format!("limit={limit}")).await;
@@ -56,7 +57,7 @@ async fn every_page_size_lists_every_user_once_in_order() {
     backwards.reverse();
     assert_eq!(backwards, all);
     let default = pages(&app, "").await;
-    assert_eq!((default[0].len(), default.len()), (100, 5));
+    assert_eq!((default[0].len(), default.len()), (100, 3));
 }
 
 #[tokio::test]

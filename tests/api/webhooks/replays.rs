@@ -1,29 +1,33 @@
-//! Failed deliveries are replayed once, even by concurrent requests.
+//! Failed deliveries are replayed once, even by concurrent requests, and in pages.
 
 use std::collections::BTreeSet;
 
 use futures_util::future::join_all;
+use jiff::{SignedDuration, Timestamp};
 use model::webhook::delivery::{Attempt, Delivery};
 use model::webhook::event::{EventType, Message};
 use serde_json::{Value, json};
 use support::TestApp;
-use support::receiver::Receiver;
+use support::receiver::{Received, Receiver};
 use wire::id::WebhookEndpointId;
 
 use super::{deliveries, endpoint_at, path};
 
 /// Stores deliveries that have failed. They have the form that earlier versions stored.
 async fn failed_deliveries(app: &TestApp, endpoint: &Value, count: usize) {
-    let id = WebhookEndpointId::parse(endpoint["id"].as_str().unwrap()).unwrap();
-    let now = app.now();
     for number in 0..count {
-        let body = json!({ "type": "user.created", "data": { "number": number } }).to_string();
-        let message = Message { id: format!("msg_{number}"), event_type: EventType::UserCreated, at: now, body };
-        let mut delivery = Delivery::new(app.app.entropy.ordered_uuid(now).into(), message, now);
-        delivery.attempted_once(Attempt { at: now, response_status: Some(500), duration_millis: 1, error: None, answer: None });
-        assert!(!serde_json::to_string(&delivery).unwrap().contains("replayed"));
-        app.app.store.put_webhook_delivery(&(app.project_id().clone(), id), &delivery).await.unwrap();
+        failed_delivery(app, endpoint, number, app.now(), "").await;
     }
+}
+
+async fn failed_delivery(app: &TestApp, endpoint: &Value, number: usize, at: Timestamp, text: &str) {
+    let id = WebhookEndpointId::parse(endpoint["id"].as_str().unwrap()).unwrap();
+    let body = json!({ "type": "user.created", "data": { "number": number, "text": text } }).to_string();
+    let message = Message { id: format!("msg_{number}"), event_type: EventType::UserCreated, at, body };
+    let mut delivery = Delivery::new(app.app.entropy.ordered_uuid(at).into(), message, at);
+    delivery.attempted_once(Attempt { at, response_status: Some(500), duration_millis: 1, error: None, answer: None });
+    assert!(!serde_json::to_string(&delivery).unwrap().contains("replayed"));
+    app.app.store.put_webhook_delivery(&(app.project_id().clone(), id), &delivery).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -64,4 +68,33 @@ async fn a_replayed_delivery_is_marked_and_skipped() {
         app.admin().post(&path(&created, "/replay-failed"), json!({ "since_millis": 0 })).await.code(),
         "WEBHOOK_ENDPOINT_NOT_FOUND"
     );
+}
+
+#[tokio::test]
+async fn failed_deliveries_are_replayed_in_pages_from_a_time_on() {
+    let (app, receiver) = (TestApp::start().await, Receiver::start().await);
+    let created = endpoint_at(&app, &receiver, &["user.created"]).await;
+    // Four in each second; all 60 do not fit into one page of a replay.
+    let (start, large) = (app.now().as_second(), "x".repeat(62_000));
+    for (number, second) in (0..60).zip((start..).flat_map(|second| [second; 4])) {
+        failed_delivery(&app, &created, number, Timestamp::from_second(second).unwrap(), &large).await;
+    }
+    app.advance(SignedDuration::from_hours(1));
+    let replay = async |since: i64| app.admin().post(&path(&created, "/replay-failed"), json!({ "since_millis": since })).await.json();
+    let delivered = async || {
+        let before = receiver.received().len();
+        app.deliver_webhooks().await;
+        let received = receiver.received();
+        let number = |event: &Received| event.json()["data"]["number"].as_u64().unwrap();
+        let mut numbers: Vec<u64> = received[before..].iter().map(number).collect();
+        numbers.sort_unstable();
+        numbers
+    };
+    // The first page ends between two seconds, so the second one leaves nothing out.
+    assert_eq!(replay(0).await, json!({ "count": 52, "next_since_millis": (start + 13) * 1000 }));
+    assert_eq!(delivered().await, (0..52).collect::<Vec<_>>());
+    // The times of events are whole seconds, so a time within a second includes all of its events.
+    assert_eq!(replay((start + 13) * 1000 + 999).await, json!({ "count": 8, "next_since_millis": null }));
+    assert_eq!(delivered().await, (52..60).collect::<Vec<_>>());
+    assert_eq!(replay(0).await, json!({ "count": 0, "next_since_millis": null }), "each is replayed once");
 }

@@ -92,51 +92,6 @@ async fn changes_at(app: &TestApp, second: i64) -> Batch {
     batch
 }
 
-/// Creates users, and records their events as if they had happened in this second. The events of 60
-/// such users do not fit into one page of a replay.
-async fn create_users_at(app: &TestApp, second: i64, names: &[String]) {
-    let large = json!({ "text": "x".repeat(31_000) });
-    for name in names {
-        let body = json!({ "display_name": name, "client_metadata": large, "server_metadata": large });
-        assert_eq!(app.server().post("/api/v1/users", body).await.status(), 201);
-    }
-    assert_eq!(app.record_batch(changes_at(app, second).await).await, names.len());
-}
-
-#[tokio::test]
-async fn failed_deliveries_are_replayed_in_pages_from_a_time_on() {
-    let (app, receiver) = (TestApp::start().await, Receiver::answering(vec![Reply::Status(503)]).await);
-    let created = endpoint_at(&app, &receiver, &["user.created"]).await;
-    app.record_webhooks().await;
-    let names: Vec<String> = (0..60).map(|number| format!("{number:02}")).collect();
-    let start = app.now().as_second();
-    for (names, second) in names.chunks(4).zip(start..) {
-        create_users_at(&app, second, names).await;
-    }
-    for _ in 0..8 {
-        app.deliver_webhooks().await;
-        app.advance(SignedDuration::from_hours(13));
-    }
-    receiver.reply(Reply::Status(204));
-    let replay = async |since: i64| app.admin().post(&path(&created, "/replay-failed"), json!({ "since_millis": since })).await.json();
-    let delivered = async || {
-        let before = receiver.received().len();
-        app.deliver_webhooks().await;
-        let received = receiver.received();
-        let name = |event: &Received| event.json()["data"]["display_name"].as_str().unwrap().to_owned();
-        let mut names: Vec<String> = received[before..].iter().map(name).collect();
-        names.sort();
-        names
-    };
-    // The first page ends between two seconds, so the second one leaves nothing out.
-    assert_eq!(replay(0).await, json!({ "count": 52, "next_since_millis": (start + 13) * 1000 }));
-    assert_eq!(delivered().await, names[..52]);
-    // The times of events are whole seconds, so a time within a second includes all of its events.
-    assert_eq!(replay((start + 13) * 1000 + 999).await, json!({ "count": 8, "next_since_millis": null }));
-    assert_eq!(delivered().await, names[52..]);
-    assert_eq!(replay(0).await, json!({ "count": 0, "next_since_millis": null }), "each is replayed once");
-}
-
 #[tokio::test]
 async fn an_endpoint_that_is_gone_is_switched_off() {
     let (app, receiver) = (TestApp::start().await, Receiver::answering(vec![Reply::Status(410)]).await);
