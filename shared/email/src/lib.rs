@@ -5,6 +5,7 @@
 pub mod mime;
 mod placeholder;
 mod plain_text;
+mod prolog;
 pub mod render;
 mod roots;
 pub mod sandbox;

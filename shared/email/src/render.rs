@@ -17,6 +17,7 @@ use wire::markup::escaped;
 
 use crate::placeholder::{self, is_placeholder};
 use crate::plain_text::to_text;
+use crate::prolog::{is_mjml, is_whole, root};
 use crate::undefined;
 
 /// Maximum size of each part of a rendered email, in bytes.
@@ -135,7 +136,7 @@ impl<'e> Templates<'e> {
         let body = self.body.fill(&context)?;
         let html = match &self.theme {
             _ if is_mjml(&body) => known.body.mjml(BODY, body.clone())?,
-            Some((source, theme)) if !is_document(&body) => known.theme.in_theme(source, theme, &subject, &body, values)?,
+            Some((source, theme)) if !is_whole(&body) => known.theme.in_theme(source, theme, &subject, &body, values)?,
             _ => body.clone(),
         };
         let text = match &self.text {
@@ -272,18 +273,8 @@ impl std::io::Write for Bounded {
     }
 }
 
-fn is_mjml(body: &str) -> bool {
-    body.trim_start().get(..5).is_some_and(|start| start.eq_ignore_ascii_case("<mjml"))
-}
-
-/// Whether a body is a whole document, which gets no theme.
-fn is_document(body: &str) -> bool {
-    let start: String = body.trim_start().chars().take(9).collect::<String>().to_ascii_lowercase();
-    start.starts_with("<!doctype") || start.starts_with("<html")
-}
-
 fn compile_mjml(name: &str, source: &str) -> Result<String, String> {
-    let parsed = mrml::parse(source).map_err(|error| format!("{name}: not MJML: {error}"))?;
+    let parsed = mrml::parse(root(source)).map_err(|error| format!("{name}: not MJML: {error}"))?;
     // MRML's web fonts are left out, because an email must not tell a third party that it was
     // opened.
     let options = RenderOptions { fonts: HashMap::new(), ..RenderOptions::default() };

@@ -119,6 +119,25 @@ fn mjml_html_and_whole_documents_are_distinguished() {
 }
 
 #[test]
+fn what_precedes_the_first_element_does_not_change_how_a_template_is_read() {
+    let mjml = "<mjml><mj-body><mj-section><mj-column><mj-text>Hello</mj-text></mj-column></mj-section></mj-body></mjml>";
+    let before = ["\u{feff}", " \n", "<!-- ours -->\n", "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", "<!DOCTYPE mjml>", "{# ours #}\n"];
+    for before in before {
+        let (_, html, text) = render(&own(&format!("{before}{mjml}"), true)).unwrap_or_else(|error| panic!("{before}: {error}"));
+        assert!(html.unwrap_or_default().contains("<table") && text.unwrap_or_default().contains("Hello"), "{before}");
+        let theme = mjml.replace("Hello", "{{ content }}");
+        let job = Job { theme: Some(format!("{before}{theme}")), ..own("<p>Hi", false) };
+        let (_, html, _) = render(&job).unwrap_or_else(|error| panic!("{before}: {error}"));
+        assert!(html.unwrap_or_default().contains("<table"), "{before}");
+    }
+    for before in ["\u{feff}", "<!-- ours -->", "<?xml version=\"1.0\"?>"] {
+        let whole = format!("{before}<!DOCTYPE html><p>x");
+        let (_, html, _) = render(&own(&whole, true)).expect("an email");
+        assert_eq!(html.as_deref(), Some(whole.as_str()), "a whole document gets no theme");
+    }
+}
+
+#[test]
 fn a_theme_of_html_or_mjml_wraps_the_body_and_shows_it_once() {
     let themed =
         |theme: &str| render(&Job { theme: Some(theme.to_owned()), ..own("<p>Hello", false) }).map(|(_, html, _)| html.unwrap_or_default());
