@@ -135,6 +135,7 @@ pub async fn handle(
         html: None,
         text: Some(format!("This is a test email from {}. If you can read it, the mail server works.\n", line::unlinked(name))),
         unsubscribe: None,
+        is_automatic: true,
         server: Some(server),
     };
     Ok(Json(send(&app, &mail).await))

@@ -156,8 +156,7 @@ fn is_proved(entry: &OutboxEntry, user: Option<&User>) -> bool {
 async fn prepare(app: &App, parties: &Parties, documents: &Documents, row: &OutboxRow) -> Result<Prepared, store::Error> {
     let (owner, user) = parties.to(app, row).await?;
     let mut entry = row.entry.clone();
-    let is_of_service = entry.codes.is_some() || entry.source.builtin.is_some();
-    entry.is_to_stranger = is_of_service && !is_proved(&entry, user.as_ref());
+    entry.is_to_stranger = entry.is_of_service() && !is_proved(&entry, user.as_ref());
     let Some(owner) = owner else { return Ok(Prepared { entry, job: Err("the project no longer exists".to_owned()) }) };
     if let Some(template) = template_key(&row.project, &entry).and_then(|key| documents.get(&key)) {
         entry.source.subject = Some(template.subject.clone());

@@ -262,6 +262,7 @@ impl Envelope {
             html,
             text,
             unsubscribe: unsubscribe_url,
+            is_automatic: row.entry.is_of_service(),
             server: self.server,
         }
     }

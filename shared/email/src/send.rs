@@ -38,6 +38,9 @@ pub struct Mail {
     /// URL that unsubscribes the recipient by a POST request without cookies or a confirmation (RFC
     /// 8058); absent if the recipient cannot unsubscribe.
     pub unsubscribe: Option<String>,
+    /// Whether this is one of the service's own emails, which no person sent and no program, such
+    /// as an out-of-office notice, should answer.
+    pub is_automatic: bool,
     /// The project's own mail server; absent when the deployment sends the email.
     pub server: Option<Server>,
 }
@@ -45,11 +48,13 @@ pub struct Mail {
 impl Mail {
     /// The headers that only some emails have.
     pub fn headers(&self) -> impl Iterator<Item = (&'static str, String)> {
+        // RFC 3834 §5: programs do not answer such an email.
+        let automatic = self.is_automatic.then(|| ("Auto-Submitted", "auto-generated".to_owned()));
         // RFC 8058: one click in the email client, without a page.
         let url = self.unsubscribe.as_ref();
-        let headers =
+        let unsubscribe =
             url.map(|url| [("List-Unsubscribe", format!("<{url}>")), ("List-Unsubscribe-Post", "List-Unsubscribe=One-Click".to_owned())]);
-        headers.into_iter().flatten()
+        automatic.into_iter().chain(unsubscribe.into_iter().flatten())
     }
 }
 

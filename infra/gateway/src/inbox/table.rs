@@ -42,6 +42,7 @@ const SCHEMA: &str = "
         number INTEGER PRIMARY KEY REFERENCES messages ON DELETE CASCADE,
         text TEXT,
         unsubscribe TEXT,
+        is_automatic INTEGER NOT NULL DEFAULT 0,
         html TEXT
     ) STRICT;
 ";
@@ -67,6 +68,11 @@ impl Table {
     fn of(connection: Connection) -> Result<Self, Error> {
         connection.pragma_update(None, "foreign_keys", true)?;
         connection.execute_batch(SCHEMA)?;
+        // An inbox of an earlier version lacks the column.
+        let has_column = connection.prepare("SELECT 1 FROM pragma_table_info('bodies') WHERE name = 'is_automatic'")?.exists([])?;
+        if !has_column {
+            connection.execute_batch("ALTER TABLE bodies ADD COLUMN is_automatic INTEGER NOT NULL DEFAULT 0")?;
+        }
         let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
         // The `LIKE` and `lower` of SQLite ignore the case only of ASCII letters. The part to
         // search for is already in lower case.
@@ -98,12 +104,9 @@ impl Table {
                 at.as_millisecond(),
             ])?;
         let number = transaction.last_insert_rowid();
-        transaction.prepare_cached("INSERT INTO bodies (number, text, unsubscribe, html) VALUES (?1, ?2, ?3, ?4)")?.execute(params![
-            number,
-            mail.text,
-            mail.unsubscribe,
-            mail.html
-        ])?;
+        transaction
+            .prepare_cached("INSERT INTO bodies (number, text, unsubscribe, is_automatic, html) VALUES (?1, ?2, ?3, ?4, ?5)")?
+            .execute(params![number, mail.text, mail.unsubscribe, mail.is_automatic, mail.html])?;
         if self.count >= KEPT {
             transaction.prepare_cached("DELETE FROM messages WHERE number = (SELECT min(number) FROM messages)")?.execute([])?;
         }
@@ -169,10 +172,10 @@ impl Table {
     pub(super) fn source(&self, id: &str) -> Result<String, Error> {
         let number = self.number(id)?;
         let message = self.read(number, true)?;
-        let (from, unsubscribe) = self.connection.query_row(
-            "SELECT sender_name, sender_address, unsubscribe FROM messages JOIN bodies USING (number) WHERE number = ?1",
+        let (from, unsubscribe, is_automatic) = self.connection.query_row(
+            "SELECT sender_name, sender_address, unsubscribe, is_automatic FROM messages JOIN bodies USING (number) WHERE number = ?1",
             [number],
-            |row| Ok((Sender { name: row.get(0)?, address: row.get(1)? }, row.get(2)?)),
+            |row| Ok((Sender { name: row.get(0)?, address: row.get(1)? }, row.get(2)?, row.get(3)?)),
         )?;
         let no_source = || Error::NoSource(id.to_owned());
         let present = |text: String| Some(text).filter(|text| !text.is_empty());
@@ -187,6 +190,7 @@ impl Table {
             html: present(message.html),
             text: present(message.text),
             unsubscribe,
+            is_automatic,
             server: None,
         };
         mime::source(&mail, message.at).ok_or_else(no_source)

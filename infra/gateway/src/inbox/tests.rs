@@ -25,6 +25,7 @@ fn mail(number: u128) -> Mail {
         html: Some("<p>Hello</p>".to_owned()),
         text: None,
         unsubscribe: None,
+        is_automatic: false,
         server: None,
     }
 }
@@ -160,6 +161,20 @@ fn the_source_is_the_stable_message_with_its_headers() {
         assert!(source.contains(part), "{part} is missing in {source}");
     }
     assert_eq!(inbox.source(&id).unwrap(), source);
+}
+
+#[test]
+fn the_source_says_which_emails_are_automatic_after_an_update_as_well() {
+    let folder = Folder::new();
+    folder.open().deliver(&mail(1)).unwrap();
+    // What an earlier version stored has no such column.
+    let database = rusqlite::Connection::open(folder.0.join("inbox.db")).unwrap();
+    database.execute_batch("ALTER TABLE bodies DROP COLUMN is_automatic").unwrap();
+    drop(database);
+    let inbox = folder.open();
+    inbox.deliver(&Mail { is_automatic: true, ..mail(2) }).unwrap();
+    let is_automatic = |number| inbox.source(&message_id(mail(number).id, 1)).unwrap().contains("Auto-Submitted: auto-generated");
+    assert_eq!([1, 2].map(is_automatic), [false, true]);
 }
 
 #[test]

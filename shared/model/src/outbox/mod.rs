@@ -86,9 +86,8 @@ pub struct OutboxEntry {
     pub category: Category,
     /// Whether the email is sent before others.
     pub is_high_priority: bool,
-    /// Whether one of the service's own emails goes to an address that is not a verified address of
-    /// its user. The service's own emails are those that are built in, even if edited, and those
-    /// with `codes`, even if empty. Determined when the email is rendered.
+    /// Whether one of the service's own emails ([`Self::is_of_service`]) goes to an address that is
+    /// not a verified address of its user. Determined when the email is rendered.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_to_stranger: bool,
     /// Whether the email was made from a draft or by an API call.
@@ -314,6 +313,12 @@ impl OutboxEntry {
             | Builtin::AccountChanged => return None,
         };
         self.codes.is_some().then(|| after(self.created_at, life))
+    }
+
+    /// Whether this is one of the service's own emails: those that are built in, even if edited,
+    /// and those with `codes`, even if empty.
+    pub fn is_of_service(&self) -> bool {
+        self.codes.is_some() || self.source.builtin.is_some()
     }
 
     /// When a worker should process the entry; `None` if the entry is paused, or if its email has
