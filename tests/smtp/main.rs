@@ -4,7 +4,10 @@
 
 mod misbehaviour;
 mod real;
+mod relays;
 mod slowness;
+mod stages;
+mod strict;
 
 use std::time::Duration;
 
@@ -40,6 +43,12 @@ async fn outbox(config: Value, fields: Value) -> (TestApp, String) {
 async fn deliver(app: &TestApp) {
     let roots = RootCertStore::empty();
     deliver_by(app, Smtp::new(&app.app.settings, roots, PATIENCE, Clock::system())).await;
+}
+
+/// The class of the last failure of an email.
+fn class(entry: &Value) -> &str {
+    let errors = entry["send_attempt_errors"].as_array().map(Vec::as_slice).unwrap_or_default();
+    errors.last().and_then(|error| error["external_details"]["errorType"].as_str()).unwrap_or_default()
 }
 
 async fn deliver_by(app: &TestApp, own: Smtp) {

@@ -292,6 +292,7 @@ fn settings(limits: Limits) -> Settings {
         mails_per_hour: None,
         development: true,
         allow_private_issuers: true,
+        mail_relays: settings::mail_relays::MailRelays::default(),
         provider_stand_in: None,
         shared_clients: model::provider::shared::SharedClients::default(),
         security_contact: None,

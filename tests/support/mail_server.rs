@@ -1,4 +1,5 @@
-//! A mail server that behaves as a test specifies, and records what it receives.
+//! A mail server that behaves as a test specifies, and records what it receives. It is strict: a
+//! client that does not keep to RFC 5321 fails the test.
 
 use std::sync::{Arc, Mutex};
 
@@ -6,40 +7,78 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
-/// How the server behaves.
+/// How the server behaves. A stage of the conversation is named by the first four letters of the
+/// command; `220` stands for the greeting, `TLS` for the handshake after STARTTLS, `354` for the
+/// moment after the answer to DATA, and `.` for the end of the message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Behaviour {
     /// Accepts the email.
     Well,
-    /// Answers a command with this line. The command is named by its first four letters; `220`
-    /// stands for the greeting, and `.` for the end of the message.
+    /// Answers at this stage with this line.
     Answers(&'static str, &'static str),
-    /// Closes the connection instead of answering this command.
+    /// Closes the connection instead of answering at this stage.
     Cuts(&'static str),
-    /// Never answers this command.
+    /// Resets the connection instead of answering at this stage.
+    Resets(&'static str),
+    /// Never answers at this stage.
     Silent(&'static str),
-    /// Answers this command once [`MailServer::go_on`] has been called.
+    /// Answers at this stage once [`MailServer::go_on`] has been called.
     Waits(&'static str),
-    /// Answers this command with an endless line.
+    /// Answers at this stage with an endless line.
     Babbles(&'static str),
     /// Requires no authentication.
     Open,
+    /// Offers AUTH LOGIN alone.
+    LoginOnly,
+    /// Answers with codes alone, on one line or several.
+    Mute,
     /// Offers STARTTLS, and answers that command with more lines than expected.
     StartTls,
 }
 
-pub struct MailServer {
-    pub port: u16,
-    shared: Arc<Shared>,
+impl Behaviour {
+    /// Whether STARTTLS is offered.
+    fn offers_tls(self) -> bool {
+        match self {
+            Self::StartTls => true,
+            Self::Answers(stage, _) | Self::Cuts(stage) | Self::Resets(stage) | Self::Silent(stage) | Self::Babbles(stage) => {
+                matches!(stage, "STAR" | "TLS")
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the client has a reason to leave without QUIT.
+    fn is_hopeless(self) -> bool {
+        match self {
+            Self::Answers(stage, text) => matches!(stage, "354" | "TLS") || !text.starts_with(['4', '5']),
+            Self::Cuts(_) | Self::Resets(_) | Self::Silent(_) | Self::Waits(_) | Self::Babbles(_) | Self::StartTls => true,
+            Self::Well | Self::Open | Self::LoginOnly | Self::Mute => false,
+        }
+    }
 }
 
-struct Shared {
+/// What a server has seen.
+#[derive(Default)]
+struct Seen {
     messages: Mutex<Vec<String>>,
     commands: Mutex<Vec<String>>,
+    complaints: Mutex<Vec<String>>,
+}
+
+impl Seen {
+    fn complain(&self, about: &str, line: &str) {
+        self.complaints.lock().unwrap().push(format!("{about}: {line:?}"));
+    }
+}
+
+pub struct MailServer {
+    pub port: u16,
+    seen: Arc<Seen>,
     /// Closed by [`MailServer::go_on`].
-    gate: Semaphore,
+    gate: Arc<Semaphore>,
     /// Closed when a connection gets no answer any more.
-    is_silent: Semaphore,
+    is_silent: Arc<Semaphore>,
 }
 
 impl MailServer {
@@ -47,16 +86,17 @@ impl MailServer {
     /// connections.
     pub async fn start(behaviours: Vec<Behaviour>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let [gate, is_silent] = [(); 2].map(|()| Semaphore::new(0));
-        let shared = Arc::new(Shared { messages: Mutex::default(), commands: Mutex::default(), gate, is_silent });
-        let server = Self { port: listener.local_addr().unwrap().port(), shared: Arc::clone(&shared) };
+        let [gate, is_silent] = [(); 2].map(|()| Arc::new(Semaphore::new(0)));
+        let server = Self { port: listener.local_addr().unwrap().port(), seen: Arc::default(), gate, is_silent };
+        let (seen, gate, is_silent) = (Arc::clone(&server.seen), Arc::clone(&server.gate), Arc::clone(&server.is_silent));
         tokio::spawn(async move {
             let mut turn = 0;
             while let Ok((stream, _)) = listener.accept().await {
                 let behaviour = behaviours[turn.min(behaviours.len() - 1)];
                 turn += 1;
-                let shared = Arc::clone(&shared);
-                tokio::spawn(async move { serve(stream, behaviour, &shared).await });
+                let (seen, gate, is_silent) = (Arc::clone(&seen), Arc::clone(&gate), Arc::clone(&is_silent));
+                let stream = BufReader::new(stream);
+                tokio::spawn(async move { Visit { stream, behaviour, seen: &seen, gate: &gate, is_silent: &is_silent }.serve().await });
             }
         });
         server
@@ -64,22 +104,22 @@ impl MailServer {
 
     /// Lets the server send the answers that it has withheld ([`Behaviour::Waits`]).
     pub fn go_on(&self) {
-        self.shared.gate.close();
+        self.gate.close();
     }
 
     /// Waits until a connection gets no answer any more ([`Behaviour::Silent`]).
     pub async fn is_silent(&self) {
-        let _ = self.shared.is_silent.acquire().await;
+        let _ = self.is_silent.acquire().await;
     }
 
-    /// The messages that were received completely.
+    /// The messages that were received completely, without the dots that the transfer adds.
     pub fn messages(&self) -> Vec<String> {
-        self.shared.messages.lock().unwrap().clone()
+        self.seen.messages.lock().unwrap().clone()
     }
 
     /// The commands that the server received, line by line, without the messages.
     pub fn commands(&self) -> Vec<String> {
-        self.shared.commands.lock().unwrap().clone()
+        self.seen.commands.lock().unwrap().clone()
     }
 
     /// The number of attempts to deliver, as each of them sends EHLO.
@@ -88,70 +128,209 @@ impl MailServer {
     }
 }
 
-async fn serve(stream: TcpStream, behaviour: Behaviour, shared: &Shared) {
-    let mut stream = BufReader::new(stream);
-    if answer(&mut stream, behaviour, shared, "220", "220 stub").await.is_none() {
-        return;
-    }
-    let mut line = String::new();
-    loop {
-        line.clear();
-        if stream.read_line(&mut line).await.unwrap_or(0) == 0 {
-            return;
-        }
-        shared.commands.lock().unwrap().push(line.trim_end().to_owned());
-        let verb = line.get(..4).unwrap_or_default().to_uppercase();
-        let well = match verb.as_str() {
-            "EHLO" if behaviour == Behaviour::Open => "250 stub",
-            "EHLO" if behaviour == Behaviour::StartTls => "250-stub\r\n250 STARTTLS",
-            "EHLO" => "250-stub\r\n250 AUTH PLAIN LOGIN",
-            "STAR" => "220 go on\r\n250-injected\r\n250 AUTH PLAIN",
-            "AUTH" => "235 welcome",
-            "DATA" => "354 go on",
-            "QUIT" => "221 bye",
-            _ => "250 ok",
-        };
-        if answer(&mut stream, behaviour, shared, &verb, well).await.is_none() {
-            return;
-        }
-        if verb == "DATA" && !matches!(behaviour, Behaviour::Answers("DATA", _)) {
-            let message = message(&mut stream).await;
-            shared.messages.lock().unwrap().push(message);
-            if answer(&mut stream, behaviour, shared, ".", "250 taken").await.is_none() {
-                return;
-            }
-        }
+impl Drop for MailServer {
+    fn drop(&mut self) {
+        let complaints = self.seen.complaints.lock().unwrap();
+        assert!(std::thread::panicking() || complaints.is_empty(), "what the client does is not SMTP: {complaints:#?}");
     }
 }
 
-/// Sends the regular answer, or misbehaves if `behaviour` applies to this command; `None` closes
-/// the connection.
-async fn answer(stream: &mut BufReader<TcpStream>, behaviour: Behaviour, shared: &Shared, to: &str, well: &str) -> Option<()> {
-    let text = match behaviour {
-        Behaviour::Answers(verb, text) if verb == to => text,
-        Behaviour::Cuts(verb) if verb == to => return None,
-        Behaviour::Silent(verb) if verb == to => {
-            shared.is_silent.close();
-            return std::future::pending().await;
+/// One connection.
+struct Visit<'a> {
+    stream: BufReader<TcpStream>,
+    behaviour: Behaviour,
+    seen: &'a Seen,
+    gate: &'a Semaphore,
+    is_silent: &'a Semaphore,
+}
+
+impl Visit<'_> {
+    /// Ends when the connection does.
+    async fn serve(mut self) -> Option<()> {
+        self.answer("220", "220 stub").await?;
+        let mut before = String::new();
+        loop {
+            let line = self.command().await?;
+            let verb = line.get(..4).unwrap_or_default().to_uppercase();
+            if let Some(complaint) = complaint(&before, &verb, &line) {
+                self.seen.complain(complaint, &line);
+            }
+            let well = match verb.as_str() {
+                "EHLO" if self.behaviour == Behaviour::Open => "250 stub",
+                "EHLO" if self.behaviour == Behaviour::LoginOnly => "250-stub\r\n250-8BITMIME\r\n250 auth login",
+                "EHLO" if self.behaviour.offers_tls() => "250-stub\r\n250 STARTTLS",
+                "EHLO" => "250-stub\r\n250 AUTH PLAIN LOGIN",
+                "STAR" if self.behaviour == Behaviour::StartTls => "220 go on\r\n250-injected\r\n250 AUTH PLAIN",
+                "STAR" => "220 go on",
+                "AUTH" => "235 welcome",
+                "DATA" => "354 go on",
+                "QUIT" => "221 bye",
+                _ => "250 ok",
+            };
+            if verb == "AUTH" {
+                self.challenge(&line).await?;
+            }
+            self.answer(&verb, well).await?;
+            match verb.as_str() {
+                "STAR" => {
+                    // The client begins the handshake.
+                    let _ = self.stream.fill_buf().await;
+                    self.answer("TLS", "").await?;
+                    return None;
+                }
+                "DATA" if !matches!(self.behaviour, Behaviour::Answers("DATA", _)) => {
+                    let message = self.message().await?;
+                    self.seen.messages.lock().unwrap().push(message);
+                    self.answer(".", "250 taken").await?;
+                }
+                "QUIT" => return self.stream.shutdown().await.ok(),
+                _ => {}
+            }
+            before = verb;
         }
-        Behaviour::Waits(verb) if verb == to => {
-            let _ = shared.gate.acquire().await;
-            well
-        }
-        Behaviour::Babbles(verb) if verb == to => {
-            while stream.write_all(&[b'x'; 4096]).await.is_ok() {}
+    }
+
+    /// The next command, without the end of its line.
+    async fn command(&mut self) -> Option<String> {
+        let mut line = String::new();
+        if self.stream.read_line(&mut line).await.unwrap_or(0) == 0 {
+            if !self.behaviour.is_hopeless() {
+                self.seen.complain("the connection was closed without QUIT after", self.seen.commands.lock().unwrap().last()?);
+            }
             return None;
         }
-        _ => well,
-    };
-    stream.write_all(format!("{text}\r\n").as_bytes()).await.ok()
+        let command = line.trim_end_matches(['\r', '\n']).to_owned();
+        self.seen.commands.lock().unwrap().push(command.clone());
+        if line.len() != command.len() + 2 || !line.ends_with("\r\n") || command.contains('\r') {
+            self.seen.complain("a command does not end with CRLF", &line);
+        }
+        if line.len() > 512 || !command.chars().all(|c| c == ' ' || c.is_ascii_graphic()) || command.ends_with(' ') {
+            self.seen.complain("a command is too long, or has other characters than it may", &line);
+        }
+        if !self.stream.buffer().is_empty() {
+            self.seen.complain("more was sent than a command, without an offer of PIPELINING", &line);
+        }
+        Some(command)
+    }
+
+    /// Asks for what AUTH without an initial response leaves out.
+    async fn challenge(&mut self, line: &str) -> Option<()> {
+        let prompts = match line {
+            "AUTH LOGIN" => &["334 VXNlcm5hbWU6", "334 UGFzc3dvcmQ6"][..],
+            "AUTH PLAIN" => &["334"],
+            _ => &[],
+        };
+        for prompt in prompts {
+            self.answer("334", prompt).await?;
+            let mut response = String::new();
+            self.stream.read_line(&mut response).await.ok()?;
+            self.seen.commands.lock().unwrap().push(response.trim_end().to_owned());
+        }
+        Some(())
+    }
+
+    /// Sends the regular answer, or misbehaves if this is the stage for it; `None` closes the
+    /// connection.
+    async fn answer(&mut self, stage: &str, well: &str) -> Option<()> {
+        let text = match self.behaviour {
+            Behaviour::Answers(at, text) if at == stage => text.to_owned(),
+            Behaviour::Cuts(at) if at == stage => {
+                self.stream.shutdown().await.ok()?;
+                return None;
+            }
+            Behaviour::Resets(at) if at == stage => {
+                self.stream.get_ref().set_zero_linger().ok()?;
+                return None;
+            }
+            Behaviour::Silent(at) if at == stage => {
+                self.is_silent.close();
+                return std::future::pending().await;
+            }
+            Behaviour::Waits(at) if at == stage => {
+                let _ = self.gate.acquire().await;
+                well.to_owned()
+            }
+            Behaviour::Babbles(at) if at == stage => {
+                while self.stream.write_all(&[b'x'; 4096]).await.is_ok() {}
+                return None;
+            }
+            _ if well.is_empty() => return Some(()),
+            Behaviour::Mute if well.contains("AUTH") => "250-\r\n250-AUTH PLAIN\r\n250".to_owned(),
+            Behaviour::Mute if stage == "RCPT" => "250-\r\n250".to_owned(),
+            Behaviour::Mute => well.split(' ').next()?.to_owned(),
+            _ => well.to_owned(),
+        };
+        self.stream.write_all(format!("{text}\r\n").as_bytes()).await.ok()
+    }
+
+    /// The message, once its end has arrived.
+    async fn message(&mut self) -> Option<String> {
+        self.answer("354", "").await?;
+        let mut message = String::new();
+        loop {
+            let mut line = Vec::new();
+            if self.stream.read_until(b'\n', &mut line).await.unwrap_or(0) == 0 {
+                return None;
+            }
+            let text = String::from_utf8_lossy(&line).into_owned();
+            if text == ".\r\n" {
+                return Some(message);
+            }
+            let inner = text.strip_suffix("\r\n").unwrap_or(&text);
+            if inner.len() + 2 != text.len() || inner.contains(['\r', '\n', '\0']) {
+                self.seen.complain("a line of the message does not end with CRLF", &text);
+            }
+            if inner.len() > 998 || !inner.is_ascii() {
+                self.seen.complain("a line of the message is too long, or not ASCII without an offer of 8BITMIME", &text);
+            }
+            if inner.starts_with('.') && !inner.starts_with("..") {
+                self.seen.complain("a dot at the start of a line is not doubled", &text);
+            }
+            message.push_str(text.strip_prefix('.').unwrap_or(&text));
+        }
+    }
 }
 
-async fn message(stream: &mut BufReader<TcpStream>) -> String {
-    let (mut message, mut line) = (String::new(), String::new());
-    while stream.read_line(&mut line).await.unwrap_or(0) > 0 && line != ".\r\n" {
-        message.push_str(&line);
-        line.clear();
+/// What is wrong with a command after `before`, if anything.
+fn complaint(before: &str, verb: &str, line: &str) -> Option<&'static str> {
+    let is_path = |prefix: &str| {
+        let address = line.strip_prefix(prefix).and_then(|rest| rest.strip_suffix('>'));
+        address.and_then(|address| address.rsplit_once('@')).is_some_and(|(local, domain)| {
+            let is_atom = |text: &str| !text.is_empty() && !text.contains([' ', '<', '>', '"', ',', ';', ':']);
+            (1..=64).contains(&local.len()) && local.split('.').all(is_atom) && is_domain(domain)
+        })
+    };
+    let follows = |allowed: &[&str]| allowed.contains(&before);
+    match verb {
+        "EHLO" | "HELO" if !line.get(5..).is_some_and(|name| is_domain(name) || is_literal(name)) => {
+            Some("the client's name is neither a full domain nor an address literal (§4.1.4)")
+        }
+        "EHLO" if !before.is_empty() => Some("EHLO comes first"),
+        "HELO" if before != "EHLO" => Some("HELO only replaces EHLO"),
+        "STAR" | "AUTH" if !follows(&["EHLO"]) => Some("out of order"),
+        "MAIL" if !follows(&["EHLO", "HELO", "AUTH"]) => Some("out of order"),
+        "MAIL" if !is_path("MAIL FROM:<") => Some("not a reverse-path without parameters (§4.1.1.2)"),
+        "RCPT" if !follows(&["MAIL", "RCPT"]) => Some("out of order"),
+        "RCPT" if !is_path("RCPT TO:<") => Some("not a forward-path without parameters (§4.1.1.3)"),
+        "DATA" if line != "DATA" || before != "RCPT" => Some("out of order"),
+        "EHLO" | "HELO" | "STAR" | "AUTH" | "MAIL" | "RCPT" | "DATA" => None,
+        "QUIT" if line == "QUIT" => None,
+        _ => Some("not a command"),
     }
-    message
+}
+
+fn is_domain(text: &str) -> bool {
+    let is_label = |label: &str| {
+        let is_legal = label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        is_legal && (1..=63).contains(&label.len()) && !label.starts_with('-') && !label.ends_with('-')
+    };
+    text.len() <= 255 && text.contains('.') && text.split('.').all(is_label)
+}
+
+fn is_literal(text: &str) -> bool {
+    let Some(inner) = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) else { return false };
+    match inner.strip_prefix("IPv6:") {
+        Some(address) => address.parse::<std::net::Ipv6Addr>().is_ok(),
+        None => inner.parse::<std::net::Ipv4Addr>().is_ok(),
+    }
 }

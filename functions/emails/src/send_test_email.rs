@@ -45,8 +45,8 @@ const PATIENCE: Duration = Duration::from_secs(9);
 /// The ports on which mail servers accept emails: those of RFC 8314 and RFC 5321, and the
 /// alternatives for networks that block them.
 const PORTS: [u16; 6] = [25, 465, 587, 2465, 2525, 2587];
-/// The longest answer of a mail server that a response repeats, in characters.
-const MAX_ANSWER: usize = 300;
+/// The longest description of a failure, with the answer of the mail server, in characters.
+const MAX_TOLD: usize = 400;
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
@@ -120,7 +120,8 @@ pub async fn handle(
     let (Ok(Some(server)), Some(address)) = (server, settings.sender_email) else {
         return Ok(Json(failed("the password of the mail server cannot be decrypted: enter it again")));
     };
-    if !PORTS.contains(&server.port) && !app.settings.allow_private_issuers {
+    let is_relay = app.settings.mail_relays.include(&server.host, server.port);
+    if !PORTS.contains(&server.port) && !is_relay && !app.settings.allow_private_issuers {
         return Ok(Json(failed(format!("test emails are sent only to the ports {}", PORTS.map(|port| port.to_string()).join(", ")))));
     }
     count_recipient(&access, &body.recipient_email).await?;
@@ -158,13 +159,14 @@ fn failed(message: impl Into<String>) -> Tested {
     Tested { success: false, error_message: Some(message.into()) }
 }
 
-/// The description of a failure with its cause, such as the answer of the mail server. Causes that
-/// may be network errors are left out, because they would reveal what else is in a network.
+/// The description of a failure, which has the answer of the mail server if that refused the email.
+/// Causes that may be network errors are left out, because they would reveal what else is in a
+/// network.
 fn told(failure: &Failure) -> String {
     match failure.class.as_str() {
         "HOST_NOT_FOUND" => "the mail server's name has no public address".to_owned(),
-        "SOCKET_CLOSED" | "TEMPORARY" | "TIMEOUT" => failure.message.clone(),
-        _ if failure.cause.is_empty() => failure.message.clone(),
-        _ => format!("{}: {}", failure.message, line::to_line(&failure.cause, MAX_ANSWER)),
+        // Such as an invalid certificate.
+        "UNKNOWN" if !failure.cause.is_empty() => line::to_line(&format!("{}: {}", failure.message, failure.cause), MAX_TOLD),
+        _ => line::to_line(&failure.message, MAX_TOLD),
     }
 }

@@ -13,6 +13,5 @@ pub mod send;
 pub mod ses;
 pub mod ses_api;
 pub mod smtp;
-pub mod smtp_wire;
 mod turns;
 pub mod undefined;

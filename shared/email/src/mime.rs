@@ -39,9 +39,8 @@ impl Composer {
             // Every attempt has the same message id, so a server can recognize a duplicate.
             .message_id(Some(format!("<{}@{}>", mail.id, self.host)))
             .subject(mail.subject.as_str());
-        for to in &mail.to {
-            message = message.to(Mailbox::new(None, address(to.as_str())?));
-        }
+        let to = mail.to.iter().map(|to| address(to.as_str())).collect::<Option<Vec<_>>>()?;
+        message = message.raw_header(recipients(&to)).envelope(Envelope::new(Some(address(&mail.from.address)?), to).ok()?);
         for (name, value) in mail.headers() {
             message = message.raw_header(header(name, value)?);
         }
@@ -56,6 +55,13 @@ impl Composer {
         let message = message.ok()?;
         Some(Composed { envelope: message.envelope().clone(), bytes: message.formatted() })
     }
+}
+
+/// The header `To` with one address on each line: a line has at most 998 characters (RFC 5322
+/// §2.1.1), which fifty addresses exceed.
+fn recipients(to: &[Address]) -> HeaderValue {
+    let on = |separator: &str| to.iter().map(ToString::to_string).collect::<Vec<_>>().join(separator);
+    HeaderValue::dangerous_new_pre_encoded(HeaderName::new_from_ascii_str("To"), on(", "), on(",\r\n "))
 }
 
 /// A sender as an address with a name in ASCII: SES refuses any other (RFC 2047 has the encoding).

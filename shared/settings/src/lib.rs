@@ -3,6 +3,8 @@
 #![doc = include_str!("settings.md")]
 #![warn(missing_docs)]
 
+pub mod mail_relays;
+
 use std::time::Duration;
 
 use crypto::deployment_secret::DeploymentSecret;
@@ -16,6 +18,8 @@ use model::security_contact::{Invalid, SecurityContact};
 use secrecy::SecretString;
 use url::Url;
 use wire::environment::{Error, required, variable};
+
+use crate::mail_relays::MailRelays;
 
 /// The table above as text, in Markdown.
 pub const TABLE: &str = include_str!("settings.md");
@@ -63,6 +67,8 @@ pub struct Settings {
     /// link-local IP addresses. If so, issuers may also use plain HTTP, mail servers and webhook
     /// endpoints on this machine need no TLS, and test emails may be sent to any port.
     pub allow_private_issuers: bool,
+    /// Mail servers of the deployment's own network.
+    pub mail_relays: MailRelays,
     /// Base URL, without a trailing slash, of a server that stands in for all providers: for tests,
     /// and to try a sign-in without an account at a provider.
     pub provider_stand_in: Option<String>,
@@ -91,6 +97,7 @@ impl Settings {
             trust_viewer_headers: false,
             development: api_url.starts_with("http:"),
             allow_private_issuers: allow_private_issuers(),
+            mail_relays: mail_relays()?,
             provider_stand_in: provider_stand_in()?,
             shared_clients: shared_clients(variable),
             security_contact: None,
@@ -121,6 +128,11 @@ impl Settings {
 /// permits).
 pub fn allow_private_issuers() -> bool {
     variable("GATELET_ALLOW_PRIVATE_ISSUERS").is_some_and(|value| value == "1")
+}
+
+/// The mail servers of the deployment's own network (`GATELET_MAIL_RELAYS`).
+pub fn mail_relays() -> Result<MailRelays, Error> {
+    MailRelays::parse(variable("GATELET_MAIL_RELAYS").as_deref().unwrap_or_default()).map_err(|_| Error::InvalidMailRelays)
 }
 
 /// Whether the deployment serves the console (`GATELET_CONSOLE=on` or `1`). Everybody can open it,

@@ -32,6 +32,9 @@ pub enum Error {
     /// The sender domains are neither a list of domains and email addresses nor `*`.
     #[error("GATELET_SENDER_DOMAINS must be a comma-separated list of domains and email addresses, or *")]
     InvalidSenderDomains,
+    /// The mail relays are not a list of hosts with ports.
+    #[error("GATELET_MAIL_RELAYS must be a comma-separated list of HOST:PORT, such as relay.internal:25")]
+    InvalidMailRelays,
     /// The hourly rate of emails is neither a positive number nor `off`.
     #[error("GATELET_MAILS_PER_HOUR must be a positive whole number, or off")]
     InvalidMailRate,

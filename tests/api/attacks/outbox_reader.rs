@@ -28,8 +28,9 @@ struct Repeating;
 
 impl Mailer for Repeating {
     fn send<'a>(&'a self, mail: &'a Mail) -> Pin<Box<dyn Future<Output = Outcome> + Send + 'a>> {
-        let said = format!("550 {} {:?} {:?}", mail.subject, mail.html, mail.text);
-        Box::pin(async move { Outcome::Final(Failure::new(jiff::Timestamp::UNIX_EPOCH, "REJECTED", "refused").because(said)) })
+        let said = format!("550 {} {:?} {:?}", mail.subject, mail.text, mail.html);
+        let failure = Failure::new(jiff::Timestamp::UNIX_EPOCH, "REJECTED", format!("refused: {said}"));
+        Box::pin(async move { Outcome::Final(failure.because(said)) })
     }
 }
 
@@ -163,8 +164,10 @@ async fn the_outbox_reveals_no_codes_in_any_state() {
     look("server-error").await;
     for id in ids(&app).await {
         let entry = read(&app, &id).await;
-        let said = entry["send_attempt_errors"][0]["internal_message"].as_str().unwrap();
-        assert!(said.starts_with("550 ") && said.contains(HIDDEN) && said.contains("<html"), "{said}");
+        for (message, start) in [("internal_message", "550 "), ("external_message", "refused: 550 ")] {
+            let said = entry["send_attempt_errors"][0][message].as_str().unwrap();
+            assert!(said.starts_with(start) && said.contains(HIDDEN) && said.contains("<html"), "{said}");
+        }
         assert!(entry["html"].as_str().unwrap().contains(&format!("code={HIDDEN}")), "the link is shown without its code");
     }
     patched.extend(patch_all(&app, json!({ "subject_source": "Again {{ variables.otp|default('') }}" })).await);

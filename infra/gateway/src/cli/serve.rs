@@ -290,6 +290,7 @@ fn settings(address: SocketAddr, secret: DeploymentSecret, options: &Options) ->
         trust_viewer_headers: options.trust_viewer_headers,
         limits: settings::limits(&options.limits, variable)?,
         allow_private_issuers: settings::allow_private_issuers(),
+        mail_relays: settings::mail_relays()?,
         provider_stand_in: settings::provider_stand_in()?,
         shared_clients: settings::whole_shared_clients(variable)?,
         security_contact: settings::security_contact(variable)?,

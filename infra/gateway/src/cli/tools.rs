@@ -127,6 +127,7 @@ impl Tools {
             trust_viewer_headers: false,
             development: true,
             allow_private_issuers: false,
+            mail_relays: settings::mail_relays::MailRelays::default(),
             provider_stand_in: None,
             shared_clients: settings::shared_clients(variable),
             security_contact: None,

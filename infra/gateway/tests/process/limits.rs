@@ -56,6 +56,7 @@ fn function(first: &Gateway) -> Router {
         senders: settings::senders("http://localhost:9000", "*").unwrap(),
         development: true,
         allow_private_issuers: false,
+        mail_relays: settings::mail_relays::MailRelays::default(),
         provider_stand_in: None,
         shared_clients: model::provider::shared::SharedClients::default(),
         security_contact: None,

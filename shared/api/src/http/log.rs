@@ -202,6 +202,7 @@ pub(crate) mod tests {
             trust_viewer_headers: false,
             development: false,
             allow_private_issuers: false,
+            mail_relays: settings::mail_relays::MailRelays::default(),
             provider_stand_in: None,
             shared_clients: model::provider::shared::SharedClients::default(),
             security_contact: None,

@@ -51,7 +51,7 @@ pub enum Stage {
         started_at: Millis,
         /// When sending failed or was given up.
         at: Millis,
-        /// A description of the error, written by Gatelet.
+        /// A description of the error, as in the last [`Failure`].
         message: String,
     },
     /// The email will not be sent.
@@ -138,7 +138,7 @@ pub struct Failure {
     pub at: Millis,
     /// A class of errors that API callers may rely on, such as `TEMPORARY`.
     pub class: String,
-    /// A description of the error, written by Gatelet.
+    /// A description of the error, with the words of a mail server that refused the email.
     pub message: String,
     /// What caused the failure: the answer of the mail service, or the error that occurred instead;
     /// empty if neither is known.

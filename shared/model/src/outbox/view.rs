@@ -81,7 +81,7 @@ pub struct AttemptError {
     pub attempt_number: usize,
     /// When the attempt failed, in RFC 3339 format.
     pub timestamp: String,
-    /// A description of the error, written by Gatelet.
+    /// A description of the error. If a mail server refused the email, its words follow a colon.
     pub external_message: String,
     /// The class of the error.
     #[schema(value_type = Object)]

@@ -19,6 +19,8 @@ const MOST_NOT_NOW: Millis = 24 * HOUR;
 /// Refusals further apart than this do not continue one another: in between, the email waited for
 /// something else, such as its project's quota or a pause.
 const APART: Millis = 6 * HOUR;
+/// The most that an entry keeps of what is said about a failure, in characters.
+const MOST_SAID: usize = 1_000;
 const HOUR: Millis = 3_600_000;
 /// The approximate size of an entry without its texts and variables, in bytes.
 const OTHER_BYTES: usize = 2048;
@@ -52,9 +54,11 @@ impl Outcome {
         }
     }
 
-    /// Masks codes in the cause of the failure: an answer of the mail service may quote the email.
+    /// Masks codes in what is said about the failure, as an answer of the mail service may quote
+    /// the email, and shortens it: not before, as a part of a code would not be recognised.
     pub fn without(self, codes: &Codes) -> Self {
-        let hidden = |failure: Failure| Failure { cause: codes.hide(&failure.cause), ..failure };
+        let masked = |text: &str| codes.hide(text).chars().take(MOST_SAID).collect();
+        let hidden = |failure: Failure| Failure { message: masked(&failure.message), cause: masked(&failure.cause), ..failure };
         match self {
             Self::Retryable(failure) => Self::Retryable(hidden(failure)),
             Self::Final(failure) => Self::Final(hidden(failure)),

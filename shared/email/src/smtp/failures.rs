@@ -1,0 +1,84 @@
+//! What failed attempts mean for the email: another attempt, or the end.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use jiff::Timestamp;
+use model::outbox::Failure;
+use model::outbox::work::Outcome;
+use model::text::line;
+use secrecy::ExposeSecret as _;
+use wire::clock::Clock;
+
+use super::talk::Fault;
+use crate::send::Server;
+
+/// The step of a conversation that failed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    Greeting,
+    Login,
+    Envelope,
+}
+
+pub(super) struct Failures {
+    pub(super) clock: Clock,
+}
+
+impl Failures {
+    pub(super) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Of an attempt that ended before the end of the message, or with an answer to it. Only what
+    /// the server refuses for good is final (RFC 5321 §4.2.1).
+    pub(super) fn of(&self, fault: &Fault, step: Step, server: &Server) -> Outcome {
+        let cause = shown(fault, server);
+        let reply = match fault {
+            Fault::Refused(reply) => reply,
+            Fault::Invalid(_) => return self.again("SOCKET_CLOSED", "the mail server sent an invalid reply").because(cause),
+            Fault::Closed(error) => return self.closed(error),
+            Fault::NoLogin => return self.again("AUTH_FAILED", "the mail server offers neither PLAIN nor LOGIN").because(cause),
+        };
+        let said = |message: &str| format!("{message}: {}", line::to_line(&cause, usize::MAX));
+        let outcome = match reply.code {
+            450 => self.again("TEMPORARY", said("the mail server accepts no emails for this address at the moment")),
+            400..500 => self.again("TRANSIENT_NEGATIVE_COMPLETION_REPLY", said("the mail server accepts no emails at the moment")),
+            530 | 534 | 535 | 538 => {
+                self.lost("AUTH_FAILED", said("the mail server requires a login, rejected it or does not allow this user to send"))
+            }
+            _ if step == Step::Login => self.lost("AUTH_FAILED", said("the mail server rejected the login")),
+            553 => self.lost("INVALID_EMAIL_ADDRESS", said("the mail server rejected an address as invalid")),
+            _ => self.lost("REJECTED", said("the mail server refused the email")),
+        };
+        outcome.because(cause)
+    }
+
+    pub(super) fn closed(&self, error: &std::io::Error) -> Outcome {
+        self.again("SOCKET_CLOSED", "the mail server closed the connection").because(error.to_string())
+    }
+
+    pub(super) fn unknown(&self) -> Outcome {
+        let message = "the mail server did not confirm the email: it may or may not have been sent";
+        Outcome::Final(Failure::unknown(self.now(), message))
+    }
+
+    pub(super) fn lost(&self, class: &str, message: impl Into<String>) -> Outcome {
+        Outcome::Final(Failure::new(self.now(), class, message))
+    }
+
+    pub(super) fn again(&self, class: &str, message: impl Into<String>) -> Outcome {
+        Outcome::Retryable(Failure::new(self.now(), class, message))
+    }
+}
+
+/// The text of a fault, without the password, which the server's reply may repeat.
+pub(super) fn shown(fault: &Fault, server: &Server) -> String {
+    let mut text = fault.to_string();
+    if let Some((username, password)) = &server.login {
+        let password = password.expose_secret();
+        for secret in [password.to_owned(), STANDARD.encode(password), STANDARD.encode(format!("\0{username}\0{password}"))] {
+            text = text.replace(&secret, "…");
+        }
+    }
+    text
+}

@@ -1,0 +1,43 @@
+//! The connections to mail servers: how many at a time, and to which there are none for now.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+use wire::id::ProjectId;
+
+/// The maximum number of connections that this process has open to the mail server of one project.
+pub const CONNECTIONS: usize = 5;
+/// How long no connections are made to a server that was unreachable or did not answer in time.
+const REST: Duration = Duration::from_secs(20);
+
+/// By project, host and port: projects with the same host do not delay each other.
+#[derive(Default)]
+pub(super) struct Lanes(Mutex<HashMap<(ProjectId, String, u16), Arc<Lane>>>);
+
+/// The connections to the server of one project, shared by all of the project's emails.
+pub(super) struct Lane {
+    pub(super) slots: Semaphore,
+    rests_until: Mutex<Option<Instant>>,
+}
+
+impl Lanes {
+    pub(super) fn of(&self, project: &ProjectId, host: &str, port: u16) -> Arc<Lane> {
+        let mut lanes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        lanes.retain(|_, lane| Arc::strong_count(lane) > 1 || lane.rests());
+        let lane = lanes.entry((project.clone(), host.to_owned(), port));
+        Arc::clone(lane.or_insert_with(|| Arc::new(Lane { slots: Semaphore::new(CONNECTIONS), rests_until: Mutex::default() })))
+    }
+}
+
+impl Lane {
+    pub(super) fn rest(&self) {
+        *self.rests_until.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now() + REST);
+    }
+
+    pub(super) fn rests(&self) -> bool {
+        self.rests_until.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|until| Instant::now() < until)
+    }
+}
