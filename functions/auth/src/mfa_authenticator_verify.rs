@@ -24,6 +24,7 @@ use model::user::totp::{self, Authenticator, AuthenticatorView, MAX_AUTHENTICATO
 use serde::Serialize;
 use store::code;
 use utoipa::ToSchema;
+use wire::typed::typed;
 
 use crate::sign_in::authenticators::check_proof;
 
@@ -103,7 +104,7 @@ fn prove(access: &Access<Client>, user: &User, enrolment: &Enrolment, body: &Ver
     }
     let owner = totp::owner(&access.project.id, user.id);
     let secret = enrolment.open(&app.sealer, &owner)?;
-    let step = secret.check(body.totp.trim(), now).ok_or(KnownError::InvalidTotpCode)?;
+    let step = secret.check(&typed(&body.totp), now).ok_or(KnownError::InvalidTotpCode)?;
     let name = body.name.as_ref().map(|name| name.0.clone());
     let sealed = Authenticator::seal(&app.sealer, &app.entropy, &owner, &secret, now)?;
     Ok(Authenticator { name, last_step: step, last_used_at: Some(now), ..sealed })

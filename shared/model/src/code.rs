@@ -7,12 +7,15 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::id::{ChannelId, UserId};
+use wire::typed::typed;
 
 use crate::email::Email;
 use crate::user::User;
 
 /// Length of a code in characters.
 pub const LENGTH: usize = 45;
+/// The longest text that may contain a code, in bytes: one with something between all characters.
+const MAX_PASTED: usize = 512;
 /// The number of characters that people type, at the start of the code.
 pub const TYPED: usize = 6;
 /// How many attempts at a code are permitted. They are counted by the nonce; for an invitation,
@@ -67,12 +70,20 @@ impl Code {
         Self(secret)
     }
 
-    /// Parses a code in upper or lower case, and converts it to lower case.
+    /// Parses a code as people type, copy and paste it: in upper or lower case, with spaces and
+    /// dashes ([`typed`]), and with the letters that Crockford's base32 leaves out because they
+    /// look like digits.
     pub fn parse(text: &str) -> Result<Self, NotACode> {
-        if text.chars().count() != LENGTH {
+        if text.len() > MAX_PASTED {
             return Err(NotACode);
         }
-        Ok(Self(text.to_lowercase().into()))
+        let digit = |letter| match letter {
+            'o' => '0',
+            'i' | 'l' => '1',
+            other => other,
+        };
+        let text: String = typed(text).to_lowercase().chars().map(digit).collect();
+        if text.chars().count() == LENGTH { Ok(Self(text.into())) } else { Err(NotACode) }
     }
 
     /// The complete code, nonce included.
@@ -195,6 +206,27 @@ mod tests {
         assert_eq!(code.as_ref().map(Code::typed).as_deref(), Some("ABCDEF"));
         assert_eq!(code.as_ref().map(|code| code.nonce().len()), Some(39));
         assert!(Code::parse("abc").is_err());
+    }
+
+    #[test]
+    fn a_code_is_read_in_every_form_in_which_it_is_pasted() {
+        let code = "abc0110123456789abcdefghjkmnpqrstvwxyz0123456";
+        for text in [
+            code.to_owned(),
+            code.to_uppercase(),
+            format!(" {code}\r\n"),
+            format!("ABC 011{}", &code[6..]),
+            format!("AbC-01-1\u{a0}{}", &code[6..]),
+            // The letters that are not in a code look like digits that are.
+            format!("abcOIl{}", &code[6..]),
+            format!("ａｂｃ０１１{}", &code[6..]),
+            code.split("").collect::<Vec<_>>().join("\u{200b} "),
+        ] {
+            assert_eq!(Code::parse(&text).ok().map(|code| code.text().to_owned()).as_deref(), Some(code), "{text}");
+        }
+        for text in [&code[1..], &format!("{code}0"), &format!("{code}{}", " ".repeat(1_000))] {
+            assert!(Code::parse(text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The vocabulary that the other crates share: ids, changes to fields, invalid values, the
-//! complexity of JSON, access levels, environment variables, markup, time and randomness.
+//! complexity of JSON, access levels, environment variables, markup, pasted codes, time and
+//! randomness.
 
 #![warn(missing_docs)]
 
@@ -12,3 +13,4 @@ pub mod json;
 pub mod level;
 pub mod markup;
 pub mod problem;
+pub mod typed;

@@ -107,6 +107,25 @@ async fn a_wrong_totp_code_can_be_corrected_and_the_right_one_works_once() {
 }
 
 #[tokio::test]
+async fn a_totp_code_is_read_in_every_form_in_which_it_is_pasted() {
+    let app = TestApp::start().await;
+    user_with_app(&app, "ada@example.com").await;
+    for number in 0..4 {
+        // Each code works once.
+        app.advance(SignedDuration::from_secs(60));
+        let code = now_code(&app);
+        let pasted = match number {
+            0 => format!("{} {}", &code[..3], &code[3..]),
+            1 => format!("\u{200b}{}\u{a0}{}\n", &code[..3], &code[3..]),
+            2 => format!("{}-{}", &code[..3], &code[3..]),
+            _ => code.bytes().filter_map(|digit| char::from_u32(u32::from(digit) + 0xfee0)).collect(),
+        };
+        let attempt = attempt(&app, "ada@example.com").await;
+        assert_eq!(sign_in(&app, &attempt, &pasted).await.status(), 200, "{pasted:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_totp_code_is_valid_for_30_seconds() {
     let app = TestApp::start().await;
     user_with_app(&app, "ada@example.com").await;

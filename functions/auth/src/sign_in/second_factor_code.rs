@@ -17,6 +17,7 @@ use model::user::{User, recovery, totp};
 use store::user::account::Outcome;
 use store::user::{self, UserRow};
 use store::{Contention as _, Label, Write, optimistic};
+use wire::typed::typed;
 
 /// Maximum number of attempts when the account changes concurrently.
 const ROUNDS: u32 = 5;
@@ -65,7 +66,7 @@ impl Right<'_> {
 impl SecondFactorCode {
     /// The code in the field for the app's code.
     pub(crate) fn of_app(text: &str) -> Self {
-        let typed = RecoveryCode::parse(text).map_or_else(|| Typed::App(text.trim().to_owned()), Typed::Recovery);
+        let typed = RecoveryCode::parse(text).map_or_else(|| Typed::App(typed(text)), Typed::Recovery);
         Self { typed, wrong: KnownError::InvalidTotpCode }
     }
 

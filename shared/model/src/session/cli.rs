@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use wire::clock::after;
 use wire::entropy::TYPED_LETTERS;
 use wire::id::{SessionId, UserId};
+use wire::typed::typed;
 
 use crate::code::Code;
 use crate::place::Place;
@@ -126,10 +127,10 @@ impl UserCode {
         Self(code)
     }
 
-    /// Parses what a person typed: case, spaces and dashes do not matter. `None` if the rest is not
-    /// eight of [`TYPED_LETTERS`].
+    /// Parses what a person typed: case, spaces and dashes do not matter ([`typed`]). `None` if the
+    /// rest is not eight of [`TYPED_LETTERS`].
     pub fn parse(text: &str) -> Option<Self> {
-        let code: String = text.chars().filter(|c| !matches!(c, ' ' | '-')).map(|c| c.to_ascii_uppercase()).collect();
+        let code = typed(text).to_ascii_uppercase();
         (code.len() == 8 && code.bytes().all(|byte| TYPED_LETTERS.contains(&byte))).then_some(Self(code))
     }
 
