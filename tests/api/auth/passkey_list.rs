@@ -53,8 +53,28 @@ async fn the_backup_state_is_kept_and_updated_with_each_use() {
         assert_eq!(app.sign_in_with(&passkey).await.status(), 200);
         assert_eq!(backed_up().await, expected);
     }
-    // Whether a passkey can be backed up never changes.
-    passkey.flags = VERIFIED;
+    // That a passkey is backed up and cannot be is a contradiction.
+    passkey.flags = VERIFIED | BACKED_UP;
     assert_error(&app.sign_in_with(&passkey).await, 400, "PASSKEY_AUTHENTICATION_FAILED");
     assert_eq!(backed_up().await, true);
+}
+
+#[tokio::test]
+async fn a_passkey_whose_backup_eligibility_changes_is_not_locked_out() {
+    const ELIGIBLE: u8 = 0b1000;
+    let app = TestApp::start().await;
+    app.offer_passkeys().await;
+    let ada = app.sign_up("ada@example.com").await;
+    let Ceremony { options, code } = app.start_registration(&ada).await;
+    let mut passkey = SoftPasskey { flags: VERIFIED, ..SoftPasskey::create(&options, Page::default(), 1) };
+    let mut registration = passkey.registration(&options);
+    registration["response"]["transports"] = json!(null);
+    assert_eq!(app.register(&ada, &code, &registration).await.status(), 200);
+    for flags in [VERIFIED | ELIGIBLE, VERIFIED, VERIFIED | ELIGIBLE] {
+        passkey.flags = flags;
+        assert_eq!(app.sign_in_with(&passkey).await.status(), 200);
+    }
+    // Nobody without the key can change it: the signature covers the flag.
+    let stranger = SoftPasskey { flags: VERIFIED, ..SoftPasskey::create(&options, Page::default(), 2) };
+    assert_error(&app.sign_in_with(&stranger).await, 400, "PASSKEY_AUTHENTICATION_FAILED");
 }

@@ -114,7 +114,6 @@ async fn malformed_and_foreign_responses_are_refused() {
         on(Page::new("http://app.localhost:3000", "app.localhost")),
         on(Page::new("http://localhost:3000", "evil.example")),
         flagged(0),
-        flagged(0b1101),
         flagged(0b1_0101),
         SoftPasskey { credential_id: vec![1, 2, 3], ..passkey.clone() }.assertion(&started.options),
         SoftPasskey { user_handle: others.user_handle.clone(), ..passkey.clone() }.assertion(&started.options),

@@ -41,8 +41,8 @@ pub enum Refused {
     /// The authenticator did not verify the user.
     #[error("the device did not verify the user, which is required")]
     UserNotVerified,
-    /// The backup flags contradict each other or an earlier response.
-    #[error("the backup flags of the passkey contradict each other or an earlier response")]
+    /// The backup flags contradict each other.
+    #[error("the backup flags of the passkey contradict each other")]
     BackupFlags,
     /// The key is of an algorithm that was not offered, or is not a valid key.
     #[error("the key of the passkey is not supported")]

@@ -48,8 +48,11 @@ pub enum Failed {
 #[expect(clippy::struct_field_names, reason = "the names are those of the browser's JSON")]
 struct Response<R> {
     id: Bytes,
-    raw_id: Bytes,
-    r#type: String,
+    /// The same as `id`; some libraries leave it out.
+    #[serde(default)]
+    raw_id: Option<Bytes>,
+    #[serde(default)]
+    r#type: Option<String>,
     response: R,
 }
 
@@ -62,7 +65,7 @@ struct Attestation {
     client_data: Bytes,
     attestation_object: Bytes,
     #[serde(default)]
-    transports: Vec<String>,
+    transports: Option<Vec<String>>,
 }
 
 /// The response of an authentication: a sign-in, a second factor or a reauthentication.
@@ -73,13 +76,16 @@ struct Assertive {
     client_data: Bytes,
     authenticator_data: Bytes,
     signature: Bytes,
-    user_handle: Bytes,
+    /// `null` if the page named the passkey and the authenticator does not store whose it is.
+    #[serde(default)]
+    user_handle: Option<Bytes>,
 }
 
 impl<R: DeserializeOwned> Response<R> {
     fn read(value: &Value) -> Result<Self, Failed> {
         let response = Self::deserialize(value).map_err(|_| Failed::Malformed)?;
-        let is_credential = response.r#type == "public-key" && response.id == response.raw_id;
+        let is_credential = response.r#type.as_deref().is_none_or(|kind| kind == "public-key")
+            && response.raw_id.as_ref().is_none_or(|raw_id| response.id == *raw_id);
         if is_credential { Ok(response) } else { Err(Failed::Malformed) }
     }
 }
@@ -99,16 +105,17 @@ fn relying_party(project: &Project, origin: &str, data: &AuthenticatorData) -> R
 
 /// Verifies the response of a registration, and returns the new passkey.
 pub fn register(project: &Project, challenge: &Challenge, response: &Value, id: PasskeyId, now: Timestamp) -> Result<Passkey, Failed> {
-    let Response { raw_id, response, .. } = Response::<Attestation>::read(response)?;
+    let Response { id: credential_id, response, .. } = Response::<Attestation>::read(response)?;
     let client = ClientData::read(&response.client_data.0, Ceremony::Registration, &challenge.bytes.0)?;
     let data = of_attestation_object(&response.attestation_object.0)?;
     let rp_id = relying_party(project, &client.origin, &data)?;
-    let credential = data.credential.as_ref().filter(|credential| credential.id == raw_id.0).ok_or(Failed::Malformed)?;
+    let credential = data.credential.as_ref().filter(|credential| credential.id == credential_id.0).ok_or(Failed::Malformed)?;
     let aaguid = Uuid::from_bytes(credential.aaguid);
-    let transports = response.transports.into_iter().filter(|name| name.len() <= MAX_TRANSPORT).take(MAX_TRANSPORTS).collect();
+    let transports =
+        response.transports.unwrap_or_default().into_iter().filter(|name| name.len() <= MAX_TRANSPORT).take(MAX_TRANSPORTS).collect();
     Ok(Passkey {
         id,
-        credential_id: raw_id,
+        credential_id,
         public_key: credential.public_key.clone(),
         rp_id,
         name: aaguid::name_of(aaguid).to_owned(),
@@ -131,6 +138,8 @@ pub struct Assertion {
     pub credential_id: Bytes,
     /// The signature counter.
     pub sign_count: u32,
+    /// Whether the passkey can be synchronised with other devices.
+    pub is_backup_eligible: bool,
     /// Whether the passkey is synchronised or backed up.
     pub is_backed_up: bool,
     /// Whether the authenticator verified the user.
@@ -139,24 +148,27 @@ pub struct Assertion {
 
 /// Verifies the response of an authentication by a passkey of `user`. The signature counter is
 /// checked when the use is recorded ([`User::use_passkey`]).
+///
+/// That a passkey can be synchronised (BE) should never change, and §7.2 step 21 refuses a response
+/// in which it has. Password managers have changed it in updates nevertheless, and refusing would
+/// lock such a passkey out for good. The signature covers the flag, so only the holder of the same
+/// key can change it: the new value is recorded.
 pub fn authenticate(project: &Project, challenge: &Challenge, response: &Value, user: &User) -> Result<Assertion, Failed> {
-    let Response { raw_id, response, .. } = Response::<Assertive>::read(response)?;
-    if response.user_handle.0 != user.id.to_string().as_bytes() {
+    let Response { id: credential_id, response, .. } = Response::<Assertive>::read(response)?;
+    if response.user_handle.is_some_and(|handle| handle.0 != user.id.to_string().as_bytes()) {
         return Err(Failed::Unknown);
     }
-    let passkey = user.passkey_of(&raw_id.0).ok_or(Failed::Unknown)?;
+    let passkey = user.passkey_of(&credential_id.0).ok_or(Failed::Unknown)?;
     let client = ClientData::read(&response.client_data.0, Ceremony::Authentication, &challenge.bytes.0)?;
     let data = AuthenticatorData::read(&response.authenticator_data.0)?;
     if relying_party(project, &client.origin, &data)? != passkey.rp_id {
         return Err(Refused::WrongRelyingParty.into());
     }
-    if data.is_backup_eligible() != passkey.is_backup_eligible {
-        return Err(Refused::BackupFlags.into());
-    }
     verify(&passkey.public_key, &response.authenticator_data.0, &response.client_data.0, &response.signature.0)?;
     Ok(Assertion {
-        credential_id: raw_id,
+        credential_id,
         sign_count: data.sign_count,
+        is_backup_eligible: data.is_backup_eligible(),
         is_backed_up: data.is_backed_up(),
         is_user_verified: data.is_user_verified(),
     })

@@ -87,6 +87,33 @@ fn the_vectors_of_the_standard_are_accepted_or_refused_as_expected() {
 }
 
 #[test]
+fn fields_that_are_null_or_absent_do_not_matter() {
+    for (user, vector) in supported() {
+        let challenge = challenge(&vector["authentication"]["challenge"]);
+        for absent in [None, Some(Value::Null)] {
+            let mut response = assertion(&vector, &user);
+            for field in ["rawId", "type"] {
+                let fields = response.as_object_mut().expect("an object");
+                fields.remove(field);
+                fields.extend(absent.clone().map(|null| (field.to_owned(), null)));
+            }
+            let fields = response["response"].as_object_mut().expect("an object");
+            fields.remove("userHandle");
+            fields.extend(absent.clone().map(|null| ("userHandle".to_owned(), null)));
+            assert!(authenticate(&project(), &challenge, &response, &user).is_ok(), "{}", vector["name"]);
+            // What is there has to be right.
+            for (field, value) in [("rawId", json!("AAAA")), ("type", json!("password"))] {
+                let mut wrong = response.clone();
+                wrong[field] = value;
+                assert_eq!(authenticate(&project(), &challenge, &wrong, &user), Err(Failed::Malformed));
+            }
+            response["response"]["userHandle"] = json!(URL_SAFE_NO_PAD.encode("somebody else"));
+            assert_eq!(authenticate(&project(), &challenge, &response, &user), Err(Failed::Unknown));
+        }
+    }
+}
+
+#[test]
 fn a_vector_with_any_changed_byte_is_refused() {
     for (user, vector) in supported() {
         let challenge = challenge(&vector["authentication"]["challenge"]);
@@ -132,7 +159,9 @@ fn a_signature_counter_must_grow_once_it_is_above_zero() {
     let (mut user, _) = supported().remove(0);
     let credential_id = user.passkeys[0].credential_id.clone();
     let mut uses = |sign_count| {
-        let assertion = Assertion { credential_id: credential_id.clone(), sign_count, is_backed_up: false, is_user_verified: true };
+        let (is_backup_eligible, is_backed_up) = (false, false);
+        let credential_id = credential_id.clone();
+        let assertion = Assertion { credential_id, sign_count, is_backup_eligible, is_backed_up, is_user_verified: true };
         user.use_passkey(&assertion, Timestamp::UNIX_EPOCH)
     };
     assert_eq!([0, 0, 3, 9].map(&mut uses), [Ok(()); 4]);

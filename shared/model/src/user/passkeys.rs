@@ -64,6 +64,7 @@ impl User {
             return Err(Refused::Cloned);
         }
         passkey.sign_count = assertion.sign_count;
+        passkey.is_backup_eligible = assertion.is_backup_eligible;
         passkey.is_backed_up = assertion.is_backed_up;
         passkey.last_used_at = Some(now);
         Ok(())
