@@ -19,7 +19,7 @@ const TABLE: &[&str] = &["SERVICE_UNAVAILABLE"];
 /// Errors of operations that read a path, a query or a body.
 const INPUT: &[&str] = &["SCHEMA_ERROR"];
 /// Errors of operations whose method allows a body.
-const BODY: &[&str] = &["BODY_PARSING_ERROR", "BODY_TOO_LARGE"];
+const BODY: &[&str] = &["BODY_PARSING_ERROR", "BODY_TOO_LARGE", "UNSUPPORTED_CONTENT_ENCODING"];
 /// Errors of operations that require an access level (`Access<L>`).
 const ACCESS: &[&str] = &[
     "ACCESS_TOKEN_EXPIRED",

@@ -85,6 +85,7 @@ impl KnownError {
             | BotChallengeRequired | EmailCapacityBoostAlreadyActive { .. } | LastSignInMethod | TeamMembershipAlreadyExists | TeamOwnsProjects { .. } => StatusCode::CONFLICT,
             PreconditionFailed => StatusCode::PRECONDITION_FAILED,
             BodyTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            UnsupportedContentEncoding { .. } => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             RateLimited(_) => StatusCode::TOO_MANY_REQUESTS,
             InternalError => StatusCode::INTERNAL_SERVER_ERROR,
             ServiceUnavailable | OauthProviderTemporarilyUnavailable => StatusCode::SERVICE_UNAVAILABLE,

@@ -1,8 +1,7 @@
 //! The catalog of the product API's errors: what each code means, and what to do about it.
 //!
-//! The hint is sent with the error. The meaning is only for the documentation: of the Lambda
-//! functions, only `edge-fallback`, which serves the page about errors, contains the meanings. Both
-//! tables are exhaustive, so a new variant does not compile without its texts.
+//! The hint is sent with the error. The meaning is for the documentation, which only one function
+//! contains: `edge-fallback`. A new variant does not compile without both texts.
 
 use crate::known::KnownError;
 
@@ -250,6 +249,8 @@ catalog! {
         "Use one of the methods in the `Allow` header.";
     BodyTooLarge: "The body is larger than the service accepts.",
         "Send less; the limit is in `details`.";
+    UnsupportedContentEncoding: "The body is compressed or otherwise encoded, and the service decodes no bodies.",
+        "Send the body as it is, without `Content-Encoding`: switch off the compression of requests in your HTTP client.";
     InternalError: "The service failed unexpectedly.",
         "Try again; if it keeps failing, search the log for the request id.";
     ServiceUnavailable: "The service is overloaded or needs more time for the change, or concurrent changes conflicted.",

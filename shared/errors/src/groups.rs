@@ -15,6 +15,7 @@ pub(crate) const OWN_CODES: &[ErrorCode] = &[
     ErrorCode::RouteNotFound,
     ErrorCode::MethodNotAllowed,
     ErrorCode::BodyTooLarge,
+    ErrorCode::UnsupportedContentEncoding,
     ErrorCode::InternalError,
     ErrorCode::ServiceUnavailable,
     ErrorCode::Forbidden,

@@ -219,6 +219,8 @@ pub enum KnownError {
     #[error("no operation has this path{0}")] RouteNotFound(#[serde(skip)] &'static str),
     #[error("the path does not support this method")] MethodNotAllowed,
     #[error("the body is larger than {max_bytes} bytes")] BodyTooLarge { max_bytes: usize },
+    #[error("the body is encoded ({content_encoding}), and the service decodes no bodies: send it without `content-encoding`")]
+    UnsupportedContentEncoding { content_encoding: String },
     #[error("the service failed unexpectedly; its log has the reason under the request id")] InternalError,
     #[error("the service is overloaded or needs more time, or changes conflicted; try again soon")]
     ServiceUnavailable,

@@ -1,4 +1,4 @@
-//! How complex a JSON text may be.
+//! What precedes a JSON text, and how complex it may be.
 
 /// The maximum number of the characters `{`, `[`, `,` and `:` outside the strings of a JSON text.
 /// Parsed, an object or array takes hundreds of times the memory of its few characters.
@@ -18,6 +18,12 @@ pub fn is_too_complex(text: &[u8]) -> bool {
         }
     }
     marks > MAX_MARKS
+}
+
+/// A JSON text without the byte order mark that some editors and programs, mostly on Windows, write
+/// at its start: parsers may ignore the mark (RFC 8259 §8.1), and it has no other meaning.
+pub fn without_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Bodies and fields: the error for each fault.
 
+use std::io::Write as _;
+
 use serde_json::{Value, json};
 use support::{Answer, TestApp};
 
@@ -86,6 +88,44 @@ async fn a_body_has_at_most_256_kib() {
     assert_eq!(refusal(&sign_up(&app, "application/xml", body(10 << 20)).await), error(413, "BODY_TOO_LARGE"));
     let get = app.client().request("GET", "/api/v1/projects/current").body(body(1 << 20)).send().await;
     assert_eq!(get.status(), 200, "the body of a GET is not read");
+}
+
+#[tokio::test]
+async fn an_encoded_body_is_refused_whatever_the_encoding() {
+    let app = TestApp::start().await;
+    let body = json!({ "email": "ada@example.com", "password": "correct horse battery" }).to_string();
+    let send = async |encoding: &str, body: Vec<u8>| {
+        let request = app.client().request("POST", SIGN_UP).header("content-type", "application/json");
+        request.header("content-encoding", encoding).body(body).send().await
+    };
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    gzip.write_all(body.as_bytes()).unwrap();
+    let gzip = gzip.finish().unwrap();
+    for (encoding, named) in [("gzip", "gzip"), ("GZIP", "GZIP"), ("identity, br", "br"), (" deflate", "deflate"), ("zstd", "zstd")] {
+        let answer = send(encoding, gzip.clone()).await;
+        assert_eq!(refusal(&answer), error(415, "UNSUPPORTED_CONTENT_ENCODING"), "{encoding}");
+        assert_eq!(answer.json()["details"], json!({ "content_encoding": named }));
+        assert!(answer.json()["error"].as_str().unwrap().ends_with("send it without `content-encoding`"), "{}", answer.text());
+    }
+    // Nothing is encoded here.
+    for encoding in ["identity", "", "Identity"] {
+        assert_eq!(refusal(&send(encoding, b"{}".to_vec()).await), error(400, "SCHEMA_ERROR"), "{encoding}");
+    }
+    assert_eq!(refusal(&send("gzip", Vec::new()).await), error(400, "SCHEMA_ERROR"), "there is no body");
+    assert_eq!(send("identity", body.into()).await.status(), 200);
+}
+
+#[tokio::test]
+async fn a_byte_order_mark_before_json_is_ignored() {
+    let app = TestApp::start().await;
+    let body = json!({ "email": "ada@example.com", "password": "correct horse battery" }).to_string();
+    assert_eq!(sign_up(&app, "application/json", format!("\u{feff}{body}")).await.status(), 200);
+    assert_eq!(refusal(&sign_up(&app, "", format!("\u{feff}{body}")).await), error(409, "USER_EMAIL_ALREADY_EXISTS"));
+    for body in [format!("\u{feff}\u{feff}{body}"), "\u{feff}".to_owned(), format!("{body}\u{feff}")] {
+        assert_eq!(refusal(&sign_up(&app, "application/json", body).await), error(400, "BODY_PARSING_ERROR"));
+    }
+    let form = sign_up(&app, "application/x-www-form-urlencoded", format!("\u{feff}{body}")).await;
+    assert!(form.json()["error"].as_str().unwrap().contains("it looks like JSON"), "{}", form.text());
 }
 
 #[tokio::test]

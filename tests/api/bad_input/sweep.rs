@@ -110,6 +110,20 @@ async fn no_body_causes_an_internal_error() {
 }
 
 #[tokio::test]
+async fn every_operation_that_reads_a_body_says_that_it_decodes_none() {
+    let app = TestApp::start().await;
+    let settings = project_settings(&app).await;
+    let reads = |route: &Route| !matches!(route.verb.name(), "GET" | "HEAD") && !route.ignores_body;
+    for route in all_routes().into_iter().filter(reads) {
+        let request = app.admin().request(route.verb.name(), &path(&route, UUID)).header("content-type", "application/json");
+        let answer = request.header("content-encoding", "gzip").body(&b"\x1f\x8b\x08\0\0\0\0\0"[..]).send().await;
+        assert_eq!(answer.status(), 415, "{}", route.name);
+        assert!(answer.text().contains("without `content-encoding`"), "{}: {}", route.name, answer.text());
+    }
+    assert_untouched(&app, &settings).await;
+}
+
+#[tokio::test]
 async fn no_query_or_path_causes_an_internal_error() {
     let app = TestApp::start_unobserved().await;
     let settings = project_settings(&app).await;

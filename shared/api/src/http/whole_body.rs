@@ -4,7 +4,11 @@
 //! which takes many times the memory of its data and keeps the connection's read buffer allocated.
 
 use axum::body::{Body, HttpBody as _};
+use http::{HeaderMap, header};
 use http_body_util::BodyExt as _;
+
+/// The most of the name of an encoding that an error repeats, in characters.
+const MAX_NAME: usize = 40;
 
 /// Why a body was not read.
 #[derive(Debug, PartialEq, Eq)]
@@ -31,6 +35,15 @@ pub(crate) async fn read(mut body: Body, most: usize) -> Result<Vec<u8>, Unread>
         whole.extend_from_slice(&data);
     }
     Ok(whole)
+}
+
+/// The encoding of a body that is not as it was written, such as `gzip` (RFC 9110 §8.4). No body is
+/// decoded: a few kilobytes can become gigabytes.
+pub(crate) fn encoding(headers: &HeaderMap) -> Option<String> {
+    let values = headers.get_all(header::CONTENT_ENCODING).iter();
+    let mut names = values.flat_map(|value| value.to_str().unwrap_or("unreadable").split(',')).map(str::trim);
+    let name = names.find(|name| !name.is_empty() && !name.eq_ignore_ascii_case("identity"))?;
+    Some(name.chars().take(MAX_NAME).collect())
 }
 
 #[cfg(test)]

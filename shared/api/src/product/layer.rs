@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 use store::{record, retry};
 use tokio::time::{Instant, sleep_until};
 use tracing::Instrument as _;
-use wire::json::{MAX_MARKS, is_too_complex};
+use wire::json::{MAX_MARKS, is_too_complex, without_mark};
 
 use crate::http::request_id::RequestId;
 use crate::http::route::Route;
@@ -124,6 +124,9 @@ async fn read_body(method: &Method, headers: &HeaderMap, body: Body) -> Result<O
         Unread::TooLarge => KnownError::BodyTooLarge { max_bytes: MAX_BODY_BYTES },
         Unread::EndedEarly => unreadable("it ended early"),
     })?;
+    if let Some(content_encoding) = whole_body::encoding(headers).filter(|_| !bytes.is_empty()) {
+        return Err(KnownError::UnsupportedContentEncoding { content_encoding });
+    }
     let content_type = headers.get(header::CONTENT_TYPE).map_or(Ok(""), |value| value.to_str());
     let content_type = content_type.map_err(|_| unreadable("its content type is not text"))?.trim();
     if content_type.is_empty() {
@@ -152,7 +155,7 @@ fn parse_json(bytes: &[u8], fault: &str) -> Result<Option<Value>, KnownError> {
     if is_too_complex(bytes) {
         return Err(unreadable(format!("outside strings, it has more than {MAX_MARKS} of the characters {{ [ , :")));
     }
-    serde_json::from_slice(bytes).map(Some).map_err(|error| unreadable(format!("{fault}: {error}")))
+    serde_json::from_slice(without_mark(bytes)).map(Some).map_err(|error| unreadable(format!("{fault}: {error}")))
 }
 
 fn parse_body(media_type: &str, bytes: &[u8]) -> Result<Option<Value>, KnownError> {
@@ -182,7 +185,8 @@ fn parse_body(media_type: &str, bytes: &[u8]) -> Result<Option<Value>, KnownErro
 }
 
 fn looks_like_json(bytes: &[u8]) -> bool {
-    bytes.trim_ascii_start().starts_with(b"{") || bytes.trim_ascii_start().starts_with(b"[")
+    let text = without_mark(bytes).trim_ascii_start();
+    text.starts_with(b"{") || text.starts_with(b"[")
 }
 
 /// Adds the headers of the product API, and replaces the status of a client error with 200 if an

@@ -7,7 +7,7 @@ use http::{HeaderMap, StatusCode, header};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
-use wire::json::is_too_complex;
+use wire::json::{is_too_complex, without_mark};
 
 use crate::http::describe::{Describe, Described, Description};
 use crate::http::whole_body::{self, Unread};
@@ -41,7 +41,10 @@ impl<const MOST: usize> FromRequest<App> for Received<MOST> {
         if media_type.as_deref() != Some("application/json") {
             return Err(refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Send `content-type: application/json`."));
         }
-        let body = whole_body::read(body, MOST).await.map_err(|error| match error {
+        if whole_body::encoding(&parts.headers).is_some() {
+            return Err(refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, "Send the body as it is, without `content-encoding`."));
+        }
+        let mut body = whole_body::read(body, MOST).await.map_err(|error| match error {
             Unread::TooLarge => refused(StatusCode::PAYLOAD_TOO_LARGE, &format!("The body has more than {MOST} bytes.")),
             Unread::EndedEarly => refused(StatusCode::BAD_REQUEST, "The body ended early."),
         })?;
@@ -49,6 +52,7 @@ impl<const MOST: usize> FromRequest<App> for Received<MOST> {
             return Err(refused(StatusCode::BAD_REQUEST, "The body has too many values."));
         }
         let query = parts.uri.query().unwrap_or_default().to_owned();
+        body.drain(..body.len() - without_mark(&body).len());
         Ok(Self { headers: parts.headers, query, body })
     }
 }

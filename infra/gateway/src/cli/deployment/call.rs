@@ -56,5 +56,6 @@ fn body(text: String) -> anyhow::Result<Value> {
     } else {
         text
     };
-    serde_json::from_str(&text).context("the body is not JSON")
+    // Some editors, and PowerShell, begin a text with a byte order mark.
+    serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(&text)).context("the body is not JSON")
 }
