@@ -1,11 +1,14 @@
 //! `POST /api/v1/auth/anonymous/sign-up`: creates an anonymous user, who has no email address and
 //! no credentials. A later sign-up with the user's access token keeps the user and its id.
+//!
+//! It is a sign-up, so it is closed where sign-up is closed. It is always closed in the project
+//! `internal`, whose id everybody knows and whose users own projects: nobody is a visitor there.
 
 use api::http::TableAction::{BatchGetItem, PutItem};
 use api::http::{Json, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
-use errors::Error;
+use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::teams::welcome;
 use model::limit::Limit;
@@ -18,15 +21,20 @@ pub const ROUTE: Route = Route::post("auth-anonymous-sign-up", "/api/v1/auth/ano
     .summary("Creates an anonymous user")
     .limit(Limit::AnonymousSignUp)
     .open_to_restricted()
-    .table(&[BatchGetItem, PutItem]);
+    .table(&[BatchGetItem, PutItem])
+    .errors(&[ErrorCode::SignUpNotEnabled]);
 
 pub async fn handle(State(app): State<App>, access: Access<Client>, _: Input) -> Result<Json<SignedIn>, Error> {
+    let project = &access.project;
+    if !project.config.sign_up_enabled || project.id.is_internal() {
+        return Err(KnownError::SignUpNotEnabled.into());
+    }
     let mut user = User { is_anonymous: true, ..User::new(&app.entropy, app.clock.now()) };
-    let gifts = welcome(&app, &access.project, &mut user)?;
-    let session = NewSession::start(&app, &access.project, &user, &access.place, Vec::new());
-    let mut writes = vec![user::create(&access.project.id, &user)?];
-    writes.extend(session.writes(&access.project)?);
+    let gifts = welcome(&app, project, &mut user)?;
+    let session = NewSession::start(&app, project, &user, &access.place, Vec::new());
+    let mut writes = vec![user::create(&project.id, &user)?];
+    writes.extend(session.writes(project)?);
     writes.extend(gifts);
     app.store.transact(writes).await?;
-    Ok(Json(session.signed_in(&app, &access.project, &user)))
+    Ok(Json(session.signed_in(&app, project, &user)))
 }

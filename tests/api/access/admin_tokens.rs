@@ -89,7 +89,9 @@ async fn a_foreign_or_malformed_owner_token_is_rejected() {
     assert_refused(&app, &project, &own.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
     assert_refused(&app, app.project_id().as_str(), &own.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
     assert_refused(&app, &project, "no.token.this", "UNPARSABLE_ADMIN_ACCESS_TOKEN").await;
-    let visitor = app.client_of(&internal).request("POST", "/api/v1/auth/anonymous/sign-up").send().await.json();
+    let server = app.server_of(&internal);
+    let visitor = server.post("/api/v1/users", json!({ "is_anonymous": true })).await.json()["id"].clone();
+    let visitor = server.post("/api/v1/auth/sessions", json!({ "user_id": visitor })).await.json();
     assert_refused(&app, &project, visitor["access_token"].as_str().unwrap(), "UNPARSABLE_ADMIN_ACCESS_TOKEN").await;
     // The project is checked before the token.
     let unknown = with_token(&app, "6a0c5a8e-58a1-4b0e-9a51-0000000000ff", "admin", "no.token.this").get(CURRENT[2].1).await;

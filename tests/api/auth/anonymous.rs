@@ -26,6 +26,37 @@ async fn an_anonymous_user_is_admitted_only_if_the_request_allows_it() {
 }
 
 #[tokio::test]
+async fn nobody_becomes_an_anonymous_user_where_sign_up_is_closed() {
+    let app = TestApp::start().await;
+    app.configure(json!({ "config": { "sign_up_enabled": false } })).await;
+    let before = app.table();
+    for caller in [app.client(), app.server(), app.admin()] {
+        assert_error(&caller.request("POST", PATH).send().await, 400, "SIGN_UP_NOT_ENABLED");
+    }
+    assert_eq!(app.table(), before, "nothing is left of a refused sign-up");
+    // Servers create users themselves, whatever clients may do.
+    assert_eq!(app.server().post("/api/v1/users", json!({ "is_anonymous": true })).await.status(), 201);
+    app.configure(json!({ "config": { "sign_up_enabled": true } })).await;
+    anonymous(&app).await;
+}
+
+/// Its id is constant and it requires no key, so a stranger needs to know nothing to reach it.
+#[tokio::test]
+async fn nobody_becomes_an_anonymous_user_of_the_project_internal() {
+    let app = TestApp::start().await;
+    let internal = app.internal_project().await;
+    for caller in [app.client_of(&internal), app.server_of(&internal), app.admin_of(&internal)] {
+        assert_error(&caller.request("POST", PATH).send().await, 400, "SIGN_UP_NOT_ENABLED");
+    }
+    let keyless = app.client_of(&internal).without("x-stack-publishable-client-key");
+    assert_error(&keyless.request("POST", PATH).send().await, 400, "SIGN_UP_NOT_ENABLED");
+    assert_eq!(app.server_of(&internal).get("/api/v1/users?include_anonymous=true").await.json()["items"], json!([]));
+    // Sign-up is open there in this test: what stays closed is the way without an identity.
+    let account = json!({ "email": "ada@example.com", "password": "correct horse battery" });
+    assert_eq!(app.client_of(&internal).post("/api/v1/auth/password/sign-up", account).await.status(), 200);
+}
+
+#[tokio::test]
 async fn a_sign_up_upgrades_an_anonymous_user_in_place() {
     let app = TestApp::start().await;
     let nobody = anonymous(&app).await;

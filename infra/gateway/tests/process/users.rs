@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::support::{Folder, Gateway, end_of, fails, gateway, run, succeeds};
 
 const SIGN_UP: &str = "/api/v1/auth/password/sign-up";
+const ANONYMOUS: &str = "/api/v1/auth/anonymous/sign-up";
 const SIGN_IN: &str = "/api/v1/auth/password/sign-in";
 const PASSWORD: &str = "correct horse battery";
 
@@ -34,28 +35,22 @@ async fn sign_up_at_internal_is_closed_until_the_operator_opens_it() {
     let code = json!({ "email": "eve@example.com", "callback_url": "http://localhost:3000/" });
     let refused = internal(&gateway, "/api/v1/auth/otp/send-sign-in-code", code).await;
     assert_eq!((refused.0, &refused.1["code"]), (400, &json!("SIGN_UP_NOT_ENABLED")));
-    // Anonymous users own nothing, and cannot be upgraded while sign-up is closed.
-    let anonymous = internal(&gateway, "/api/v1/auth/anonymous/sign-up", json!({})).await.1;
-    let headers = [
-        ("x-stack-project-id", "internal"),
-        ("x-stack-access-type", "client"),
-        ("x-stack-access-token", anonymous["access_token"].as_str().unwrap()),
-        ("x-stack-allow-anonymous-user", "true"),
-    ];
-    let upgraded = gateway.send(Method::POST, SIGN_UP, &headers, Some(account("eve@example.com", PASSWORD))).await;
-    assert_eq!(upgraded.json::<Value>().await.unwrap()["code"], "SIGN_UP_NOT_ENABLED");
+    let refused = internal(&gateway, ANONYMOUS, json!({})).await;
+    assert_eq!((refused.0, &refused.1["code"]), (400, &json!("SIGN_UP_NOT_ENABLED")));
 
     // The first user is created while the gateway runs, and gets a team that may own projects.
     let printed = succeeds(&run(&["user", "create", "Ada@Example.com", "--data", &data]));
     let (status, ada) = internal(&gateway, SIGN_IN, account("ada@example.com", password(&printed))).await;
     assert_eq!(status, 200, "{ada}");
-    let headers = [headers[0], headers[1], ("x-stack-access-token", ada["access_token"].as_str().unwrap())];
+    let headers = as_user(ada["access_token"].as_str().unwrap());
     let teams: Value = gateway.send(Method::GET, "/api/v1/teams?user_id=me", &headers, None).await.json().await.unwrap();
     let project = json!({ "display_name": "Notes", "owner_team_id": teams["items"][0]["id"] });
     assert_eq!(gateway.send(Method::POST, "/api/v1/internal/projects", &headers, Some(project)).await.status(), 201);
 
     succeeds(&run(&["project", "set", "internal", "config.sign_up_enabled=true", "--data", &data]));
     assert_eq!(internal(&gateway, SIGN_UP, account("bob@example.com", PASSWORD)).await.0, 200);
+    // Nobody is an anonymous user of this project, even while sign-up is open.
+    assert_eq!(internal(&gateway, ANONYMOUS, json!({})).await.1["code"], "SIGN_UP_NOT_ENABLED");
     drop(gateway);
     // The setting is kept across a restart.
     let again = Gateway::start(&data);
