@@ -23,8 +23,8 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// Writes all rendered files that are checked in: the template, the routes of `cargo lambda
-    /// watch`, the OpenAPI document, the lists of binaries, operations and error codes, the
-    /// security scorecard, and the console's page.
+    /// watch`, the OpenAPI document, the lists of binaries, operations, error codes and quotas,
+    /// the security scorecard, and the console's page.
     Render {
         /// Writes nothing, and fails if a file is out of date.
         #[arg(long)]

@@ -116,7 +116,8 @@ def attacks(service):
         f"{own}.23", "POST", "/team-invitations/accept/check-code", {"code": secrets.token_hex(23)[:45]}), 230, NOBODY, 0, OWN)
     by_hand = [{"x-service-access-token": sign_up(networks(), f"maker{number}@makers.example")[1]["access_token"]} for number in range(10)]
     service.configure({
-        "bot_challenge": {"provider": "altcha"}, "bot_challenge_usual_requests_per_hour": 100, "client_team_creation_enabled": True})
+        "bot_challenge": {"provider": "altcha"}, "bot_challenge_usual_requests_per_hour": 100, "client_team_creation_enabled": True,
+        "anonymous_creation_enabled": True})
     yield Attack("sign-in codes, each network, with bot challenges", 300, lambda n: code(
         networks(), stranger(asked, n)), 190, asked, 60, 2500)
     yield Attack("addresses of anonymous users, with bot challenges", 100, at_new(verify, added), 100, added, 0, 2000)

@@ -27,6 +27,7 @@ mod owners;
 mod permissions;
 mod preconditions;
 mod projects;
+mod quotas;
 mod races;
 mod secret_rotation;
 mod stored;

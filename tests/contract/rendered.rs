@@ -2,7 +2,7 @@
 //! are compared by `infra render --check` only.
 
 use api::http::version::gateway_path;
-use infra::checked_in::{File, console_file, errors_file, operations_file, scorecard_file, template_files, watch_file};
+use infra::checked_in::{File, console_file, errors_file, operations_file, quotas_file, scorecard_file, template_files, watch_file};
 use infra::operations;
 
 fn assert_current(file: &File) {
@@ -32,6 +32,11 @@ fn the_list_of_all_operations_is_up_to_date() {
 #[test]
 fn the_list_of_error_codes_is_up_to_date() {
     assert_current(&errors_file().unwrap());
+}
+
+#[test]
+fn the_table_of_quotas_is_up_to_date() {
+    assert_current(&quotas_file().unwrap());
 }
 
 #[test]

@@ -8,9 +8,10 @@ use api::product::{Access, Client, Input};
 use axum::extract::State;
 use crypto::totp::TotpSecret;
 use errors::{Error, ErrorCode, KnownError};
-use flows::App;
+use flows::{App, quota};
 use model::code::Code;
 use model::limit::Limit;
+use model::quota::Quota;
 use model::user::User;
 use model::user::enrolment::Enrolment;
 use model::user::totp::{self, MAX_AUTHENTICATORS};
@@ -40,6 +41,7 @@ pub struct NewAuthenticator {
 
 pub async fn handle(State(app): State<App>, access: Access<Client>, _: Input) -> Result<Created<NewAuthenticator>, Error> {
     let user = &access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?.row.user;
+    quota::check(&access, Quota::Authenticators)?;
     check_proof(&access, user)?;
     if user.totp.as_ref().is_some_and(|totp| totp.apps().count() >= MAX_AUTHENTICATORS) {
         return Err(KnownError::TooManyAuthenticators { max: MAX_AUTHENTICATORS }.into());

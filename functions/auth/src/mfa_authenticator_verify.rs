@@ -13,10 +13,11 @@ use axum::extract::State;
 use crypto::password::recovery::RecoveryCode;
 use deserr::Deserr;
 use errors::{CODE_ERRORS, Error, ErrorCode, KnownError};
-use flows::App;
 use flows::accounts::{With, change_as, redeemed};
+use flows::{App, quota};
 use model::code::{Code, Rejected};
 use model::limit::Limit;
+use model::quota::Quota;
 use model::user::User;
 use model::user::enrolment::{AuthenticatorName, Enrolment};
 use model::user::recovery::{self, RecoveryCodes};
@@ -68,6 +69,7 @@ pub async fn handle(
     Input { body, .. }: Input<VerifyAuthenticator>,
 ) -> Result<Created<AddedAuthenticator>, Error> {
     let row = &access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?.row;
+    quota::check(&access, Quota::Authenticators)?;
     check_proof(&access, &row.user)?;
     let project = &access.project.id;
     let enrolment = app.store.try_enrolment(project, &body.code, app.clock.now()).await??;

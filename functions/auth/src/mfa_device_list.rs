@@ -1,6 +1,5 @@
 //! `GET /api/v1/auth/mfa/devices`: lists the devices on which the signed-in user need not prove the
-//! second factor for now, newest first. Of more than a hundred stored devices, only the newest
-//! hundred are considered.
+//! second factor for now, newest first.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};

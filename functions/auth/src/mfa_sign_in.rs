@@ -5,7 +5,7 @@
 //! accepted once: the attempt, the time step of the code, the remaining recovery codes or the
 //! challenge of the passkey, and the session are written in one transaction.
 
-use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
+use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Named, Route};
 use api::product::code_access::{AttemptCode, CodeAccess};
 use api::product::{Access, Client, Input};
@@ -18,6 +18,7 @@ use flows::context::Scope;
 use flows::limits::Failures;
 use model::code::{Code, Rejected};
 use model::limit::Limit;
+use model::quota::Quota;
 use model::session::Amr;
 use model::trail::Event;
 use model::user::User;
@@ -39,7 +40,7 @@ pub const ROUTE: Route = Route::post("auth-mfa-sign-in", "/api/v1/auth/mfa/sign-
     .summary("Completes a sign-in with a code from the authenticator app, a recovery code or a passkey")
     .limit(Limit::SignIn)
     .open_to_restricted()
-    .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem])
+    .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem])
     .reads(&[Named::PasskeyProof])
     .errors(CODE_ERRORS)
     .errors(SECOND_FACTOR_ERRORS)
@@ -148,11 +149,17 @@ impl<'a> Completion<'a> {
     }
 
     /// Links the provider account of the sign-in, and stores the provider's tokens, if that had to
-    /// wait for the second factor.
+    /// wait for the second factor. Forgets the oldest devices if there are too many; otherwise the
+    /// next sign-in that remembers one does.
     async fn follow_up(&self) {
         let scope = Scope { app: &self.access.app, project: &self.access.project, place: &self.access.place };
         pending::attach(scope, self.attempt).await;
         kept_tokens::of_completed(scope, self.attempt).await;
+        if let Some((_, device)) = &self.remembered
+            && let Err(error) = scope.app.store.forget_oldest_devices(&scope.project.id, device.user_id, Quota::Devices.max()).await
+        {
+            tracing::warn!(%error, user = %device.user_id, "the oldest remembered devices could not be forgotten");
+        }
     }
 
     async fn answer(self, mut user: User) -> Result<SecondFactorSignedIn, Error> {

@@ -60,6 +60,7 @@ pub const ROUTE: Route = Route::get("auth-oauth-authorize", "/api/v1/auth/oauth/
         ErrorCode::UnparsableAccessToken,
         ErrorCode::AccessTokenExpired,
         ErrorCode::InvalidProjectForAccessToken,
+        ErrorCode::AnonymousAuthenticationNotAllowed,
         ErrorCode::RestrictedUserNotAllowed,
         ErrorCode::ReauthenticationRequired,
         ErrorCode::BotChallengeRequired,
@@ -123,6 +124,9 @@ pub async fn handle(
     let current = claims?.map(|claims| current_user(&app, &project, &claims, &items)).transpose()?;
     if let Some(current) = current.as_ref().filter(|_| query.purpose() == Purpose::Link) {
         current.check_fresh(&project, None, &app)?;
+        if !project.config.quotas.admits(current.row.user.is_anonymous) {
+            return Err(KnownError::AnonymousAuthenticationNotAllowed.into());
+        }
     }
     let current = current.filter(|current| query.purpose() == Purpose::Link || current.is_upgraded_by_sign_up());
     let admitted = admit(&app, &project, &caller, &query).await?;

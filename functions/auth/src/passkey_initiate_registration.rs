@@ -10,9 +10,10 @@ use axum::extract::State;
 use crypto::webauthn::client_data::Ceremony;
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
-use flows::App;
+use flows::{App, quota};
 use model::passkey::challenge::Challenge;
 use model::passkey::options;
+use model::quota::Quota;
 use utoipa::ToSchema;
 
 use crate::passkeys::start::{StartedCeremony, check, start};
@@ -42,6 +43,7 @@ pub async fn handle(
     let user = &access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?.row.user;
     let rp_id = body.unwrap_or_default().rp_id;
     check(&access, rp_id.as_deref(), &ROUTE)?;
+    quota::check(&access, Quota::Passkeys)?;
     check_proof(&access, user)?;
     let challenge = Challenge::of_registration(user, &app.entropy, app.clock.now());
     let options = options::of_registration(&access.project, user, &challenge, rp_id.as_deref());

@@ -11,13 +11,14 @@ use axum::extract::State;
 use crypto::webauthn::client_data::Ceremony;
 use deserr::Deserr;
 use errors::{CODE_ERRORS, Error, ErrorCode, KnownError};
-use flows::App;
 use flows::accounts::{With, change_as, redeemed};
+use flows::{App, quota};
 use model::code::{Code, Rejected};
 use model::limit::Limit;
 use model::passkey::PasskeyName;
 use model::passkey::ceremony::register;
 use model::passkey::challenge::Challenge;
+use model::quota::Quota;
 use serde::Serialize;
 use serde_json::Value;
 use store::{passkey, session};
@@ -68,6 +69,7 @@ pub async fn handle(
     Input { body, .. }: Input<RegisterPasskey>,
 ) -> Result<Json<RegisteredPasskey>, Error> {
     let current = access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?;
+    quota::check(&access, Quota::Passkeys)?;
     let row = current.row.clone();
     let (project, now) = (&access.project, app.clock.now());
     let challenge = access.prefetched.challenge(&project.id, Ceremony::Registration, &body.code).await?;

@@ -2,28 +2,31 @@
 //! in the project `internal`. The project has no keys yet; the caller gets access to it, and can
 //! create keys, with the access token of this request.
 
-use api::http::TableAction::{BatchGetItem, ConditionCheckItem, PutItem, UpdateItem};
+use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Created, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError};
 use flows::App;
+use flows::context::ROUNDS;
 use model::project::config_patch::ConfigPatch;
 use model::project::creation::NewProject;
 use model::project::view::AdminProject;
+use store::Label;
 use wire::id::ProjectId;
 use wire::problem::Problems;
 
-use crate::owners::teams::owner;
+use crate::owners::teams::{make_room, owner};
 
 pub const ROUTE: Route = Route::post("projects-internal-create", "/api/v1/internal/projects")
     .summary("Creates a project")
-    .table(&[BatchGetItem, ConditionCheckItem, PutItem, UpdateItem])
+    .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem])
     .errors(&[
         ErrorCode::ExpectedInternalProject,
         ErrorCode::UserAuthenticationRequired,
         ErrorCode::TeamMembershipNotFound,
         ErrorCode::InvalidSharedOauthProviderId,
+        ErrorCode::TooManyProjects,
     ]);
 
 pub async fn handle(
@@ -39,11 +42,14 @@ pub async fn handle(
     }
     let project = body.create(ProjectId::from(app.entropy.uuid()), &deployment, app.clock.now());
     let (project, levels) = project.map_err(|error| ROUTE.schema_error(&Problems::one(&format!("body.{}", error.path), error.message)))?;
-    match app.store.create_owned_project(&project, &levels, team, user).await {
-        Ok(()) => Ok(Created(AdminProject::of(&project, app.settings.development))),
-        Err(store::Error::Conflict(_)) => {
-            Err(KnownError::TeamMembershipNotFound { team_id: team.to_string(), user_id: user.to_string() }.into())
+    let not_in_team = || Error::from(KnownError::TeamMembershipNotFound { team_id: team.to_string(), user_id: user.to_string() });
+    for _ in 0..ROUNDS {
+        match app.store.create_owned_project(&project, &levels, team, user).await {
+            Ok(()) => return Ok(Created(AdminProject::of(&project, app.settings.development))),
+            Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Count) => make_room(&app, team, not_in_team).await?,
+            Err(store::Error::Conflict(_)) => return Err(not_in_team()),
+            Err(error) => return Err(error.into()),
         }
-        Err(error) => Err(error.into()),
     }
+    Err(KnownError::ServiceUnavailable.into())
 }

@@ -1,28 +1,76 @@
 //! `GET /api/v1/internal/projects`: lists the projects owned by the teams of the caller in the
-//! project `internal`, in the order in which the caller joined the teams.
+//! project `internal`, in the order in which the caller joined the teams, page by page.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
-use api::product::page::List;
+use api::product::cursor::Cursors;
+use api::product::input::Ignored;
+use api::product::page::{self, Limit, Page};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
-use errors::Error;
+use deserr::Deserr;
+use errors::{Error, ErrorCode};
 use flows::App;
+use futures_util::future::try_join_all;
 use model::project::view::AdminProject;
-use wire::id::TeamId;
+use utoipa::ToSchema;
+use wire::id::{ProjectId, TeamId};
 
 use crate::owners::teams::{self, owner};
 
 pub const ROUTE: Route = Route::get("projects-internal-list", "/api/v1/internal/projects")
     .summary("Lists the projects that the current user's teams own")
     .table(&[BatchGetItem, Query])
-    .errors(teams::ERRORS);
+    .errors(teams::ERRORS)
+    .errors(&[ErrorCode::InvalidCursor]);
 
-pub async fn handle(State(app): State<App>, access: Access<Client>, _: Input) -> Result<Json<List<AdminProject>>, Error> {
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct ProjectsQuery {
+    /// 1 to 1,000. Default: 1,000. A page also ends at 1 MB.
+    #[schema(value_type = Option<u16>, minimum = 1, maximum = 1000)]
+    #[deserr(default)]
+    limit: Option<Limit<1000, 1000>>,
+    /// The `next_cursor` of the previous page.
+    #[deserr(default)]
+    cursor: Option<String>,
+}
+
+/// A place in the list: when the caller joined the team, in milliseconds, the team and the project.
+type Place = (i64, TeamId, ProjectId);
+
+/// How many teams are asked for their projects at once.
+const AT_ONCE: usize = 10;
+
+pub async fn handle(
+    State(app): State<App>,
+    access: Access<Client>,
+    Input { query, .. }: Input<Ignored, ProjectsQuery>,
+) -> Result<Json<Page<AdminProject>>, Error> {
+    let limit = page::limit(query.limit, &ROUTE)?;
     let user = owner(&access)?;
+    let cursors = Cursors::of(&access, format_args!("owned-projects/{}", user.id));
+    let after: Option<Place> = cursors.position(query.cursor.as_deref())?;
     let memberships = app.store.memberships(&access.project.id, user.id).await?;
-    let teams: Vec<TeamId> = memberships.iter().map(|membership| membership.team_id).collect();
-    let projects = app.store.owned_projects(&teams).await?;
-    let items = projects.iter().map(|project| AdminProject::of(project, app.settings.development)).collect();
-    Ok(Json(List::whole(items)))
+    let mut teams: Vec<(i64, TeamId)> = memberships.iter().map(|it| (it.joined_at.as_millisecond(), it.team_id)).collect();
+    teams.retain(|(joined, team)| after.as_ref().is_none_or(|after| (*joined, *team) >= (after.0, after.1)));
+    let (mut items, mut bytes, mut last) = (Vec::new(), 0, None);
+    for some in teams.chunks(AT_ONCE) {
+        let owned = try_join_all(some.iter().map(async |(_, team)| app.store.owned_projects(&[*team]).await)).await?;
+        for ((joined, team), project) in some.iter().zip(&owned).flat_map(|(of, projects)| projects.iter().map(move |it| (of, it))) {
+            let place: Place = (*joined, *team, project.id.clone());
+            if after.as_ref().is_some_and(|after| place <= *after) {
+                continue;
+            }
+            let item = AdminProject::of(project, app.settings.development);
+            let size = page::size(&item);
+            if items.len() == limit || bytes + size > page::MAX_BYTES && last.is_some() {
+                return Ok(Json(Page::new(items, cursors.next(last.as_ref())?)));
+            }
+            bytes += size;
+            items.push(item);
+            last = Some(place);
+        }
+    }
+    Ok(Json(Page::new(items, None)))
 }

@@ -4,7 +4,7 @@
 //! Only members of the owning team who may delete that team can transfer its projects. A caller
 //! who is not in the owning team is told that the project does not exist.
 
-use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem};
+use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Named, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
@@ -15,15 +15,15 @@ use flows::context::ROUNDS;
 use flows::teams::{no_member, require};
 use model::permission::System;
 use serde::Serialize;
-use store::optimistic;
+use store::{Label, optimistic};
 use utoipa::ToSchema;
 use wire::id::{ProjectId, TeamId};
 
-use crate::owners::teams::owner;
+use crate::owners::teams::{make_room, owner};
 
 pub const ROUTE: Route = Route::post("projects-internal-transfer", "/api/v1/internal/projects/transfer")
     .summary("Transfers a project to another team of its owner")
-    .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem])
+    .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem])
     .reads(&[Named::Project])
     .errors(&[
         ErrorCode::ExpectedInternalProject,
@@ -31,6 +31,7 @@ pub const ROUTE: Route = Route::post("projects-internal-transfer", "/api/v1/inte
         ErrorCode::ProjectNotFound,
         ErrorCode::TeamPermissionRequired,
         ErrorCode::TeamMembershipNotFound,
+        ErrorCode::TooManyProjects,
     ]);
 
 #[derive(Deserr, ToSchema)]
@@ -64,7 +65,12 @@ pub async fn handle(
         let giver = giver.ok_or_else(not_found)?;
         require(internal, old, user, Some(&giver.grants), System::DeleteTeam)?;
         taker.ok_or_else(|| no_member(body.new_team_id, user))?;
-        app.store.transfer_project(row, (old, body.new_team_id), user).await?;
-        Ok(Json(Transferred { success: "true" }))
+        match app.store.transfer_project(row, (old, body.new_team_id), user).await {
+            Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Count) => {
+                make_room(&app, body.new_team_id, || no_member(body.new_team_id, user).into()).await?;
+                Err(store::Error::Conflict(conflict).into())
+            }
+            result => Ok(result.map(|()| Json(Transferred { success: "true" }))?),
+        }
     })
 }

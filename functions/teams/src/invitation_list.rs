@@ -4,8 +4,9 @@
 
 use api::http::TableAction::{BatchGetItem, GetItem, Query};
 use api::http::{Json, Route};
+use api::product::cursor::Cursors;
 use api::product::input::Ignored;
-use api::product::page::List;
+use api::product::page::{self, Limit, Page};
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError, USER_REFERENCE_ERRORS};
@@ -26,7 +27,13 @@ pub const ROUTE: Route = Route::get("teams-invitation-list", "/api/v1/team-invit
     .summary("Lists the invitations to a team or for a user")
     .table(&[BatchGetItem, GetItem, Query])
     .errors(USER_REFERENCE_ERRORS)
-    .errors(&[ErrorCode::UserAuthenticationRequired, ErrorCode::UserNotFound, ErrorCode::TeamNotFound, ErrorCode::TeamPermissionRequired]);
+    .errors(&[
+        ErrorCode::UserAuthenticationRequired,
+        ErrorCode::UserNotFound,
+        ErrorCode::TeamNotFound,
+        ErrorCode::TeamPermissionRequired,
+        ErrorCode::InvalidCursor,
+    ]);
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
@@ -38,6 +45,13 @@ pub struct InvitationsQuery {
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
+    /// 1 to 500. Default: 500. Pages may be short, as invitations that have ended are left out.
+    #[schema(value_type = Option<u16>, minimum = 1, maximum = 500)]
+    #[deserr(default)]
+    limit: Option<Limit<500, 500>>,
+    /// The `next_cursor` of the previous page.
+    #[deserr(default)]
+    cursor: Option<String>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -50,14 +64,25 @@ pub struct TeamInvitation {
     expires_at_millis: i64,
 }
 
+/// Invitations with their teams, and the id after which the next page begins.
+type Found = (Vec<(Invitation, Team)>, Option<InvitationId>);
+
 pub async fn handle(
     access: Access<Client>,
     Input { query, .. }: Input<Ignored, InvitationsQuery>,
-) -> Result<Json<List<TeamInvitation>>, Error> {
-    let (now, own) = (access.app.clock.now(), limited_to(&access)?);
-    let found = match (query.team_id, query.user_id) {
-        (Some(team), None) => to_team(&access, team).await?,
-        (None, Some(user)) => for_user(&access, access.user_id(user)?).await?,
+) -> Result<Json<Page<TeamInvitation>>, Error> {
+    let limit = page::limit(query.limit, &ROUTE)?;
+    let (now, own, cursor) = (access.app.clock.now(), limited_to(&access)?, query.cursor.as_deref());
+    let ((found, next), cursors) = match (query.team_id, query.user_id) {
+        (Some(team), None) => {
+            let cursors = Cursors::of(&access, format_args!("team-invitations/{team}"));
+            (to_team(&access, team, cursors.position(cursor)?, limit).await?, cursors)
+        }
+        (None, Some(user)) => {
+            let user = access.user_id(user)?;
+            let cursors = Cursors::of(&access, format_args!("team-invitations/for/{user}"));
+            (for_user(&access, user, cursors.position(cursor)?, limit).await?, cursors)
+        }
         (None, None) if own.is_some() => return Err(KnownError::Forbidden.into()),
         _ => return Err(user_problem("query.team_id", "or user_id is required, but not both", ROUTE).into()),
     };
@@ -69,21 +94,25 @@ pub async fn handle(
         recipient_email: invitation.email,
         expires_at_millis: invitation.expires_at.as_millisecond(),
     });
-    Ok(Json(List::whole(items.collect())))
+    Ok(Json(Page::new(items.collect(), cursors.next(next.as_ref())?)))
 }
 
-async fn to_team(access: &Access<Client>, team: TeamId) -> Result<Vec<(Invitation, Team)>, Error> {
+async fn to_team(access: &Access<Client>, team: TeamId, after: Option<InvitationId>, limit: usize) -> Result<Found, Error> {
     let needed = [System::ReadMembers, System::InviteMembers];
     // The invitations are read in parallel with the permission check, whose result is evaluated
     // first.
     let entering = enter(&access.prefetched, access, team, &[], &needed);
-    let (entered, invitations) = tokio::join!(entering, access.app.store.invitations_to(&access.project.id, team));
+    let (entered, invitations) = tokio::join!(entering, access.app.store.invitations_to(&access.project.id, team, after, limit));
     let team = entered?.row.team;
-    Ok(invitations?.into_iter().map(|invitation| (invitation, team.clone())).collect())
+    let (invitations, more) = invitations?;
+    let next = invitations.last().map(|invitation| invitation.id).filter(|_| more);
+    // Each invitation of the page would have a copy of the team's metadata.
+    let named = Team::new(team.id, team.display_name, team.created_at);
+    Ok((invitations.into_iter().map(|invitation| (invitation, named.clone())).collect(), next))
 }
 
-async fn for_user(access: &Access<Client>, user: UserId) -> Result<Vec<(Invitation, Team)>, Error> {
+async fn for_user(access: &Access<Client>, user: UserId, after: Option<InvitationId>, limit: usize) -> Result<Found, Error> {
     let user = read(access, user).await?.ok_or(KnownError::UserNotFound)?.user;
     let emails: Vec<Email> = user.channels.into_iter().filter(|channel| channel.is_verified).map(|channel| channel.value).collect();
-    Ok(access.app.store.invitations_for(&access.project.id, &emails).await?)
+    Ok(access.app.store.invitations_for(&access.project.id, &emails, after, limit).await?)
 }

@@ -1,7 +1,7 @@
 //! `DELETE /api/v1/team-invitations/{invitation_id}`: revokes an invitation and invalidates its
 //! code. A client needs `$remove_members`.
 
-use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem};
+use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, UpdateItem};
 use api::http::{Json, Route};
 use api::product::input::Ignored;
 use api::product::{Access, Client, Input};
@@ -20,7 +20,7 @@ use crate::invitations::input::InvitationPath;
 
 pub const ROUTE: Route = Route::delete("teams-invitation-revoke", "/api/v1/team-invitations/{invitation_id}")
     .summary("Revokes an invitation to a team")
-    .table(&[BatchGetItem, DeleteItem, GetItem])
+    .table(&[BatchGetItem, DeleteItem, GetItem, UpdateItem])
     .errors(&[
         ErrorCode::UserAuthenticationRequired,
         ErrorCode::TeamPermissionRequired,

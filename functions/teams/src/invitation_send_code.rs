@@ -1,11 +1,11 @@
 //! `POST /api/v1/team-invitations/send-code`: emails an invitation to a team. A client needs
 //! `$invite_members`.
 
-use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
+use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Named, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
-use errors::{Error, ErrorCode};
+use errors::{Error, ErrorCode, KnownError};
 use flows::bot_challenge::Check;
 use flows::email::invitation;
 use flows::limits::recipient;
@@ -15,14 +15,16 @@ use model::email::Email;
 use model::limit::Limit;
 use model::permission::System;
 use model::project::redirect::RedirectUrl;
+use model::quota::Quota;
 use serde::Serialize;
+use store::{Label, Write};
 use utoipa::ToSchema;
-use wire::id::{InvitationId, TeamId};
+use wire::id::{InvitationId, ProjectId, TeamId};
 
 pub const ROUTE: Route = Route::post("teams-invitation-send-code", "/api/v1/team-invitations/send-code")
     .summary("Emails an invitation to a team")
     .limit(Limit::SendCode)
-    .table(&[BatchGetItem, PutItem, UpdateItem])
+    .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .reads(&[Named::Team])
     .errors(&[
         ErrorCode::UserAuthenticationRequired,
@@ -31,6 +33,7 @@ pub const ROUTE: Route = Route::post("teams-invitation-send-code", "/api/v1/team
         ErrorCode::RedirectUrlNotWhitelisted,
         ErrorCode::BotChallengeRequired,
         ErrorCode::BotChallengeFailed,
+        ErrorCode::TooManyInvitations,
     ]);
 
 guarded_body! {
@@ -68,6 +71,23 @@ pub async fn handle(
     let sender = limited_to(&access)?.and(access.user.as_ref()).map(|user| &user.row.user);
     let (id, mut writes) = invitation::writes(&access, team, sender, &body.email, &body.callback_url)?;
     writes.extend(recipient.into_iter().chain(admitted.by_sender()));
-    admitted.beside(app.store.transact(writes)).await?;
+    admitted.beside(send(&app, &access.project.id, body.team_id, writes)).await?;
     Ok(Json(SentInvitation { success: true, id }))
+}
+
+/// Writes the invitation. If there is no room for it in the team, invitations that have expired
+/// make room: nothing else takes them out of the count.
+async fn send(app: &App, project: &ProjectId, team: TeamId, writes: Vec<Write>) -> Result<(), Error> {
+    let is_full = |error: &store::Error| matches!(error, store::Error::Conflict(conflict) if conflict.is_of(Label::Count));
+    let full = || Error::from(KnownError::TooManyInvitations { max: Quota::Invitations.max() });
+    match app.store.transact(writes.clone()).await {
+        Err(error) if is_full(&error) => {
+            if !app.store.uncount_expired(project, team, app.clock.now()).await? {
+                return Err(full());
+            }
+            let again = app.store.transact(writes).await;
+            again.map_err(|error| if is_full(&error) { full() } else { error.into() })
+        }
+        result => Ok(result?),
+    }
 }

@@ -36,7 +36,7 @@ pub struct MemberProfilesQuery {
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
-    /// 1 to 1,000. Default: 1,000.
+    /// 1 to 1,000. Default: 1,000. A page also ends at 1 MB.
     #[schema(value_type = Option<u16>, minimum = 1, maximum = 1000)]
     #[deserr(default)]
     limit: Option<Limit<1000, 1000>>,
@@ -72,7 +72,18 @@ pub async fn handle(
         Some(user) => (vec![entered.member(user)?.clone()], false),
         None => page?,
     };
-    let last = members.last().map(|row| row.user_id).filter(|_| more);
-    let items = views(&access, &entered.row.team, &members).await?;
+    let mut items = views(&access, &entered.row.team, &members).await?;
+    // Members whose users have been deleted have no view.
+    let count = page::fitting(&items);
+    let cut = items.get(count.saturating_sub(1)).filter(|_| count < items.len()).map(user_of);
+    items.truncate(count);
+    let last = cut.or(members.last().map(|row| row.user_id).filter(|_| more));
     Ok(Json(Page::new(items, cursors.next(last.as_ref())?)))
+}
+
+fn user_of(profile: &MemberProfileView) -> UserId {
+    match profile {
+        MemberProfileView::Client(profile) => profile.user_id,
+        MemberProfileView::Server(profile) => profile.client.user_id,
+    }
 }

@@ -44,7 +44,8 @@ pub struct TeamPermissionsQuery {
     #[schema(value_type = Option<bool>)]
     #[deserr(default)]
     recursive: Option<Param<bool>>,
-    /// Members per page when all members of a team are listed, 1 to 10,000. Default: 10,000.
+    /// Members or, for a user, teams per page, 1 to 10,000. Default: 10,000. A page also ends at
+    /// 1,000 of them, and at 1 MB.
     #[schema(value_type = Option<u16>, minimum = 1, maximum = 10000)]
     #[deserr(default)]
     limit: Option<Limit<10_000, 10_000>>,
@@ -53,38 +54,67 @@ pub struct TeamPermissionsQuery {
     cursor: Option<String>,
 }
 
+/// How many members are read for one page.
+const AT_ONCE: usize = 1000;
+
 pub async fn handle(
     State(app): State<App>,
     access: Access<Client>,
     Input { query, .. }: Input<Ignored, TeamPermissionsQuery>,
 ) -> Result<Json<List<TeamPermission>>, Error> {
-    let limit = page::limit(query.limit, &ROUTE)?;
+    let limit = page::limit(query.limit, &ROUTE)?.min(AT_ONCE);
     let (own, project) = (limited_to(&access)?, &access.project);
     let user = query.user_id.map(|user| access.user_id(user)).transpose()?;
-    let (members, next_cursor) = match (query.team_id, user) {
+    let recursive = query.recursive.is_some_and(|recursive| recursive.0);
+    let of = |row: &MemberRow| -> Vec<TeamPermission> {
+        let all = permissions_of(&project.config.rbac, &row.grants, recursive, row.team_id, row.user_id).into_iter();
+        all.filter(|permission| query.permission_id.as_ref().is_none_or(|id| *id == permission.id)).collect()
+    };
+    let cursor = query.cursor.as_deref();
+    match (query.team_id, user) {
         (Some(team), Some(user)) => {
             let (row, members) = access.prefetched.team_and_members(&project.id, team, &[user]).await?;
-            (members.into_iter().filter(|_| row.is_some()).collect(), None)
+            Ok(Json(List::whole(members.iter().filter(|_| row.is_some()).flat_map(of).collect())))
         }
-        (None, Some(user)) => (app.store.members_of(&project.id, user).await?, None),
+        (None, Some(user)) => {
+            let cursors = Cursors::of(&access, format_args!("team-permissions/of/{user}"));
+            let page = app.store.members_of(&project.id, user, cursors.position(cursor)?, limit).await?;
+            let (items, next) = fit(page.rows.into_iter(), page.next, of);
+            Ok(Json(Page::new(items, cursors.next(next.as_ref())?).into()))
+        }
         (Some(team), None) if own.is_none() => {
             let cursors = Cursors::of(&access, format_args!("team-permissions/{team}"));
-            let after = cursors.position(query.cursor.as_deref())?;
+            let after = cursors.position(cursor)?;
             let (row, members) =
                 tokio::try_join!(access.prefetched.team(&project.id, team), app.store.members(&project.id, team, after, limit))?;
             row.ok_or_else(|| no_team(team))?;
             let (members, more) = members;
             let last = members.last().map(|row| row.user_id).filter(|_| more);
-            (members, Some(cursors.next(last.as_ref())?))
+            let (items, next) = fit(members.into_iter().map(|row| (row.user_id, row)), last, of);
+            Ok(Json(Page::new(items, cursors.next(next.as_ref())?).into()))
         }
-        (_, None) if own.is_some() => return Err(KnownError::Forbidden.into()),
-        (_, None) => return Err(user_problem("query.user_id", "is required unless team_id is given", ROUTE).into()),
-    };
-    let recursive = query.recursive.is_some_and(|recursive| recursive.0);
-    let of = |row: &MemberRow| permissions_of(&project.config.rbac, &row.grants, recursive, row.team_id, row.user_id);
-    let items = members.iter().flat_map(of).filter(|permission| query.permission_id.as_ref().is_none_or(|id| *id == permission.id));
-    Ok(Json(match next_cursor {
-        Some(next_cursor) => Page::new(items.collect(), next_cursor).into(),
-        None => List::whole(items.collect()),
-    }))
+        (_, None) if own.is_some() => Err(KnownError::Forbidden.into()),
+        (_, None) => Err(user_problem("query.user_id", "is required unless team_id is given", ROUTE).into()),
+    }
+}
+
+/// The permissions of as many members, in order, as fit on a page, and the position of the last of
+/// them if there are more; `next` is that of the last one that was read, if more can be read.
+fn fit<P: Copy>(
+    members: impl Iterator<Item = (P, MemberRow)>,
+    next: Option<P>,
+    of: impl Fn(&MemberRow) -> Vec<TeamPermission>,
+) -> (Vec<TeamPermission>, Option<P>) {
+    let (mut items, mut bytes, mut last) = (Vec::new(), 0, None);
+    for (position, row) in members {
+        let permissions = of(&row);
+        let size: usize = permissions.iter().map(page::size).sum();
+        if bytes + size > page::MAX_BYTES && last.is_some() {
+            return (items, last);
+        }
+        bytes += size;
+        items.extend(permissions);
+        last = Some(position);
+    }
+    (items, next)
 }

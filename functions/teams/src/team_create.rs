@@ -6,14 +6,16 @@ use api::http::{Created, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError, USER_REFERENCE_ERRORS};
-use flows::App;
 use flows::teams::{founding, limited_to};
+use flows::{App, quota};
 use model::profile_image::{NewImage, Owner, Upload};
+use model::project::Project;
+use model::quota::Quota;
 use model::team::view::TeamView;
 use model::team::{NewTeam, Team};
 use model::user::reference::UserRef;
 use store::Label;
-use store::team::{self, membership};
+use store::team::{self, founding, membership};
 use wire::id::{TeamId, UserId};
 
 use crate::members::images::image_writes;
@@ -22,7 +24,7 @@ pub const ROUTE: Route = Route::post("teams-team-create", "/api/v1/teams")
     .summary("Creates a team")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
     .errors(USER_REFERENCE_ERRORS)
-    .errors(&[ErrorCode::UserAuthenticationRequired, ErrorCode::TeamCreationNotEnabled, ErrorCode::UserNotFound]);
+    .errors(&[ErrorCode::UserAuthenticationRequired, ErrorCode::TeamCreationNotEnabled, ErrorCode::TooManyTeams, ErrorCode::UserNotFound]);
 
 pub async fn handle(
     State(app): State<App>,
@@ -31,6 +33,10 @@ pub async fn handle(
 ) -> Result<Created<TeamView>, Error> {
     let project = &access.project;
     let creator = creator(&access, body.creator_user_id)?;
+    let max = quota::max(&access, Quota::Teams)?;
+    if max == Some(0) {
+        return Err(KnownError::TeamCreationNotEnabled.into());
+    }
     let patch = body.into_patch();
     patch.check(access.level).map_err(|problems| ROUTE.schema_error(&problems))?;
     let id = TeamId::from(app.entropy.uuid());
@@ -49,7 +55,11 @@ pub async fn handle(
                 Some(own) => own.clone(),
                 None => app.store.user(&project.id, user).await?.ok_or(KnownError::UserNotFound)?.user,
             };
-            writes.push(membership::joins(&project.id, user.id));
+            team.founder = max.map(|_| user.id);
+            writes.push(match max {
+                Some(max) => founding::founds(&project.id, user.id, id, max),
+                None => membership::joins(&project.id, user.id),
+            });
             writes.extend(founding(&app, project, &team, &user, false)?);
         }
         None => writes.push(team::create(&project.id, &team)?),
@@ -57,8 +67,19 @@ pub async fn handle(
     writes.extend(image_writes(project, id, &image, old)?);
     match app.store.transact(writes).await {
         Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::User) => Err(KnownError::UserNotFound.into()),
+        Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Count) => Err(full(&app, project, creator, max).await?),
         result => Ok(result.map(|()| Created(TeamView::of(&team, access.level)))?),
     }
+}
+
+/// The error for a user whose quota had no room, or who was deleted meanwhile.
+async fn full(app: &App, project: &Project, creator: Option<UserId>, max: Option<usize>) -> Result<Error, Error> {
+    let exists = match creator {
+        Some(user) => app.store.user(&project.id, user).await?.is_some(),
+        None => false,
+    };
+    let error = if exists { KnownError::TooManyTeams { max: max.unwrap_or_default() } } else { KnownError::UserNotFound };
+    Ok(error.into())
 }
 
 fn creator(access: &Access<Client>, given: Option<UserRef>) -> Result<Option<UserId>, KnownError> {

@@ -1,5 +1,5 @@
-//! `GET /api/v1/teams`: lists a user's teams in the order in which the user joined them. For
-//! servers it also lists all teams by creation time, page by page.
+//! `GET /api/v1/teams`: lists a user's teams, in the order in which the user joined them unless the
+//! caller wants another, page by page. For servers it also lists all teams by creation time.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
@@ -10,10 +10,12 @@ use api::product::{Access, Client, Input};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError, USER_REFERENCE_ERRORS};
 use flows::teams::limited_to;
+use model::team::Team;
 use model::team::view::TeamView;
 use model::user::reference::UserRef;
 use serde::Serialize;
 use store::sharded::Listing;
+use store::team::of_user::PartOfTeams;
 use utoipa::ToSchema;
 use wire::id::{TeamId, UserId};
 
@@ -26,21 +28,20 @@ pub const ROUTE: Route = Route::get("teams-team-list", "/api/v1/teams")
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct TeamsQuery {
-    /// A user's id, or `me`. Required for client access. The list has all teams of the user on one
-    /// page.
+    /// A user's id, or `me`. Required for client access. The teams of a user are in the order of
+    /// joining, unless `order_by` is sent.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
-    /// 1 to 10,000. Default: 10,000. A page also ends at 3 MB.
+    /// 1 to 10,000. Default: 10,000. A page also ends at 1 MB.
     #[schema(value_type = Option<u16>, minimum = 1, maximum = 10000)]
     #[deserr(default)]
     limit: Option<Limit<10_000, 10_000>>,
     /// The `next_cursor` of the previous page.
     #[deserr(default)]
     cursor: Option<String>,
-    #[deserr(default, rename = "order_by")]
-    #[schema(rename = "order_by")]
-    _order_by: Option<TeamOrder>,
+    #[deserr(default)]
+    order_by: Option<TeamOrder>,
     /// Whether to list the newest first. Default: `false`.
     #[schema(value_type = Option<bool>)]
     #[deserr(default)]
@@ -66,7 +67,7 @@ pub async fn handle(access: Access<Client>, Input { query, .. }: Input<Ignored, 
     let limit = page::limit(query.limit, &ROUTE)?;
     let own = limited_to(&access)?;
     match query.user_id {
-        Some(user) => of_user(&access, access.user_id(user)?, query.query.as_deref()).await,
+        Some(user) => of_user(&access, access.user_id(user)?, &query, limit).await,
         None if own.is_some() => Err(KnownError::Forbidden.into()),
         None => page(&access, query, limit).await,
     }
@@ -77,12 +78,16 @@ fn has(id: TeamId, name: &str, words: Option<&str>) -> bool {
     words.is_none_or(|words| name.to_lowercase().contains(&words.to_lowercase()) || TeamId::parse(words) == Ok(id))
 }
 
-async fn of_user(access: &Access<Client>, user: UserId, words: Option<&str>) -> Result<Json<List<TeamView>>, Error> {
-    let project = &access.project.id;
-    let ids: Vec<TeamId> = access.app.store.memberships(project, user).await?.into_iter().map(|membership| membership.team_id).collect();
-    let teams = access.app.store.teams(project, &ids).await?;
-    let teams = ids.iter().filter_map(|id| teams.get(id)).filter(|team| has(team.id, &team.display_name, words));
-    Ok(Json(List::whole(teams.map(|team| TeamView::of(team, access.level)).collect())))
+async fn of_user(access: &Access<Client>, user: UserId, query: &TeamsQuery, limit: usize) -> Result<Json<List<TeamView>>, Error> {
+    let (descending, by_creation) = (query.desc.is_some_and(|desc| desc.0), query.order_by.is_some());
+    let order = (if by_creation { "created" } else { "joined" }, if descending { "desc" } else { "asc" });
+    let cursors = Cursors::of(access, format_args!("teams/{user}/{}/{}", order.0, order.1));
+    let part = PartOfTeams { after: cursors.position(query.cursor.as_deref())?, descending, by_creation, limit };
+    let keep = |team: &Team| has(team.id, &team.display_name, query.query.as_deref());
+    let page = access.app.store.teams_of(&access.project.id, user, part, keep).await?;
+    let next_cursor = cursors.next(page.next.as_ref())?;
+    let items = page.rows.iter().map(|(_, team)| TeamView::of(team, access.level)).collect();
+    Ok(Json(Page::new(items, next_cursor).into()))
 }
 
 async fn page(access: &Access<Client>, query: TeamsQuery, limit: usize) -> Result<Json<List<TeamView>>, Error> {

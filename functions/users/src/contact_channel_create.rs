@@ -8,7 +8,9 @@ use api::product::{Access, Client, Input};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError, SIGN_IN_CHANGE_ERRORS};
 use flows::accounts::read;
+use flows::quota;
 use model::email::Email;
+use model::quota::Quota;
 use model::user::channel::{ChannelType, ContactChannel, NewChannel};
 use model::user::reference::UserRef;
 use utoipa::ToSchema;
@@ -53,6 +55,7 @@ pub struct CreateContactChannel {
 pub async fn handle(access: Access<Client>, Input { body, .. }: Input<CreateContactChannel>) -> Result<Created<ContactChannel>, Error> {
     check_verified(&access, body.is_verified, &ROUTE)?;
     let user_id = access.user_id(body.user_id)?;
+    quota::check(&access, Quota::ContactChannels)?;
     let missing = KnownError::UserIdDoesNotExist { user_id: user_id.to_string() };
     let row = read(&access, user_id).await?.ok_or_else(|| missing.clone())?;
     let id = ChannelId::from(access.app.entropy.uuid());

@@ -117,22 +117,60 @@ pub async fn handle(
         (false, true) => limit + limit / 4 + REPEATED,
         (false, false) => limit + 1,
     };
-    let listing = Listing { after: after.as_deref(), descending, limit, read };
-    let takes = |user: &User| filter.takes(user, &project.config);
     let known = if query.team_id.is_none() { by_id(&app, project, &filter).await? } else { None };
-    let page = match (query.team_id, &filter.beginning) {
-        _ if known.is_some() => UserPage { rows: known.into_iter().collect(), next: None },
-        (Some(team), _) => app.store.users_of_team(&project.id, team, listing, takes).await?,
-        (None, Some(beginning)) if is_indexed => app.store.users_by_word(&project.id, beginning, listing, takes).await?,
-        (None, _) if by_activity => app.store.users_by_activity(&project.id, listing, takes).await?,
-        (None, _) => app.store.users(&project.id, listing, takes).await?,
+    let mut listing = Listing { after: after.as_deref(), descending, limit, read };
+    let source = match (query.team_id, &filter.beginning) {
+        (Some(team), _) => Source::Team(team),
+        (None, Some(beginning)) if is_indexed => Source::Words(beginning),
+        (None, _) if by_activity => Source::Activity,
+        (None, _) => Source::SignUp,
     };
-    let next_cursor = cursors.next(page.next.as_ref())?;
-    let selected: BTreeSet<TeamId> = page.rows.iter().filter_map(|row| row.user.selected_team_id).collect();
+    loop {
+        let page = match &known {
+            Some(row) => UserPage { rows: vec![row.clone()], next: None },
+            None => source.read(&app, project, listing, |user| filter.takes(user, &project.config)).await?,
+        };
+        let items = views(&app, project, &page.rows).await?;
+        let count = page::fitting(&items);
+        if count == items.len() {
+            return Ok(Json(Page::new(items, cursors.next(page.next.as_ref())?)));
+        }
+        // Users are shown with their selected teams, which may have much metadata. Only reading
+        // fewer users tells where the next page begins.
+        listing.limit = count;
+    }
+}
+
+/// Where the users of a list come from.
+enum Source<'a> {
+    Team(TeamId),
+    Words(&'a str),
+    Activity,
+    SignUp,
+}
+
+impl Source<'_> {
+    async fn read(
+        &self,
+        app: &App,
+        project: &Project,
+        listing: Listing<'_>,
+        takes: impl Fn(&User) -> bool,
+    ) -> Result<UserPage, store::Error> {
+        match self {
+            Self::Team(team) => app.store.users_of_team(&project.id, *team, listing, takes).await,
+            Self::Words(beginning) => app.store.users_by_word(&project.id, beginning, listing, takes).await,
+            Self::Activity => app.store.users_by_activity(&project.id, listing, takes).await,
+            Self::SignUp => app.store.users(&project.id, listing, takes).await,
+        }
+    }
+}
+
+async fn views(app: &App, project: &Project, rows: &[UserRow]) -> Result<Vec<ServerUser>, store::Error> {
+    let selected: BTreeSet<TeamId> = rows.iter().filter_map(|row| row.user.selected_team_id).collect();
     let teams = app.store.teams(&project.id, &selected.into_iter().collect::<Vec<_>>()).await?;
     let team = |row: &UserRow| row.user.selected_team_id.and_then(|id| teams.get(&id));
-    let items = page.rows.iter().map(|row| ServerUser::of(&row.user, row.last_active_at, &project.config, team(row))).collect();
-    Ok(Json(Page::new(items, next_cursor)))
+    Ok(rows.iter().map(|row| ServerUser::of(&row.user, row.last_active_at, &project.config, team(row))).collect())
 }
 
 fn filter(query: &ListQuery) -> UserFilter {

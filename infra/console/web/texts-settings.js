@@ -63,6 +63,9 @@ export const settings = {
     "config.allow_localhost": "Redirects may lead to any port of localhost. Off for projects in production.",
     "config.require_publishable_client_key": "Requests of apps without the client key are refused.",
     "config.client_team_creation_enabled": "In your app. You and your servers always can.",
+    "config.max_teams_per_user": "In your app: 0 to 200. You and your servers create as many as you like.",
+    "config.anonymous_creation_enabled":
+      "Teams, addresses, passkeys, API keys and the like. Anybody can be an anonymous user without limits that matter to them.",
     "config.member_invitations_enabled": "Off: only members who have been granted the permission to invite.",
     "config.create_team_on_sign_up": "",
     "config.team_creator_default_permissions": "One permission per line.",
@@ -145,6 +148,8 @@ export const settings = {
     "config.allow_localhost": "Allow localhost",
     "config.require_publishable_client_key": "Require the client key",
     "config.client_team_creation_enabled": "Users may create teams",
+    "config.max_teams_per_user": "Teams that a user may create",
+    "config.anonymous_creation_enabled": "Anonymous users may create what users may",
     "config.create_team_on_sign_up": "A team for each new user",
     "config.member_invitations_enabled": "Members may invite",
     "config.team_creator_default_permissions": "Permissions of a team’s creator",

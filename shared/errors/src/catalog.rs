@@ -271,8 +271,7 @@ catalog! {
         "Revoke one that is not in use.";
     PasskeyNotFound: "The user does not have this passkey.",
         "List the user's passkeys.";
-    TooManyPasskeys: "The user has the maximum number of passkeys.",
-        "Delete one first.";
+    TooManyPasskeys: "The user has the maximum number of passkeys.", "Delete one first.";
     LastSignInMethod: "After this change, the user would have no way to sign in.",
         "Add another way to sign in first.";
     EmailNotFound: "The email does not exist.",
@@ -309,8 +308,10 @@ catalog! {
         "Set `config.client_user_deletion_enabled` of the project to `true`, or delete the user with server access.";
     PrimaryEmailRequired: "The user has no primary address.",
         "Send `primary_email` as well.";
-    TooManyContactChannels: "The user has the maximum number of contact channels.",
-        "Delete one first.";
+    TooManyContactChannels: "The user has the maximum number of contact channels.", "Delete one first.";
+    TooManyTeams: "The user has created the maximum number of teams.", "Delete one of them, raise `config.max_teams_per_user`, or create the team with server access.";
+    TooManyInvitations: "The team has the maximum number of invitations by members that wait for an answer.", "Revoke one, wait until one is accepted or expires, or invite with server access.";
+    TooManyProjects: "The team owns the maximum number of projects.", "Delete one that is not used, or let another team own the project.";
     ProfileImageNotFound: "The image does not exist.",
         "Read the user or team again for its current image.";
     ContactChannelAlreadyExists: "The user already has a contact channel with this value.",
@@ -343,8 +344,7 @@ catalog! {
         "List the apps: `GET /api/v1/auth/mfa/authenticators`.";
     DeviceNotFound: "The signed-in user has no remembered device with this id.",
         "List the devices: `GET /api/v1/auth/mfa/devices`.";
-    TooManyAuthenticators: "The user has the maximum number of authenticator apps.",
-        "Let the user remove one that is no longer used.";
+    TooManyAuthenticators: "The user has the maximum number of authenticator apps.", "Let the user remove one that is no longer used.";
     RateLimited: "Too many requests of this kind in a short time.",
         "Wait for the seconds in `Retry-After`; the `RateLimit` headers name the limit.";
 }

@@ -256,6 +256,10 @@ pub enum KnownError {
     #[error("the user has no primary address to verify or to sign in with")] PrimaryEmailRequired,
     #[error("a user can have at most {max} contact channels: delete one first")]
     TooManyContactChannels { max: usize },
+    #[error("a user can create at most {max} teams: delete one of them first")] TooManyTeams { max: usize },
+    #[error("a team can have at most {max} invitations that wait for an answer: revoke one first")]
+    TooManyInvitations { max: usize },
+    #[error("a team can own at most {max} projects: delete one first, or choose another team")] TooManyProjects { max: usize },
     #[error("the image does not exist")] ProfileImageNotFound,
     #[error("the user already has a contact channel with this value")] ContactChannelAlreadyExists,
     #[error("this sign-in was not started with this service in this browser, or it has already ended: start again")]

@@ -20,6 +20,7 @@ pub mod place;
 pub mod profile_image;
 pub mod project;
 pub mod provider;
+pub mod quota;
 pub mod security_contact;
 pub mod session;
 pub mod sign_in;

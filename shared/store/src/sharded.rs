@@ -20,8 +20,12 @@ use crate::item::{Item, string};
 const ROUNDS: usize = 3;
 /// The minimum number of items read at once from each partition, because a search examines many.
 const LEAST_READ: usize = 40;
-/// A page ends early at this size in bytes, because a Lambda's response is limited to 6 MB.
-pub const MAX_PAGE_BYTES: usize = 3 << 20;
+/// A page ends before it is larger than this many bytes: a list must not make the service hold more
+/// for a caller who reads slowly, and a Lambda's response is limited to 6 MB. A page with only one
+/// item may be larger.
+pub const MAX_PAGE_BYTES: usize = 1_000_000;
+/// What an answer says of an item besides what is stored, in bytes: names of fields, and ids.
+const FRAME: usize = 256;
 
 /// The part of a list to read.
 #[derive(Debug, Clone, Copy)]
@@ -136,7 +140,7 @@ impl Store {
             self.refill(&mut shards, &listing).await?;
             while let Some((position, item)) = next(&mut shards, listing.descending) {
                 if let Some((row, size)) = read(&position, item)? {
-                    if rows.len() == listing.limit || bytes > MAX_PAGE_BYTES {
+                    if rows.len() == listing.limit || is_over(bytes, size) {
                         return Ok(Page { rows, next: last });
                     }
                     bytes += size;
@@ -207,5 +211,10 @@ fn next(shards: &mut [Shard], descending: bool) -> Option<(String, Item)> {
 
 /// The approximate size of an entity in a response, in bytes.
 pub(crate) fn size(entity: &impl serde::Serialize) -> usize {
-    serde_json::to_string(entity).map_or(0, |text| text.len())
+    FRAME + serde_json::to_string(entity).map_or(0, |text| text.len())
+}
+
+/// Whether a page of this many bytes has no room for another item of `size` bytes.
+pub(crate) fn is_over(bytes: usize, size: usize) -> bool {
+    bytes > 0 && bytes + size > MAX_PAGE_BYTES
 }

@@ -74,6 +74,7 @@ async fn a_sign_up_upgrades_an_anonymous_user_in_place() {
 async fn a_sign_up_leaves_no_credential_of_the_anonymous_user() {
     let app = TestApp::start().await;
     app.offer_passkeys().await;
+    app.configure(json!({ "config": { "anonymous_creation_enabled": true } })).await;
     for (number, method) in ["password", "code"].into_iter().enumerate() {
         let nobody = anonymous(&app).await;
         let client = || app.signed_in(&nobody).with("x-stack-allow-anonymous-user", "true");

@@ -163,6 +163,7 @@ async fn a_stranger_keeps_no_session_of_an_anonymous_user_who_was_taken_over() {
 async fn a_stranger_keeps_no_credential_of_an_anonymous_user_who_was_taken_over() {
     let app = TestApp::start().await;
     app.offer_passkeys().await;
+    app.configure(json!({ "config": { "anonymous_creation_enabled": true } })).await;
     let nobody = SignedIn::of("", &anonymous(&app).await);
     let stranger = || app.signed_in(&nobody).with("x-stack-allow-anonymous-user", "true");
     let started = stranger().post("/api/v1/auth/passkey/initiate-passkey-registration", json!({})).await.json();

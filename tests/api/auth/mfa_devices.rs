@@ -2,8 +2,14 @@
 //! sign-ins, and `/api/v1/auth/mfa/devices`.
 
 use jiff::SignedDuration;
+use model::place::Place;
+use model::project::second_factor::SecondFactorSettings;
+use model::quota::Quota;
+use model::user::device::{Device, DeviceToken};
 use serde_json::{Value, json};
+use store::user::device;
 use support::{Answer, Caller, SignedIn, TestApp};
+use wire::id::UserId;
 
 use super::account_notices::{link, notices, press};
 use super::mfa_authenticators::{Phone, set_up};
@@ -66,6 +72,28 @@ async fn is_remembered(app: &TestApp, token: &str) -> bool {
 
 async fn listed(app: &TestApp, user: &SignedIn, token: &str) -> Vec<Value> {
     app.signed_in(user).with(HEADER, token).get(PATH).await.json()["items"].as_array().unwrap().clone()
+}
+
+/// The newest stay: whoever signs in must not be refused because of devices of years ago.
+#[tokio::test]
+async fn a_user_has_50_remembered_devices_and_the_oldest_make_room() {
+    let (app, ada, phone) = world().await;
+    let first = remember(&app, &phone).await;
+    let project = app.project_id();
+    let row = app.app.store.user(project, UserId::parse(&ada.user_id).unwrap()).await.unwrap().unwrap();
+    let place: Place = serde_json::from_value(json!({ "ip": "203.0.113.7" })).unwrap();
+    let settings = SecondFactorSettings { remember_device_days: 30, ..SecondFactorSettings::default() };
+    for _ in 0..Quota::Devices.max() + 3 {
+        app.advance(SignedDuration::from_secs(1));
+        let token = DeviceToken::draw(&app.app.entropy, app.now());
+        let device = Device::remember(&row.user, &token, &settings, &place, app.now()).unwrap();
+        app.app.store.write(device::create(project, &device).unwrap()).await.unwrap();
+    }
+    assert!(is_remembered(&app, &first).await, "only a sign-in that remembers one makes room");
+    let newest = remember(&app, &phone).await;
+    assert_eq!(listed(&app, &ada, &newest).await.len(), Quota::Devices.max());
+    assert!(is_remembered(&app, &newest).await);
+    assert!(!is_remembered(&app, &first).await);
 }
 
 /// The second factor was proved when the device was remembered.

@@ -200,6 +200,7 @@ async fn verification_is_required_if_the_project_requires_it() {
 #[tokio::test]
 async fn anonymous_users_return_by_passkey_and_stay_anonymous() {
     let (app, _) = app_and_ada().await;
+    app.configure(json!({ "config": { "anonymous_creation_enabled": true } })).await;
     let answer = app.client().post("/api/v1/auth/anonymous/sign-up", json!({})).await.json();
     let visitor = SignedIn::of("", &answer);
     let caller = || app.signed_in(&visitor).with("x-stack-allow-anonymous-user", "true");

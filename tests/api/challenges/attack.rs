@@ -111,8 +111,9 @@ async fn refreshed(app: &TestApp, user: &SignedIn) -> SignedIn {
     SignedIn { access_token: answer.json()["access_token"].as_str().unwrap().to_owned(), ..user.clone() }
 }
 
-/// Signs up a new anonymous user.
+/// Signs up a new anonymous user, in a project that lets such users create what others may.
 async fn anonymous(app: &TestApp, address: &str) -> SignedIn {
+    app.configure(json!({ "config": { "anonymous_creation_enabled": true } })).await;
     SignedIn::of("", &at(app.client(), address).post("/api/v1/auth/anonymous/sign-up", json!({})).await.json())
 }
 

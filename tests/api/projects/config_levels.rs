@@ -65,6 +65,7 @@ async fn a_push_changes_nothing_that_an_operation_has_set() {
         "sign_up_enabled": false, "credential_enabled": false, "magic_link_enabled": true, "passkey_enabled": true,
         "passkey_rp_ids": ["example.com"], "passkey_user_verification": "required", "passkey_replaces_second_factor": true,
         "client_team_creation_enabled": false, "member_invitations_enabled": false, "client_user_deletion_enabled": true,
+        "max_teams_per_user": 7, "anonymous_creation_enabled": true,
         "allow_user_api_keys": true, "allow_team_api_keys": true, "allow_localhost": false, "create_team_on_sign_up": true,
         "require_email_verification": true, "require_publishable_client_key": true, "new_sign_in_mails": false,
         "disabled_notices": ["password"], "password_min_length": 12, "session_max_age_seconds": 7200, "session_max_idle_seconds": 3600,

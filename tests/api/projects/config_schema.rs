@@ -19,6 +19,8 @@ fn values() -> Vec<(&'static str, &'static str, Value, Value)> {
         ("teams.createPersonalTeamOnSignUp", "branch", yes.clone(), no.clone()),
         ("teams.allowClientTeamCreation", "branch", yes.clone(), no.clone()),
         ("users.allowClientUserDeletion", "branch", yes.clone(), no.clone()),
+        ("users.allowAnonymousCreation", "branch", yes.clone(), no.clone()),
+        ("teams.maxPerUser", "branch", json!(7), json!(50)),
         ("onboarding.requireEmailVerification", "branch", yes.clone(), no.clone()),
         ("apiKeys.enabled.team", "branch", yes.clone(), no.clone()),
         ("apiKeys.enabled.user", "branch", yes.clone(), no.clone()),

@@ -14,7 +14,7 @@ async fn an_administrator_can_read_all_settings() {
         "passkey_rp_ids": [], "passkey_user_verification": "preferred", "passkey_replaces_second_factor": false,
         "bot_challenge_usual_requests_per_hour": 100, "oauth_providers": [], "email_config": { "type": "shared" },
         "email_theme": "1df07ae6-abf3-4a40-83a5-a1a2cbe336ac", "new_sign_in_mails": false, "disabled_notices": [], "create_team_on_sign_up": false,
-        "member_invitations_enabled": true,
+        "member_invitations_enabled": true, "max_teams_per_user": 50, "anonymous_creation_enabled": false,
         "require_email_verification": false, "require_publishable_client_key": false,
         "oauth_account_merge_strategy": "link_method", "sign_up_rules": [], "sign_up_rules_default_action": "allow",
         "password_min_length": 8, "team_creator_default_permissions": [{ "id": "team_admin" }],

@@ -42,7 +42,7 @@ async fn users_create_projects_and_list_those_of_their_teams() {
     assert_eq!(ada.caller().post(PROJECTS, other).await.status(), 201);
     assert_eq!(ada.owned().await, ["Notes", "Looms"]);
     let listed = ada.caller().get(PROJECTS).await.json();
-    assert_eq!((&listed["items"][0], &listed["is_paginated"]), (&made, &json!(false)));
+    assert_eq!((&listed["items"][0], &listed["is_paginated"]), (&made, &json!(true)));
     // If the project's name changes, the list shows the new name.
     let admin = with_token(&app, id, "admin", &ada.user.access_token);
     assert_eq!(admin.patch("/api/v1/internal/projects/current", json!({ "display_name": "Papers" })).await.status(), 200);

@@ -174,6 +174,7 @@ async fn a_removed_address_cannot_reset_the_password() {
 #[tokio::test]
 async fn an_anonymous_user_proves_no_address_while_sign_up_is_off() {
     let app = TestApp::start().await;
+    app.configure(json!({ "config": { "anonymous_creation_enabled": true } })).await;
     let visitor = app.client().post("/api/v1/auth/anonymous/sign-up", json!({})).await.json();
     let caller = app.client().with("x-stack-access-token", visitor["access_token"].as_str().unwrap());
     let caller = caller.with("x-stack-allow-anonymous-user", "true");

@@ -4,9 +4,11 @@ use api::http::Route;
 use api::product::page::List;
 use api::product::{Access, Client};
 use errors::{Error, ErrorCode, KnownError};
+use flows::quota;
 use model::owned_key::text::KeyText;
 use model::owned_key::view::OwnedKeyView;
 use model::owned_key::{MAX_KEYS, NewKey, OwnedKey, OwnedKeys, Owner, TooManyKeys};
+use model::quota::Quota;
 use model::trail::TargetKind;
 use store::record;
 use wire::change::Change;
@@ -43,8 +45,16 @@ fn add(keys: &mut OwnedKeys, key: OwnedKey, owner: Owner, access: &Access<Client
     keys.add(key, access.app.clock.now()).map_err(too_many)
 }
 
+fn quota_of(owner: Owner) -> Quota {
+    match owner {
+        Owner::User(_) => Quota::UserApiKeys,
+        Owner::Team(_) => Quota::TeamApiKeys,
+    }
+}
+
 /// Creates a key. Only this response shows it.
 pub(crate) async fn create(access: &Access<Client>, owner: Owner, new: NewKey) -> Result<OwnedKeyView, Error> {
+    quota::check(access, quota_of(owner))?;
     access.check_fresh()?;
     let app = &access.app;
     let text = KeyText::random(&access.project.id, owner, new.is_public, &app.entropy);
@@ -103,6 +113,7 @@ pub(crate) async fn rotate(
     route: &Route,
 ) -> Result<OwnedKeyView, Error> {
     let overlap = rotation.overlap(route)?;
+    quota::check(access, quota_of(owner))?;
     access.check_fresh()?;
     let (app, now) = (&access.app, access.app.clock.now());
     let is_public = open(access, owner, 0).await?.keys().get(id).ok_or(KnownError::ApiKeyNotFound)?.is_public;

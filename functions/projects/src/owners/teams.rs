@@ -1,9 +1,12 @@
 //! Users of the project `internal`, who own projects through their teams.
 
 use api::product::{Access, Client};
-use errors::{ErrorCode, KnownError};
+use errors::{Error, ErrorCode, KnownError};
+use flows::App;
+use model::quota::Quota;
 use model::user::User;
 use model::user::restriction::RestrictedReason;
+use wire::id::TeamId;
 
 /// The user of a request to the project `internal`. Anonymous and restricted users are rejected,
 /// because they cannot own projects.
@@ -16,6 +19,16 @@ pub(crate) fn owner(access: &Access<Client>) -> Result<&User, KnownError> {
         None => Ok(user),
         Some(RestrictedReason::Anonymous) => Err(KnownError::AnonymousAuthenticationNotAllowed),
         Some(restricted_reason) => Err(KnownError::RestrictedUserNotAllowed { restricted_reason }),
+    }
+}
+
+/// Makes room for another project in a team that had none; fails if the team is full, or with
+/// `missing` if it does not exist. Then the caller tries again.
+pub(crate) async fn make_room(app: &App, team: TeamId, missing: impl Fn() -> Error) -> Result<(), Error> {
+    match app.store.makes_room(team).await? {
+        Some(true) => Ok(()),
+        Some(false) => Err(KnownError::TooManyProjects { max: Quota::Projects.max() }.into()),
+        None => Err(missing()),
     }
 }
 

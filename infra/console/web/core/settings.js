@@ -45,6 +45,7 @@ export const AREAS = {
     flag("require_email_verification"),
     choice("oauth_account_merge_strategy", ["link_method", "raise_error", "allow_duplicates"]),
     flag("client_user_deletion_enabled"),
+    flag("anonymous_creation_enabled"),
     permissions("user_default_permissions"),
   ],
   sessions: [
@@ -72,6 +73,7 @@ export const AREAS = {
   ],
   teams: [
     flag("client_team_creation_enabled"),
+    number("max_teams_per_user", { min: 0, max: 200 }),
     flag("create_team_on_sign_up"),
     flag("member_invitations_enabled"),
     permissions("team_creator_default_permissions"),

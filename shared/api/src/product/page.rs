@@ -13,6 +13,27 @@ use wire::problem::Problems;
 use crate::http::route::Route;
 use crate::product::input::Param;
 
+/// The maximum size of the items of a page, in bytes; a page with only one item may be larger.
+pub const MAX_BYTES: usize = store::sharded::MAX_PAGE_BYTES;
+
+/// The size of an item in the answer, in bytes, with the comma after it.
+pub fn size(item: &impl Serialize) -> usize {
+    serde_json::to_string(item).map_or(0, |text| text.len() + 1)
+}
+
+/// How many of these items fit on a page: at least one, if there are any.
+pub fn fitting(items: &[impl Serialize]) -> usize {
+    let (mut bytes, mut count) = (0, 0);
+    for item in items {
+        bytes += size(item);
+        if bytes > MAX_BYTES && count > 0 {
+            break;
+        }
+        count += 1;
+    }
+    count
+}
+
 /// Where the next page of a list begins.
 #[derive(Serialize, ToSchema)]
 pub struct Pagination {

@@ -1,12 +1,14 @@
 //! Emails that invite to a team. The invitation, its code and the outbox entry are written in one
 //! transaction, in which the operation also counts the recipient.
 
+use errors::Error;
 use model::code::Code;
 use model::email::Email;
 use model::email::category::Category;
 use model::outbox::codes::{Coded, LINK};
 use model::outbox::{Builtin, CreatedWith, NewEntry, Recipients, Source};
 use model::project::redirect::RedirectUrl;
+use model::quota::Quota;
 use model::team::Team;
 use model::team::invitation::{Invitation, LIFE};
 use model::text::line;
@@ -19,6 +21,7 @@ use wire::id::InvitationId;
 
 use crate::context::Context;
 use crate::email::sealed;
+use crate::quota;
 
 /// The id of a new invitation, and the writes of the invitation and its email. The link in the
 /// email is `callback` with the query parameter `code`. `sender` is the member who invites; `None`
@@ -29,7 +32,7 @@ pub fn writes(
     sender: Option<&User>,
     email: &Email,
     callback: &RedirectUrl,
-) -> Result<(InvitationId, Vec<Write>), store::Error> {
+) -> Result<(InvitationId, Vec<Write>), Error> {
     let (app, project) = (&context.app, &context.project.id);
     let (now, code) = (app.clock.now(), Code::new(app.entropy.code()));
     let invitation = Invitation {
@@ -55,5 +58,7 @@ pub fn writes(
     };
     let link = Coded::link(LINK, callback.with_query("code", code.text()), &code);
     let mail = outbox::create(project, &sealed::entry(app, project, new, [link], now)?)?;
-    Ok((invitation.id, invitation::create(project, &invitation, &code)?.into_iter().chain([mail]).collect()))
+    let max = quota::max(context, Quota::Invitations)?;
+    let counted = max.filter(|_| sender.is_some()).map(|max| invitation::count(project, &invitation, max));
+    Ok((invitation.id, invitation::create(project, &invitation, &code)?.into_iter().chain([mail]).chain(counted).collect()))
 }

@@ -19,10 +19,11 @@ use wire::id::{OwnedKeyId, UserId};
 
 pub use crate::owned_key::owner::{Owner, OwnerKind};
 use crate::owned_key::text::KeyText;
+use crate::quota::Quota;
 
 /// The maximum number of active keys of an owner: those that were not revoked and have not expired.
 /// Every request of a user reads the user's item, so it must stay small.
-pub const MAX_KEYS: usize = 25;
+pub const MAX_KEYS: usize = Quota::UserApiKeys.max();
 /// The maximum number of ended keys that stay when a key is added; those created first are dropped
 /// first.
 const MAX_ENDED: usize = 25;

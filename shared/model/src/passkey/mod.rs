@@ -24,11 +24,12 @@ use uuid::Uuid;
 use wire::id::PasskeyId;
 use wire::problem::rejected;
 
+use crate::quota::Quota;
 use crate::text::bytes::Bytes;
 use crate::text::line;
 
 /// The maximum number of passkeys of a user. The longest ones take almost 4 KB each.
-pub const MAX_PASSKEYS: usize = 20;
+pub const MAX_PASSKEYS: usize = Quota::Passkeys.max();
 /// The longest name, in characters.
 pub const MAX_NAME: usize = 64;
 

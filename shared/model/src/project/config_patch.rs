@@ -24,7 +24,7 @@ use crate::trail::retention::RETENTION_RANGE;
 #[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ConfigPatch {
-    /// Whether users may sign up with client access.
+    /// Whether users may sign up with client access, also as anonymous users.
     #[deserr(default)]
     pub sign_up_enabled: Option<bool>,
     /// Whether users may sign in with a password.
@@ -49,6 +49,14 @@ pub struct ConfigPatch {
     /// Whether users may create teams with client access.
     #[deserr(default)]
     pub client_team_creation_enabled: Option<bool>,
+    /// How many teams a user may create with client access, 0 to 200. Default: 50.
+    #[deserr(default)]
+    #[schema(maximum = 200)]
+    pub max_teams_per_user: Option<u16>,
+    /// Whether anonymous users may create teams, contact channels, passkeys, API keys and whatever
+    /// else users may create. Default: `false`.
+    #[deserr(default)]
+    pub anonymous_creation_enabled: Option<bool>,
     /// Whether default permissions let members invite people to their team.
     #[deserr(default)]
     pub member_invitations_enabled: Option<bool>,
@@ -194,6 +202,7 @@ impl ConfigPatch {
         set(self.require_publishable_client_key, &mut config.require_publishable_client_key);
         set(self.new_sign_in_mails, &mut config.new_sign_in_mails);
         set(self.oauth_account_merge_strategy, &mut config.oauth_account_merge_strategy);
+        set(self.sign_up_rules_default_action, &mut config.sign_up_rules_default_action);
     }
 
     pub(crate) fn apply(self, config: &mut ProjectConfig, owner: &str, deployment: &Deployment<'_>) -> Result<(), InvalidSetting> {
@@ -219,6 +228,7 @@ impl ConfigPatch {
         if let Some(second_factor) = self.second_factor {
             config.second_factor = second_factor.check(&config.second_factor, &config.rbac)?;
         }
+        config.quotas.change(self.max_teams_per_user, self.anonymous_creation_enabled)?;
         set_retention(self.audit_log_retention_days, &mut config.audit_log_retention_days)?;
         if let Some(challenge) = self.bot_challenge {
             config.bot_challenge = challenge.check(&config.bot_challenge, owner, deployment)?;
@@ -226,7 +236,6 @@ impl ConfigPatch {
         if let Some(requests) = self.bot_challenge_usual_requests_per_hour {
             config.bot_challenge.usual_requests_per_hour = bot_challenge::check_usual(requests)?;
         }
-        set(self.sign_up_rules_default_action, &mut config.sign_up_rules_default_action);
         if let Some(rules) = self.sign_up_rules {
             check_rules(&rules)?;
             config.sign_up_rules = rules;

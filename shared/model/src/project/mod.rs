@@ -18,6 +18,7 @@ pub mod provider_input;
 pub mod redirect;
 pub mod second_factor;
 pub mod senders;
+pub mod sessions;
 pub mod setting;
 pub mod source;
 pub mod view;
@@ -25,7 +26,7 @@ pub mod view;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crypto::seal::Sealed;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::id::ProjectId;
@@ -39,11 +40,13 @@ use crate::project::onboarding::OnboardingStatus;
 use crate::project::redirect::{RedirectUrl, Rules, TrustedDomain};
 use crate::project::second_factor::SecondFactorSettings;
 use crate::project::source::ConfigSource;
+use crate::quota::QuotaSettings;
 use crate::sign_up::rule::{DefaultAction, SignUpRule};
 use crate::trail::retention;
 
 pub use crate::project::api_key::{ApiKey, KeyKind};
 pub use crate::project::email_config::{EmailConfig, SendingConfig, SendingProject};
+pub use crate::project::sessions::SessionSettings;
 
 /// A project: its identity and its settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -97,7 +100,7 @@ pub struct Project {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ProjectConfig {
-    /// Whether users may sign up with client access.
+    /// Whether users may sign up with client access, also as anonymous users.
     pub sign_up_enabled: bool,
     /// Whether users may sign in with a password.
     pub credential_enabled: bool,
@@ -161,6 +164,9 @@ pub struct ProjectConfig {
     /// When operations require a bot challenge.
     #[serde(skip_serializing_if = "BotChallenge::is_default")]
     pub bot_challenge: BotChallenge,
+    /// How much clients can create.
+    #[serde(skip_serializing_if = "QuotaSettings::is_default")]
+    pub quotas: QuotaSettings,
     /// The settings for emails.
     pub email: EmailConfig,
     /// The permissions.
@@ -197,25 +203,10 @@ impl Default for ProjectConfig {
             second_factor: SecondFactorSettings::default(),
             audit_log_retention_days: retention::RETENTION_DAYS,
             bot_challenge: BotChallenge::default(),
+            quotas: QuotaSettings::default(),
             email: EmailConfig::default(),
             rbac: Rbac::default(),
         }
-    }
-}
-
-/// The lifetime of sessions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SessionSettings {
-    /// The maximum time since the start of the session, in seconds.
-    pub max_age_seconds: u32,
-    /// The maximum time since the last use of the session, in seconds.
-    pub max_idle_seconds: u32,
-}
-
-impl Default for SessionSettings {
-    /// 365 days, and 30 days without use.
-    fn default() -> Self {
-        Self { max_age_seconds: 365 * 86_400, max_idle_seconds: 30 * 86_400 }
     }
 }
 
@@ -230,18 +221,6 @@ impl ProjectConfig {
     pub fn handler_page(&self, name: &str) -> Option<RedirectUrl> {
         let domain = self.domains.iter().find(|domain| !domain.domain.contains('*'))?;
         RedirectUrl::parse(&format!("{}{}/{name}", domain.domain, domain.handler_path.trim_end_matches('/'))).ok()
-    }
-}
-
-impl SessionSettings {
-    /// The maximum time since the start of a session.
-    pub fn life(self) -> SignedDuration {
-        SignedDuration::from_secs(i64::from(self.max_age_seconds))
-    }
-
-    /// The maximum time since the last use of a session.
-    pub fn idle(self) -> SignedDuration {
-        SignedDuration::from_secs(i64::from(self.max_idle_seconds))
     }
 }
 

@@ -31,7 +31,7 @@ pub struct ClientProject {
 /// The settings that apps need.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ClientConfig {
-    /// Whether users may sign up with client access.
+    /// Whether users may sign up with client access, also as anonymous users.
     pub sign_up_enabled: bool,
     /// Whether users may sign in with a password.
     pub credential_enabled: bool,
@@ -121,6 +121,10 @@ pub struct AdminConfig {
     pub disabled_notices: Vec<Topic>,
     /// Whether a new user gets a personal team.
     pub create_team_on_sign_up: bool,
+    /// How many teams a user may create with client access.
+    pub max_teams_per_user: u16,
+    /// Whether anonymous users may create what users may create.
+    pub anonymous_creation_enabled: bool,
     /// Whether default permissions let members invite people to their team.
     pub member_invitations_enabled: bool,
     /// The permissions that the creator of a team is granted.
@@ -283,6 +287,8 @@ impl AdminConfig {
             new_sign_in_mails: config.new_sign_in_mails,
             disabled_notices: config.disabled_notices.iter().copied().collect(),
             create_team_on_sign_up: config.create_team_on_sign_up,
+            max_teams_per_user: config.quotas.teams_per_user,
+            anonymous_creation_enabled: config.quotas.anonymous,
             member_invitations_enabled: config.rbac.members_invite,
             team_creator_default_permissions: defaults(Occasion::TeamCreator),
             team_member_default_permissions: defaults(Occasion::TeamMember),

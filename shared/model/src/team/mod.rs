@@ -39,6 +39,10 @@ pub struct Team {
     /// When the team was created.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub created_at: Timestamp,
+    /// The user who created it with client access, and whose quota it counts against; absent if a
+    /// server or a setting of the project made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub founder: Option<UserId>,
     /// The picture.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile_image_url: Option<String>,
@@ -93,6 +97,7 @@ impl Team {
             id,
             display_name,
             created_at: now,
+            founder: None,
             profile_image_url: None,
             uploaded_image: None,
             client_metadata: None,

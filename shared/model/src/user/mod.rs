@@ -44,6 +44,7 @@ use crate::metadata::Metadata;
 use crate::owned_key::OwnedKeys;
 use crate::passkey::Passkey;
 use crate::permission::Grant;
+use crate::quota::Quota;
 use crate::sign_up::risk::RiskScores;
 use crate::user::notices::Notices;
 use crate::user::restriction::Restriction;
@@ -52,12 +53,12 @@ use crate::user::totp::Totp;
 
 /// The maximum number of contact channels of a user. With this limit, the item stays far below
 /// DynamoDB's 400 KB, and the claims of all addresses fit into one transaction.
-pub const MAX_CHANNELS: usize = 50;
+pub const MAX_CHANNELS: usize = Quota::ContactChannels.max();
 /// The number of consecutive wrong passwords, over any period, after which passwords no longer work
 /// for the account (SP 800-63B-4, §3.2.2).
 pub const MAX_WRONG_PASSWORDS: u32 = 100;
 /// The maximum number of provider accounts of a user, for the same reasons as for channels.
-pub const MAX_ACCOUNTS: usize = 20;
+pub const MAX_ACCOUNTS: usize = Quota::ProviderAccounts.max();
 
 /// A user of a project, as stored in the table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -10,10 +10,11 @@ use uuid::Uuid;
 use wire::entropy::Entropy;
 use wire::id::{AuthenticatorId, ProjectId, UserId};
 
+use crate::quota::Quota;
 use crate::user::recovery::RecoveryCodes;
 
 /// The maximum number of authenticator apps of a user.
-pub const MAX_AUTHENTICATORS: usize = 5;
+pub const MAX_AUTHENTICATORS: usize = Quota::Authenticators.max();
 
 /// A user's second factor: authenticator apps, of which there is at least one, and recovery codes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

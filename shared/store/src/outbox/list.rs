@@ -15,14 +15,12 @@ use crate::client::Store;
 use crate::error::Error;
 use crate::item::{Item, Key, entity, string};
 use crate::outbox::{month_partition, unreadable};
+use crate::sharded::is_over;
 
 /// The maximum number of queries for one page; each month takes at least one query.
 const QUERIES: usize = 24;
 /// How many entries one request reads before it stops; the last query may exceed that number.
 const MAX_READ: usize = 1000;
-/// A page ends early at this size in bytes, because a Lambda's response is limited to 6 MB.
-const MAX_BYTES: usize = 3 << 20;
-
 /// A position in the list: a month, and a place within it.
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
 pub struct ListPosition {
@@ -58,15 +56,19 @@ pub struct OutboxPage {
 }
 
 impl OutboxPage {
-    fn is_full(&self, limit: usize) -> bool {
-        self.entries.len() >= limit || self.bytes > MAX_BYTES
+    fn has_room(&self, entry: &OutboxEntry, limit: usize) -> bool {
+        self.entries.len() < limit && !is_over(self.bytes, bytes(entry))
     }
 
     fn push(&mut self, entry: OutboxEntry) {
-        // A response contains the HTML source twice.
-        self.bytes += entry.bytes() + entry.source.html.as_ref().map_or(0, String::len);
+        self.bytes += bytes(&entry);
         self.entries.push(entry);
     }
+}
+
+/// The size of an entry in a response, which contains the HTML source twice.
+fn bytes(entry: &OutboxEntry) -> usize {
+    entry.bytes() + entry.source.html.as_ref().map_or(0, String::len)
 }
 
 impl ListPosition {
@@ -101,7 +103,7 @@ impl Store {
             for item in items {
                 let (position, entry) = (position(&item), readable(item));
                 if let Some(entry) = entry.filter(&keep) {
-                    if page.is_full(listing.limit) {
+                    if !page.has_room(&entry, listing.limit) {
                         return Ok(OutboxPage { next: Some(at), ..page });
                     }
                     page.push(entry);

@@ -10,8 +10,8 @@
 //!
 //! A project owned by a team is created, transferred and deleted together with its link. It is
 //! only created if the team exists and the creator is a member. A team that gets a project counts
-//! it ([`team::join`]), so the team is not deleted meanwhile. [`crate::project::deletion`]
-//! describes how a project ends.
+//! it ([`team::join`], or `team::takes` if a client brings it), so the team is not deleted
+//! meanwhile. [`crate::project::deletion`] describes how a project ends.
 
 pub mod deletion;
 pub mod key_set;
@@ -19,12 +19,14 @@ pub mod key_set;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use crypto::digest::Digest;
 use crypto::password::hash::Hash;
 use futures_util::future::try_join_all;
 use model::project::config::Levels;
 use model::project::key_set::NewKeys;
 use model::project::{ApiKey, Project};
+use model::quota::Quota;
 use model::trail::{Target, TargetKind};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
@@ -135,13 +137,14 @@ impl Store {
     }
 
     /// Creates a project owned by a team of the internal project, with the levels of its
-    /// configuration. [`Error::Conflict`] if the team no longer exists, `owner` is not a member of
-    /// the team, or the project's id is in use.
+    /// configuration. [`Error::Conflict`] if `owner` is not a member of the team or the project's
+    /// id is in use, and with [`Count`](crate::Label::Count) if the team no longer exists or has no
+    /// room for another project.
     pub async fn create_owned_project(&self, project: &Project, levels: &Levels, team: TeamId, owner: UserId) -> Result<(), Error> {
         let internal = ProjectId::internal();
         let [project_write, line] = create(project)?;
         let writes = [
-            team::join(&internal, team),
+            team::takes(team, &project.id, Quota::Projects.max()),
             membership::is_member(&internal, team, owner),
             project_write.targets([Target::new(TargetKind::Team, team), Target::new(TargetKind::Project, &project.id)]),
             line,
@@ -152,8 +155,8 @@ impl Store {
     }
 
     /// Moves a project from one team of the internal project to another. [`Error::Conflict`] if the
-    /// project has changed since it was read, the new team no longer exists, or `user` is not a
-    /// member of both teams.
+    /// project has changed since it was read or `user` is not a member of both teams, and with
+    /// [`Count`](crate::Label::Count) if the new team no longer exists or has no room.
     pub async fn transfer_project(&self, row: ProjectRow, (old, new): (TeamId, TeamId), user: UserId) -> Result<(), Error> {
         if old == new {
             return Ok(());
@@ -164,7 +167,7 @@ impl Store {
         let targets =
             [Target::new(TargetKind::Project, &project.id), Target::new(TargetKind::Team, old), Target::new(TargetKind::Team, new)];
         let writes = [
-            team::join(&internal, new),
+            team::takes(new, &project.id, Quota::Projects.max()),
             membership::is_member(&internal, old, user),
             membership::is_member(&internal, new, user),
             project_write.targets(targets),
@@ -173,6 +176,30 @@ impl Store {
             Write::put(owned_key(new, &project.id), &project.id)?,
         ];
         self.transact(writes).await
+    }
+
+    /// Makes room in a team that has no room for another project: the set in its item may have
+    /// projects that are gone. `None` if the team does not exist, and `false` if it is full. Costs
+    /// a Query and the reads of [`Self::owned_projects`].
+    pub async fn makes_room(&self, team: TeamId) -> Result<Option<bool>, Error> {
+        let internal = ProjectId::internal();
+        // The team is read first: a project that comes to it afterwards changes `joins`.
+        let Some(row) = self.team(&internal, team).await? else { return Ok(None) };
+        let owned = self.owned_projects(&[team]).await?;
+        if owned.len() >= Quota::Projects.max() {
+            return Ok(Some(false));
+        }
+        let ids: Vec<String> = owned.iter().map(|project| project.id.to_string()).collect();
+        let update = if ids.is_empty() { "REMOVE projects" } else { "SET projects = :owned" };
+        let mut write = Write::update(team::team_key(&internal, team), update).on("joins = :joins").value(":joins", integer(row.joins));
+        if !ids.is_empty() {
+            write = write.value(":owned", AttributeValue::Ss(ids));
+        }
+        match self.write_unrecorded(write).await {
+            // Another request changed the team: the caller tries again.
+            Ok(()) | Err(Error::Conflict(_)) => Ok(Some(true)),
+            Err(error) => Err(error),
+        }
     }
 
     /// Gives a project to a team of the internal project, by the operator, whoever owns it.

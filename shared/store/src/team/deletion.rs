@@ -22,15 +22,17 @@ use crate::client::{MAX_WRITES, Store};
 use crate::deletions::{Ended, Ending};
 use crate::error::Error;
 use crate::item::{Item, entity, integer};
+use crate::label::Label;
 use crate::metrics::activity;
 use crate::profile_image;
-use crate::team::membership::{MOST_REMOVE_WRITES, MemberRow, remove};
-use crate::team::{TeamRow, team_key};
+use crate::team::founding::unfounds;
+use crate::team::membership::{MOST_REMOVE_WRITES, MemberRow, remove, remove_but_selection};
+use crate::team::{TeamRow, invitation, team_key};
 use crate::write::Write;
 
-/// The number of members that one transaction deletes, besides the team, its picture and its last
-/// day of activity.
-const AT_ONCE: usize = (MAX_WRITES - 3) / MOST_REMOVE_WRITES;
+/// The number of members that one transaction deletes, besides the team, its picture, its last day
+/// of activity, the count of its invitations, and its place in the quota of its creator.
+const AT_ONCE: usize = (MAX_WRITES - 5) / MOST_REMOVE_WRITES;
 /// How many transactions run in parallel.
 const SIDE_BY_SIDE: usize = 8;
 /// How long one call deletes members; the Lambda of the operation has ten seconds.
@@ -73,7 +75,8 @@ impl Store {
         first: Doomed,
         now: Timestamp,
     ) -> Result<Deletion, Error> {
-        let (end, mut doomed) = (Instant::now() + BUDGET, first);
+        // The user who created the team may have been deleted.
+        let (end, mut doomed, mut has_founder) = (Instant::now() + BUDGET, first, true);
         while Instant::now() < end {
             let Doomed { team: Some(item), members } = doomed else { return Ok(Deletion::Missing) };
             let (is_large, row) = (members.len() > AT_ONCE, TeamRow::of(item.clone())?);
@@ -84,14 +87,19 @@ impl Store {
                 Some(row) if is_large => self.mark_deleting(project, &row, now).await,
                 None if is_large => self.purge(project, &members, last).await,
                 row => {
-                    let team = entity(item)?;
+                    let mut team: Team = entity(item)?;
+                    team.founder = team.founder.filter(|_| has_founder);
                     self.transact(whole(project, &team, row.as_ref(), &members)).await
                 }
             };
             match step {
                 Ok(()) if !is_large => return Ok(Deletion::Done),
                 // There are more members, or the members or the team changed meanwhile: read again.
-                Ok(()) | Err(Error::Conflict(_)) => doomed = self.doomed(project, id).await?,
+                Ok(()) => doomed = self.doomed(project, id).await?,
+                Err(Error::Conflict(conflict)) => {
+                    has_founder &= !conflict.is_of(Label::User);
+                    doomed = self.doomed(project, id).await?;
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -129,5 +137,11 @@ fn whole(project: &ProjectId, team: &Team, row: Option<&TeamRow>, members: &[Mem
     };
     let image = team.uploaded_image.as_ref().map(|image| profile_image::delete(project, team.id, image));
     let active = Write::delete(activity::team_key(project, team.id));
-    [delete, active].into_iter().chain(image).chain(members.iter().flat_map(|row| remove(project, row))).collect()
+    let is_founder = |row: &&MemberRow| Some(row.user_id) == team.founder;
+    // A transaction may contain an item only once, and both writes are of the user's.
+    let removed = members.iter().flat_map(|row| if is_founder(&row) { remove_but_selection(project, row) } else { remove(project, row) });
+    let is_selected = members.iter().find(is_founder).is_some_and(|row| row.is_selected);
+    let room = team.founder.map(|founder| unfounds(project, founder, team.id, is_selected));
+    let others = [delete, active, invitation::uncount_all(project, team.id)];
+    others.into_iter().chain(image).chain(room).chain(removed).collect()
 }

@@ -3,6 +3,7 @@
 //! | item | pk | sk | index |
 //! |---|---|---|---|
 //! | invitation | `I#<P>#<id>` | `INVITATION` | gsi1 `T#<P>#<team>#INVITATIONS` / id; gsi2 `I#<P>#<address>` / id, team, sender if a member |
+//! | their count | `T#<P>#<team>` | `INVITED` | `waiting`: those that members have sent, a set of their expiry and id |
 //! | its code | `C#<P>#team-invitation#<digest of the nonce>` | `CODE` | see [`crate::code`] |
 //!
 //! The invitation and its code are always written in one transaction: accepting marks the code as
@@ -11,11 +12,14 @@
 //! requires, in the same transaction, that the sender is still a member and that since then the
 //! sender's account has got no new owner and no intruder was reported, for four more units. Both
 //! items expire by TTL after seven days; until then, invitations to a deleted team remain but
-//! cannot be accepted. Creating an invitation costs two units for each item and two in the indexes,
-//! and so does ending it; a list is one Query at half a unit for about 25 invitations.
+//! cannot be accepted. One condition on the set `waiting` decides whether a member may send
+//! another. Invitations that have expired stay in it until there is no more room. Creating an
+//! invitation costs two units for each item and two in the indexes, and so does ending it; a list
+//! is one Query at half a unit for about 25 invitations.
 
 use std::collections::HashMap;
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use futures_util::future::try_join_all;
 use jiff::Timestamp;
 use model::code::{Code, Rejected};
@@ -36,11 +40,14 @@ use crate::keys::user_key;
 use crate::label::Label;
 use crate::row::Items;
 use crate::team::membership::{is_member, member_key};
-use crate::team::{TeamRow, team_key};
+use crate::team::{TeamRow, partition, team_key};
 use crate::write::Write;
 
 /// The purpose in the keys of invitation codes.
 pub const PURPOSE: &str = "team-invitation";
+
+/// How many invitations to an address are read at once; their teams take up to 100 KB each.
+const AT_ONCE: usize = 10;
 
 /// What the index of an address says of an invitation: its id, its team, and the member who sent
 /// it ([`Invitation::invited_by`]).
@@ -82,6 +89,43 @@ pub fn create(project: &ProjectId, invitation: &Invitation, code: &Code) -> Resu
     Ok([create_at(code_key(project, invitation), code, invitation, invitation.expires_at)?, write])
 }
 
+fn count_key(project: &ProjectId, team: TeamId) -> Key {
+    Key::new(partition(project, team), "INVITED")
+}
+
+/// An invitation in the set of those that wait; texts of later expiry sort later.
+fn counted_as(invitation: &Invitation) -> String {
+    format!("{:015}#{}", invitation.expires_at.as_millisecond(), invitation.id)
+}
+
+/// Counts an invitation that a member sends; fails, as [`Label::Count`], if `max` invitations by
+/// members wait in the team.
+pub fn count(project: &ProjectId, invitation: &Invitation, max: usize) -> Write {
+    Write::update(count_key(project, invitation.team_id), "SET #ttl = :ttl ADD waiting :new")
+        .labelled(Label::Count)
+        .on("attribute_not_exists(waiting) OR size(waiting) < :max")
+        .name("#ttl", "ttl")
+        .value(":ttl", integer(invitation.expires_at.as_second()))
+        .value(":new", AttributeValue::Ss(vec![counted_as(invitation)]))
+        .value(":max", integer(max))
+}
+
+/// Takes an invitation that ends out of the count, if a member has sent it. For an invitation of an
+/// earlier version, which was not counted, the item may be new: it expires with the invitation.
+fn uncount(project: &ProjectId, invitation: &Invitation) -> Option<Write> {
+    let update = "SET #ttl = if_not_exists(#ttl, :ttl) DELETE waiting :ended";
+    let write = Write::update(count_key(project, invitation.team_id), update)
+        .name("#ttl", "ttl")
+        .value(":ttl", integer(invitation.expires_at.as_second()))
+        .value(":ended", AttributeValue::Ss(vec![counted_as(invitation)]));
+    invitation.invited_by.map(|_| write)
+}
+
+/// Deletes the count of a team that is deleted.
+pub(crate) fn uncount_all(project: &ProjectId, team: TeamId) -> Write {
+    Write::delete(count_key(project, team))
+}
+
 /// Ends an invitation because it is accepted: of concurrent attempts, only one succeeds. All fail
 /// if a member sent the invitation who no longer is one, or whose account is in another epoch.
 pub fn accept(project: &ProjectId, invitation: &Invitation) -> Vec<Write> {
@@ -90,7 +134,8 @@ pub fn accept(project: &ProjectId, invitation: &Invitation) -> Vec<Write> {
         let is_same = at_owner_epoch(project, sender, invitation.sender_epoch);
         [is_member(project, invitation.team_id, sender), is_same].map(|check| check.labelled(Label::Member))
     });
-    [redeem_at(code_key(project, invitation)), gone.labelled(Label::Code)].into_iter().chain(sender.into_iter().flatten()).collect()
+    let ends = [redeem_at(code_key(project, invitation)), gone.labelled(Label::Code)];
+    ends.into_iter().chain(sender.into_iter().flatten()).chain(uncount(project, invitation)).collect()
 }
 
 /// The keys of the items of an invitation's sender, if it names one.
@@ -117,9 +162,9 @@ fn at_owner_epoch(project: &ProjectId, user: UserId, epoch: u64) -> Write {
 }
 
 /// Ends an invitation because it is revoked.
-fn revoke(project: &ProjectId, invitation: &Invitation) -> [Write; 2] {
+fn revoke(project: &ProjectId, invitation: &Invitation) -> Vec<Write> {
     let gone = Write::delete(invitation_key(project, invitation.id)).on("attribute_exists(pk)").targets(targets(invitation));
-    [gone, Write::delete(code_key(project, invitation))]
+    [gone, Write::delete(code_key(project, invitation))].into_iter().chain(uncount(project, invitation)).collect()
 }
 
 impl Store {
@@ -145,6 +190,23 @@ impl Store {
         }
     }
 
+    /// Takes the invitations that have expired out of the count of a team; `false` if there are
+    /// none. Costs a unit for each 4 KB of the count, and another for each KB if it changes.
+    pub async fn uncount_expired(&self, project: &ProjectId, team: TeamId, now: Timestamp) -> Result<bool, Error> {
+        let key = count_key(project, team);
+        let waiting = self.get(&key).await?.and_then(|item| item.get("waiting").and_then(|value| value.as_ss().ok()).cloned());
+        let now = format!("{:015}", now.as_millisecond());
+        let expired: Vec<String> = waiting.into_iter().flatten().filter(|one| *one < now).collect();
+        if expired.is_empty() {
+            return Ok(false);
+        }
+        let write = Write::update(key, "DELETE waiting :ended").on("attribute_exists(pk)").value(":ended", AttributeValue::Ss(expired));
+        match self.write_unrecorded(write).await {
+            Ok(()) | Err(Error::Conflict(_)) => Ok(true),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Counts the caller's attempt at the code of an invitation and checks the code, without
     /// accepting the invitation.
     pub async fn try_invitation(
@@ -158,23 +220,43 @@ impl Store {
         Ok(Invitation::check(stored, attempts, now))
     }
 
-    /// The invitations to a team, oldest first.
-    pub async fn invitations_to(&self, project: &ProjectId, team: TeamId) -> Result<Vec<Invitation>, Error> {
-        let query = self.query().index_name("gsi1").key_condition_expression("gsi1pk = :pk");
-        let query = query.expression_attribute_values(":pk", string(list_partition(project, team)));
-        let invitations = self.query_all(query).await?.into_iter().map(entity).collect::<Result<_, _>>()?;
-        Ok(invitations)
+    /// Up to `limit` invitations to a team, oldest first, after the id `after` if it is set, and
+    /// whether there may be more.
+    pub async fn invitations_to(
+        &self,
+        project: &ProjectId,
+        team: TeamId,
+        after: Option<InvitationId>,
+        limit: usize,
+    ) -> Result<(Vec<Invitation>, bool), Error> {
+        let query = self.query().index_name("gsi1").key_condition_expression("gsi1pk = :pk AND gsi1sk > :after");
+        let query = query
+            .expression_attribute_values(":pk", string(list_partition(project, team)))
+            // Ids begin with a digit or a letter, which sort after `!`.
+            .expression_attribute_values(":after", string(after.map_or_else(|| "!".to_owned(), |id| id.to_string())))
+            .limit(i32::try_from(limit).unwrap_or(i32::MAX));
+        let (items, more) = self.query_page(query).await?;
+        Ok((items.into_iter().map(entity).collect::<Result<_, _>>()?, more.is_some()))
     }
 
-    /// The invitations sent to these email addresses, with their teams, oldest first: two round
-    /// trips for up to 25 invitations. Invitations to deleted teams are left out, and so are those
-    /// without a valid sender ([`Self::has_valid_sender`]).
-    pub async fn invitations_for(&self, project: &ProjectId, emails: &[Email]) -> Result<Vec<(Invitation, Team)>, Error> {
+    /// Up to `limit` invitations sent to these email addresses, with their teams, oldest first,
+    /// after the id `after` if it is set; and the id after which there may be more. Invitations to
+    /// deleted teams are left out, and so are those without a valid sender
+    /// ([`Self::has_valid_sender`]).
+    pub async fn invitations_for(
+        &self,
+        project: &ProjectId,
+        emails: &[Email],
+        after: Option<InvitationId>,
+        limit: usize,
+    ) -> Result<(Vec<(Invitation, Team)>, Option<InvitationId>), Error> {
         let found = try_join_all(emails.iter().map(|email| self.invited(project, email))).await?;
-        let mut found: Vec<Invited> = found.into_iter().flatten().collect();
+        let mut found: Vec<Invited> = found.into_iter().flatten().filter(|(id, ..)| after.is_none_or(|after| *id > after)).collect();
         found.sort_unstable();
+        let next = found.get(limit.saturating_sub(1)).filter(|_| found.len() > limit).map(|(id, ..)| *id);
+        found.truncate(limit);
         let mut invitations = Vec::new();
-        for chunk in found.chunks(crate::team::BATCH / 4) {
+        for chunk in found.chunks(AT_ONCE) {
             let keys = chunk.iter().flat_map(|(id, team, sender)| {
                 [invitation_key(project, *id), team_key(project, *team)].into_iter().chain(sender_keys(project, *team, *sender))
             });
@@ -185,7 +267,9 @@ impl Store {
             let mut teams = HashMap::new();
             for (id, team, _) in chunk {
                 if let Some(row) = items.take(&team_key(project, *team)).map_or(Ok(None), TeamRow::of)? {
-                    teams.insert(*team, row.team);
+                    // A page has many teams, whose metadata nobody asked for.
+                    let (client_metadata, server_metadata) = (None, None);
+                    teams.insert(*team, Team { client_metadata, server_metadata, client_read_only_metadata: None, ..row.team });
                 }
                 let invitation: Option<Invitation> = items.entity(&invitation_key(project, *id))?;
                 if let Some(found) = invitation.zip(teams.get(team).cloned())
@@ -195,7 +279,7 @@ impl Store {
                 }
             }
         }
-        Ok(invitations)
+        Ok((invitations, next))
     }
 
     async fn invited(&self, project: &ProjectId, email: &Email) -> Result<Vec<Invited>, Error> {

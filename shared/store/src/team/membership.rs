@@ -89,7 +89,7 @@ impl MemberRow {
         Self { is_selected, ..self }
     }
 
-    fn of(item: Item) -> Result<Self, Error> {
+    pub(super) fn of(item: Item) -> Result<Self, Error> {
         let id = |name: &str| item.get(name).and_then(|value| value.as_s().ok()).and_then(|text| text.rsplit('#').next());
         let (team_id, user_id) = (id("pk").and_then(|id| TeamId::parse(id).ok()), id("sk").and_then(|id| UserId::parse(id).ok()));
         let (Some(team_id), Some(user_id)) = (team_id, user_id) else {
@@ -127,14 +127,19 @@ pub fn joining(project: &ProjectId, user: &User, user_write: Write, row: &Member
 /// Deletes both items of a member, with the selection and the picture; fails if, since `row` was
 /// read, the member has left, has selected or deselected the team, or has changed the picture.
 pub fn remove(project: &ProjectId, row: &MemberRow) -> Vec<Write> {
+    let selection = row.is_selected.then(|| user::deselect_team(project, row.user_id, row.team_id));
+    remove_but_selection(project, row).into_iter().chain(selection).collect()
+}
+
+/// Like [`remove`], without the write of the user's item.
+pub(crate) fn remove_but_selection(project: &ProjectId, row: &MemberRow) -> Vec<Write> {
     let (team, user) = (row.team_id, row.user_id);
     let still = if row.is_selected { "attribute_exists(selected)" } else { "attribute_exists(pk) AND attribute_not_exists(selected)" };
     let picture = row.member.uploaded_image.as_ref();
     let member = with_picture(Write::delete(member_key(project, team, user)), &format!("{still} AND "), picture);
     let membership = Write::delete(membership_key(project, user, team));
-    let selection = row.is_selected.then(|| user::deselect_team(project, user, team));
     let image = picture.map(|image| profile_image::delete(project, team, image));
-    [member, membership].into_iter().chain(selection).chain(image).collect()
+    [member, membership].into_iter().chain(image).collect()
 }
 
 /// Makes a write of a member's item conditional on the member having this picture, or none if
@@ -223,36 +228,6 @@ impl Store {
         let key = |team: &TeamId| membership_key(project, user, *team);
         let items = self.get_many(teams.iter().map(key)).await?;
         Ok(teams.iter().copied().filter(|team| items.get(&key(team)).is_some()).collect())
-    }
-
-    /// The teams of a user, in the order of joining.
-    pub async fn memberships(&self, project: &ProjectId, user: UserId) -> Result<Vec<Membership>, Error> {
-        let query = self
-            .query()
-            .key_condition_expression("pk = :pk AND begins_with(sk, :team)")
-            .expression_attribute_values(":pk", string(user_key(project, user).pk))
-            .expression_attribute_values(":team", string("TEAM#"))
-            .consistent_read(true);
-        let mut memberships: Vec<Membership> = self.query_all(query).await?.into_iter().map(entity).collect::<Result<_, _>>()?;
-        memberships.sort_by_key(|membership| (membership.joined_at, membership.team_id));
-        Ok(memberships)
-    }
-
-    /// The member items of a user in all teams of the user, except teams that are being deleted:
-    /// two round trips for up to 50 teams.
-    pub async fn members_of(&self, project: &ProjectId, user: UserId) -> Result<Vec<MemberRow>, Error> {
-        let memberships = self.memberships(project, user).await?;
-        let mut rows = Vec::with_capacity(memberships.len());
-        for chunk in memberships.chunks(team::BATCH / 2) {
-            let keys = chunk.iter().flat_map(|of| [team_key(project, of.team_id), member_key(project, of.team_id, user)]);
-            let mut items = self.get_many(keys).await?;
-            for of in chunk {
-                let team = items.take(&team_key(project, of.team_id)).map_or(Ok(None), TeamRow::of)?;
-                let member = items.take(&member_key(project, of.team_id, user)).map(MemberRow::of).transpose()?;
-                rows.extend(member.filter(|_| team.is_some()));
-            }
-        }
-        Ok(rows)
     }
 
     /// Up to `limit` members of a team in the order of their user ids, starting after the id

@@ -15,12 +15,15 @@
 //! treat it as missing.
 
 pub mod deletion;
+pub mod founding;
 pub mod invitation;
 pub mod membership;
+pub mod of_user;
 pub mod permission;
 
 use std::collections::HashMap;
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use futures_util::future::try_join_all;
 use model::metrics::tally::Tally;
 use model::team::{NAMELESS, Team};
@@ -104,6 +107,19 @@ pub fn join(project: &ProjectId, team: TeamId) -> Write {
         .labelled(Label::Team)
         .on("attribute_exists(pk) AND attribute_not_exists(deleting)")
         .value(":one", integer(1))
+}
+
+/// Counts a project that comes to a team of the project `internal` by a client, and adds it to the
+/// set `projects`; fails, as [`Label::Count`], unless the team exists and the set has fewer than
+/// `max`. Projects that leave the team stay in the set until it is full ([`Store::makes_room`]).
+pub(crate) fn takes(team: TeamId, project: &ProjectId, max: usize) -> Write {
+    let is_there = "attribute_exists(pk) AND attribute_not_exists(deleting)";
+    Write::update(team_key(&ProjectId::internal(), team), "ADD joins :one, projects :project")
+        .labelled(Label::Count)
+        .on(format!("{is_there} AND (attribute_not_exists(projects) OR size(projects) < :max)"))
+        .value(":one", integer(1))
+        .value(":project", AttributeValue::Ss(vec![project.to_string()]))
+        .value(":max", integer(max))
 }
 
 /// Counts a member who leaves; fails the transaction if `joins` has changed since `row` was read,

@@ -20,7 +20,7 @@ use wire::id::{ProjectId, UserId};
 use crate::client::Store;
 use crate::error::Error;
 use crate::item::{Item, number, sortable, string};
-use crate::sharded::{MAX_PAGE_BYTES, Page, size};
+use crate::sharded::{self, Page, size};
 use crate::table;
 use crate::trail::{self, day, day_partition, user_partition};
 
@@ -123,10 +123,11 @@ impl Store {
             for (part, (items, is_over)) in parts.into_iter().zip(found) {
                 for (position, item) in items {
                     if let Some(entry) = live(item, &position, listing.now).filter(&keep) {
-                        if rows.len() == listing.limit || bytes > MAX_PAGE_BYTES {
+                        let size = size(&entry);
+                        if rows.len() == listing.limit || sharded::is_over(bytes, size) {
                             return Ok(Page { rows, next: Some(before) });
                         }
-                        bytes += size(&entry);
+                        bytes += size;
                         rows.push(entry);
                     }
                     before = position;

@@ -5,9 +5,11 @@
 //! | device | `U#<P>#<user>` | `DEVICE#<uuid v7>` | 1 unit to read with its user, 2 to use in a transaction |
 //!
 //! The item expires by TTL. A device may stop being remembered earlier, for example after a change
-//! of the password; the user's item shows this, so no further read is needed.
+//! of the password; the user's item shows this, so no further read is needed. Of more devices than
+//! a user may have ([`model::quota`]), the newest stay.
 
 use aws_sdk_dynamodb::types::AttributeValue;
+use futures_util::future::try_join_all;
 use jiff::Timestamp;
 use model::place::Place;
 use model::trail::Event;
@@ -19,9 +21,6 @@ use crate::error::Error;
 use crate::item::{Key, entity, integer, string};
 use crate::keys::user_key;
 use crate::write::Write;
-
-/// The maximum number of devices that are listed; hardly any user has more.
-const LISTED: i32 = 100;
 
 /// The key of a device.
 pub fn device_key(project: &ProjectId, user: UserId, id: DeviceId) -> Key {
@@ -56,8 +55,16 @@ impl Store {
         }
     }
 
-    /// The newest devices of a user, at most `LISTED`, newest first, including those that are no
-    /// longer remembered. Costs one unit for each 4 KB.
+    /// Forgets all devices of a user but the newest `max`. Each of several requests that remember a
+    /// device counts them after its own, so the last one leaves no more than `max`.
+    pub async fn forget_oldest_devices(&self, project: &ProjectId, user: UserId, max: usize) -> Result<(), Error> {
+        let devices = self.devices(project, user).await?.into_iter().skip(max);
+        let forget = |device: Device| self.write_unrecorded(Write::delete(device_key(project, user, device.id)));
+        try_join_all(devices.map(forget)).await.map(drop)
+    }
+
+    /// The devices of a user, newest first, including those that are no longer remembered. Costs
+    /// one unit for each 4 KB.
     pub async fn devices(&self, project: &ProjectId, user: UserId) -> Result<Vec<Device>, Error> {
         let query = self
             .query()
@@ -65,8 +72,7 @@ impl Store {
             .expression_attribute_values(":pk", string(user_key(project, user).pk))
             .expression_attribute_values(":device", AttributeValue::S("DEVICE#".to_owned()))
             .scan_index_forward(false)
-            .consistent_read(true)
-            .limit(LISTED);
-        self.query_page(query).await?.0.into_iter().map(entity).collect()
+            .consistent_read(true);
+        self.query_all(query).await?.into_iter().map(entity).collect()
     }
 }

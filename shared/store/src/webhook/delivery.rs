@@ -13,7 +13,7 @@ use wire::id::{ProjectId, WebhookDeliveryId, WebhookEndpointId};
 use crate::client::{MAX_WRITES, Store};
 use crate::error::Error;
 use crate::item::{Key, entity, integer, string};
-use crate::sharded::MAX_PAGE_BYTES;
+use crate::sharded::{is_over, size};
 use crate::webhook::EndpointRow;
 use crate::webhook::keys::partition;
 use crate::webhook::queue::{Place, place, place_key, wake};
@@ -210,10 +210,11 @@ impl Store {
                 }
                 let delivery: Delivery = entity(item)?;
                 if is_wanted(&delivery) {
-                    if rows.len() == listing.limit || bytes > MAX_PAGE_BYTES {
+                    let size = size(&delivery);
+                    if rows.len() == listing.limit || is_over(bytes, size) {
                         return Ok((rows, Some(before)));
                     }
-                    bytes += delivery.body.len();
+                    bytes += size;
                     rows.push(delivery);
                 }
                 before = sk;

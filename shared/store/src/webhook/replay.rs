@@ -8,7 +8,6 @@ use wire::id::WebhookDeliveryId;
 use crate::client::{MAX_WRITES, Store};
 use crate::error::Error;
 use crate::item::{Key, entity, integer, sortable, string};
-use crate::sharded::MAX_PAGE_BYTES;
 use crate::webhook::delivery::{AT_ONCE, MAX_BYTES, NewDelivery, delivery_key, parts};
 use crate::webhook::keys::{endpoint_key, partition};
 use crate::webhook::queue::wake;
@@ -17,6 +16,8 @@ use crate::write::Write;
 /// How many failed deliveries one call returns, besides further ones with the creation time of the
 /// last.
 const MOST_REPLAYED: usize = 1000;
+/// How many bytes of bodies one call reads.
+const MAX_BODIES: usize = 3 << 20;
 
 /// A new delivery, requested by an administrator, of the event of an old delivery.
 #[derive(Debug, Clone)]
@@ -76,7 +77,7 @@ impl Store {
             let (items, next) = self.query_page(query).await?;
             for item in items {
                 let delivery: Delivery = entity(item)?;
-                let is_full = failed.len() >= MOST_REPLAYED || bytes > MAX_PAGE_BYTES;
+                let is_full = failed.len() >= MOST_REPLAYED || bytes > MAX_BODIES;
                 if is_full && failed.last().is_some_and(|last: &Delivery| last.created_at < delivery.created_at) {
                     return Ok((failed, Some(delivery.created_at)));
                 }

@@ -161,6 +161,7 @@ async fn an_unverified_address_names_nobody() {
     world.says(&["user", "create", "grace@example.com"]);
     let mallory = world.becomes(&project, "password/sign-up", json!({ "email": "joan@example.com", "password": PASSWORD })).await;
     let mallory = mallory["user_id"].as_str().unwrap();
+    world.says(&["project", "set", &project, "config.anonymous_creation_enabled=true"]);
     let anonymous = world.becomes(&project, "anonymous/sign-up", json!({})).await;
     let anonymous = world.enters(&project, &anonymous, "alan@example.com").await;
 

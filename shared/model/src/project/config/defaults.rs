@@ -9,6 +9,7 @@ use crate::project::config::documents::MailDocuments;
 use crate::project::config::notices;
 use crate::project::config::paths::{PROVIDERS, RULES};
 use crate::project::{ProjectConfig, SessionSettings};
+use crate::quota::QuotaSettings;
 use crate::trail::retention::RETENTION_DAYS;
 
 /// The default values of a configuration, except for keys that are absent by default.
@@ -43,8 +44,13 @@ pub(crate) fn defaults() -> Value {
             "signUpRulesDefaultAction": "allow",
         },
         "domains": { "allowLocalhost": false },
-        "users": { "allowClientUserDeletion": false },
-        "teams": { "createPersonalTeamOnSignUp": false, "allowClientTeamCreation": false, "allowMemberInvitations": true },
+        "users": { "allowClientUserDeletion": false, "allowAnonymousCreation": false },
+        "teams": {
+            "createPersonalTeamOnSignUp": false,
+            "allowClientTeamCreation": false,
+            "allowMemberInvitations": true,
+            "maxPerUser": QuotaSettings::default().teams_per_user,
+        },
         "onboarding": { "requireEmailVerification": false },
         "apiKeys": { "enabled": { "user": false, "team": false } },
         "auditLog": { "retentionDays": RETENTION_DAYS },

@@ -179,6 +179,8 @@ pub(crate) struct Domains {
 pub(crate) struct Users {
     #[deserr(default)]
     pub(crate) allow_client_user_deletion: bool,
+    #[deserr(default)]
+    pub(crate) allow_anonymous_creation: bool,
 }
 
 #[derive(Deserr)]
@@ -190,11 +192,18 @@ pub(crate) struct Teams {
     pub(crate) allow_client_team_creation: bool,
     #[deserr(default = true)]
     pub(crate) allow_member_invitations: bool,
+    #[deserr(default)]
+    pub(crate) max_per_user: Option<u16>,
 }
 
 impl Default for Teams {
     fn default() -> Self {
-        Self { create_personal_team_on_sign_up: false, allow_client_team_creation: false, allow_member_invitations: true }
+        Self {
+            create_personal_team_on_sign_up: false,
+            allow_client_team_creation: false,
+            allow_member_invitations: true,
+            max_per_user: None,
+        }
     }
 }
 

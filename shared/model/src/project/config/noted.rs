@@ -28,6 +28,8 @@ impl ConfigPatch {
             passkey_replaces_second_factor: "auth.passkey.replacesSecondFactor",
             client_team_creation_enabled: "teams.allowClientTeamCreation",
             member_invitations_enabled: "teams.allowMemberInvitations",
+            max_teams_per_user: "teams.maxPerUser",
+            anonymous_creation_enabled: "users.allowAnonymousCreation",
             client_user_deletion_enabled: "users.allowClientUserDeletion",
             allow_user_api_keys: "apiKeys.enabled.user",
             allow_team_api_keys: "apiKeys.enabled.team",

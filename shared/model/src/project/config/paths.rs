@@ -50,6 +50,7 @@ impl Ids {
             ("config.session_max_idle_seconds", "auth.sessions.maxIdleSeconds"),
             ("config.reauthentication_max_age_seconds", "auth.reauthentication.maxAgeSeconds"),
             ("config.audit_log_retention_days", "auditLog.retentionDays"),
+            ("config.max_teams_per_user", "teams.maxPerUser"),
             ("config.team_creator_default_permissions", "rbac.defaultPermissions.teamCreator"),
             ("config.team_member_default_permissions", "rbac.defaultPermissions.teamMember"),
             ("config.user_default_permissions", "rbac.defaultPermissions.signUp"),

@@ -25,6 +25,7 @@ use crate::project::patch::ProjectPatch;
 use crate::project::second_factor::SecondFactorInput;
 use crate::project::setting::Deployment;
 use crate::project::{Project, SessionSettings};
+use crate::quota::QuotaSettings;
 use crate::trail::retention::RETENTION_DAYS;
 
 /// The project that a configuration describes, and the changes that the configuration makes to the
@@ -90,6 +91,8 @@ impl Document {
             allow_team_api_keys: Some(api_keys.enabled.team),
             client_team_creation_enabled: Some(teams.allow_client_team_creation),
             member_invitations_enabled: Some(teams.allow_member_invitations),
+            max_teams_per_user: Some(teams.max_per_user.unwrap_or(QuotaSettings::default().teams_per_user)),
+            anonymous_creation_enabled: Some(users.allow_anonymous_creation),
             client_user_deletion_enabled: Some(users.allow_client_user_deletion),
             allow_localhost: Some(domains.allow_localhost),
             create_team_on_sign_up: Some(teams.create_personal_team_on_sign_up),

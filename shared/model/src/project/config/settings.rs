@@ -41,11 +41,15 @@ impl Config {
             "project": { "requirePublishableClientKey": config.require_publishable_client_key },
             "auth": auth(config, providers, rules),
             "domains": { "allowLocalhost": config.allow_localhost, "trustedDomains": domains },
-            "users": { "allowClientUserDeletion": config.client_user_deletion_enabled },
+            "users": {
+                "allowClientUserDeletion": config.client_user_deletion_enabled,
+                "allowAnonymousCreation": config.quotas.anonymous,
+            },
             "teams": {
                 "createPersonalTeamOnSignUp": config.create_team_on_sign_up,
                 "allowClientTeamCreation": config.client_team_creation_enabled,
                 "allowMemberInvitations": config.rbac.members_invite,
+                "maxPerUser": config.quotas.teams_per_user,
             },
             "onboarding": { "requireEmailVerification": config.require_email_verification },
             "apiKeys": { "enabled": { "user": config.user_api_keys_enabled, "team": config.team_api_keys_enabled } },

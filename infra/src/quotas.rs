@@ -1,0 +1,56 @@
+//! `docs/api/quotas.md`: how much clients can create.
+
+use std::fmt::Write as _;
+
+use model::quota::Quota;
+
+use crate::operation::Operation;
+
+const HEAD: &str = "\
+# Quotas
+
+Written by `cargo run -p infra -- render`. Whatever a client can create and stays until somebody
+removes it has a maximum for each owner. One more is refused with the error in the table, whose
+`details` have the maximum, however many requests arrive at the same time. Requests with server or
+admin access create without a maximum what is an item of its own: teams and invitations. The others
+are part of their owner's item, which every request reads, and have the same maximum for servers.
+
+Anonymous users have no quota: these operations answer 401 `ANONYMOUS_AUTHENTICATION_NOT_ALLOWED`,
+unless `config.anonymous_creation_enabled` of the project is `true`. They can never invite anybody
+or create keys of a team. A personal team that the project gives its users
+(`create_team_on_sign_up`) does not count.
+
+`config.max_teams_per_user` sets the number of teams, from 0 to 200.
+
+| owner | at most | refused with | how to make room | created by |
+|---|---|---|---|---|
+";
+
+/// Renders the document.
+pub fn document(operations: &[Operation]) -> String {
+    let mut document = HEAD.to_owned();
+    for quota in Quota::ALL {
+        let row = quota.row();
+        let code = row.code.map_or_else(|| "nothing".to_owned(), |code| format!("[`{code}`](../errors.md#{})", code.to_lowercase()));
+        let created = row.operations.iter().filter_map(|name| operations.iter().find(|operation| operation.route.name == *name));
+        let created: Vec<String> = created.map(|operation| format!("`{} {}`", operation.route.verb.name(), operation.route.path)).collect();
+        let _ = writeln!(document, "| {} | {} {} | {code} | {} | {} |", row.owner, row.max, row.what, row.room, created.join(", "));
+    }
+    document
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_quota_has_its_line_with_all_its_operations() {
+        let document = document(&crate::operations::all());
+        let lines: Vec<&str> = document.lines().filter(|line| line.starts_with("| ")).skip(1).collect();
+        assert_eq!(lines.len(), Quota::ALL.len());
+        for (quota, line) in Quota::ALL.iter().zip(lines) {
+            let count = line.rsplit(" | ").next().unwrap().matches(" /").count();
+            assert_eq!(count, quota.row().operations.len(), "{line}");
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! What clients can create that stays until somebody removes it, and the maximum for each owner.
+//!
+//! This is the only table of these maxima: the code that refuses one more, the errors and
+//! `docs/api/quotas.md` read it. A stranger can become a user, so whatever a user can create costs
+//! the project something until it is removed. Servers and administrators create without a maximum,
+//! unless what they create is part of the item of its owner, which every request reads.
+//!
+//! An anonymous user has proved nothing and costs nothing to make, so the maximum of such a user is
+//! none, unless the project allows it ([`QuotaSettings::anonymous`]).
+
+use serde::{Deserialize, Serialize};
+
+use crate::project::setting::{InvalidSetting, invalid};
+
+/// One kind of what clients create.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quota {
+    /// Teams that a user has created.
+    Teams,
+    /// Invitations to a team that wait for an answer.
+    Invitations,
+    /// The contact channels of a user.
+    ContactChannels,
+    /// The accounts of a user at OAuth providers.
+    ProviderAccounts,
+    /// The passkeys of a user.
+    Passkeys,
+    /// The authenticator apps of a user.
+    Authenticators,
+    /// The devices on which a user need not prove the second factor.
+    Devices,
+    /// The active API keys of a user.
+    UserApiKeys,
+    /// The active API keys of a team.
+    TeamApiKeys,
+    /// The projects of a team of the project `internal`.
+    Projects,
+}
+
+/// A row of the table.
+#[derive(Debug, Clone, Copy)]
+pub struct Row {
+    /// What is counted, in words that follow a number.
+    pub what: &'static str,
+    /// Who has it: `user` or `team`.
+    pub owner: &'static str,
+    /// The maximum; for [`Quota::Teams`] the default of the project's setting.
+    pub max: usize,
+    /// The code of the error that refuses one more; `None` if the oldest one makes room.
+    pub code: Option<&'static str>,
+    /// How to free room.
+    pub room: &'static str,
+    /// The operations with which a client creates it.
+    pub operations: &'static [&'static str],
+}
+
+impl Quota {
+    /// All kinds, in the order of the documentation.
+    pub const ALL: [Self; 10] = [
+        Self::Teams,
+        Self::Invitations,
+        Self::ContactChannels,
+        Self::ProviderAccounts,
+        Self::Passkeys,
+        Self::Authenticators,
+        Self::Devices,
+        Self::UserApiKeys,
+        Self::TeamApiKeys,
+        Self::Projects,
+    ];
+
+    /// The maximum for each owner.
+    pub const fn max(self) -> usize {
+        self.row().max
+    }
+
+    /// The row of the table.
+    pub const fn row(self) -> Row {
+        let (what, owner, max, room, operations): (_, _, _, _, &[&str]) = match self {
+            Self::Teams => {
+                ("teams that the user has created", "user", 50, "delete one of them; leaving a team is not enough", &["teams-team-create"])
+            }
+            Self::Invitations => (
+                "invitations by members that wait for an answer",
+                "team",
+                100,
+                "revoke one, or wait until one is accepted or expires",
+                &["teams-invitation-send-code"],
+            ),
+            Self::ContactChannels => ("contact channels", "user", 50, "remove one", &["users-contact-channel-create", "users-me-update"]),
+            Self::ProviderAccounts => (
+                "accounts at OAuth providers",
+                "user",
+                20,
+                "unlink one",
+                &["auth-oauth-authorize", "auth-oauth-callback", "auth-oauth-callback-form", "auth-oauth-token"],
+            ),
+            Self::Passkeys => ("passkeys", "user", 20, "delete one", &["auth-passkey-register"]),
+            Self::Authenticators => (
+                "authenticator apps",
+                "user",
+                5,
+                "remove one",
+                &["auth-mfa-authenticator-begin", "auth-mfa-authenticator-verify", "users-me-update"],
+            ),
+            Self::Devices => ("remembered devices", "user", 50, "the device that was remembered first is forgotten", &["auth-mfa-sign-in"]),
+            Self::UserApiKeys => ("active API keys", "user", 25, "revoke one", &["keys-user-key-create", "keys-user-key-rotate"]),
+            Self::TeamApiKeys => ("active API keys", "team", 25, "revoke one", &["keys-team-key-create", "keys-team-key-rotate"]),
+            Self::Projects => (
+                "projects",
+                "team of `internal`",
+                100,
+                "delete one, or transfer it to another team",
+                &["projects-internal-create", "projects-internal-transfer"],
+            ),
+        };
+        Row { what, owner, max, code: self.code(), room, operations }
+    }
+
+    /// The code of the error that refuses one more.
+    const fn code(self) -> Option<&'static str> {
+        match self {
+            Self::Teams => Some("TOO_MANY_TEAMS"),
+            Self::Invitations => Some("TOO_MANY_INVITATIONS"),
+            Self::ContactChannels => Some("TOO_MANY_CONTACT_CHANNELS"),
+            Self::ProviderAccounts => Some("TOO_MANY_PROVIDER_ACCOUNTS"),
+            Self::Passkeys => Some("TOO_MANY_PASSKEYS"),
+            Self::Authenticators => Some("TOO_MANY_AUTHENTICATORS"),
+            Self::Devices => None,
+            Self::UserApiKeys | Self::TeamApiKeys => Some("TOO_MANY_API_KEYS"),
+            Self::Projects => Some("TOO_MANY_PROJECTS"),
+        }
+    }
+}
+
+/// What a project sets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct QuotaSettings {
+    /// How many teams a user can create with client access; 0 to [`MAX_TEAMS`].
+    pub teams_per_user: u16,
+    /// Whether anonymous users can create what users can.
+    pub anonymous: bool,
+}
+
+/// The greatest number of teams per user that a project may set: the ids of the teams are part of
+/// the user's item, which every request of the user reads.
+pub const MAX_TEAMS: u16 = 200;
+
+impl Default for QuotaSettings {
+    fn default() -> Self {
+        Self { teams_per_user: u16::try_from(Quota::Teams.max()).unwrap_or(MAX_TEAMS), anonymous: false }
+    }
+}
+
+impl QuotaSettings {
+    /// Whether these are the default settings.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether a user may create at all.
+    pub fn admits(&self, is_anonymous: bool) -> bool {
+        self.anonymous || !is_anonymous
+    }
+
+    /// The maximum of what one owner has, as the project sets it.
+    pub fn max(&self, quota: Quota) -> usize {
+        if quota == Quota::Teams { usize::from(self.teams_per_user) } else { quota.max() }
+    }
+
+    /// Applies a change of the settings.
+    pub(crate) fn change(&mut self, teams_per_user: Option<u16>, anonymous: Option<bool>) -> Result<(), InvalidSetting> {
+        if teams_per_user.is_some_and(|teams| teams > MAX_TEAMS) {
+            return Err(invalid("config.max_teams_per_user", format!("must be from 0 to {MAX_TEAMS}")));
+        }
+        self.teams_per_user = teams_per_user.unwrap_or(self.teams_per_user);
+        self.anonymous = anonymous.unwrap_or(self.anonymous);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_one_row() {
+        for quota in Quota::ALL {
+            assert_eq!(Quota::ALL.iter().filter(|other| **other == quota).count(), 1, "{quota:?}");
+            assert!(quota.max() > 0 && !quota.row().operations.is_empty(), "{quota:?}");
+        }
+    }
+
+    #[test]
+    fn a_project_sets_the_number_of_teams_and_what_anonymous_users_get() {
+        let mut settings = QuotaSettings::default();
+        assert!(settings.is_default() && !settings.anonymous);
+        assert_eq!(settings.max(Quota::Teams), 50);
+        assert_eq!(settings.change(Some(7), Some(true)), Ok(()));
+        assert_eq!((settings.max(Quota::Teams), settings.max(Quota::Passkeys), settings.anonymous), (7, 20, true));
+        assert!(settings.change(Some(MAX_TEAMS + 1), None).is_err());
+        assert_eq!(settings.change(None, Some(false)), Ok(()));
+        assert_eq!((settings.teams_per_user, settings.anonymous), (7, false));
+    }
+}

@@ -1,0 +1,39 @@
+//! The teams that a user has created with client access, which a quota bounds.
+//!
+//! The user's item has their ids (attribute `founded`, a set of strings), so that one condition
+//! decides whether there is room for another. A team leaves the set in the transaction that deletes
+//! it. Teams of earlier versions are in no set.
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use wire::id::{ProjectId, TeamId, UserId};
+
+use crate::item::{integer, string};
+use crate::keys::user_key;
+use crate::label::Label;
+use crate::write::Write;
+
+/// Like [`joins`](super::membership::joins), for a team that the user creates: also records the
+/// team among those that the user has created; fails, as [`Label::Count`], if there are `max` of
+/// them.
+pub fn founds(project: &ProjectId, user: UserId, team: TeamId, max: usize) -> Write {
+    Write::update(user_key(project, user), "SET version = version + :one ADD founded :team")
+        .labelled(Label::Count)
+        .on("attribute_exists(pk) AND (attribute_not_exists(founded) OR size(founded) < :max)")
+        .value(":one", integer(1))
+        .value(":team", AttributeValue::Ss(vec![team.to_string()]))
+        .value(":max", integer(max))
+}
+
+/// Removes a team that is being deleted from those that the user has created, and from the user's
+/// selection if it `is_selected`; fails, as [`Label::User`], if the user does not exist, and
+/// without a label if the user has another selection.
+pub(crate) fn unfounds(project: &ProjectId, user: UserId, team: TeamId, is_selected: bool) -> Write {
+    let write = if is_selected {
+        let update = "REMOVE d.selected_team_id SET version = version + :one DELETE founded :teams";
+        let write = Write::update(user_key(project, user), update).on("d.selected_team_id = :team");
+        write.value(":one", integer(1)).value(":team", string(team.to_string()))
+    } else {
+        Write::update(user_key(project, user), "DELETE founded :teams").on("attribute_exists(pk)").labelled(Label::User)
+    };
+    write.value(":teams", AttributeValue::Ss(vec![team.to_string()]))
+}

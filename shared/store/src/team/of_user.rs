@@ -1,0 +1,154 @@
+//! The teams of a user, in pages.
+//!
+//! The memberships of a user are read whole, at one unit for about 15 of them. A page then reads
+//! teams, which take up to 100 KB each: a few at first, and then as many at once as fit into a page
+//! if they are as large as those before.
+
+use jiff::Timestamp;
+use model::team::Team;
+use wire::id::{ProjectId, TeamId, UserId};
+
+use crate::client::Store;
+use crate::error::Error;
+use crate::item::{entity, string};
+use crate::keys::user_key;
+use crate::sharded::{MAX_PAGE_BYTES, is_over, size};
+use crate::team::membership::{MemberRow, Membership, member_key};
+use crate::team::{BATCH, TeamRow, team_key};
+
+/// How many teams are read before their size is known.
+const FIRST: usize = 10;
+/// The maximum number of teams that a search examines for one page.
+const EXAMINED: usize = 1000;
+
+/// A place in the list of a user's teams: a time in milliseconds, and the team.
+pub type Place = (i64, TeamId);
+
+/// The part of a user's teams to read.
+#[derive(Debug, Clone, Copy)]
+pub struct PartOfTeams {
+    /// The place after which the page begins; `None` for the first page.
+    pub after: Option<Place>,
+    /// Whether the order is descending.
+    pub descending: bool,
+    /// Whether the order is that of the creation of the teams, and not that of joining.
+    pub by_creation: bool,
+    /// The maximum number of teams in the page.
+    pub limit: usize,
+}
+
+/// A page, with the place after which the next one begins, if there may be one.
+#[derive(Debug)]
+pub struct TeamsPage<T> {
+    /// What was read of the teams, in order, with their places.
+    pub rows: Vec<(Place, T)>,
+    /// The place after which the next page begins.
+    pub next: Option<Place>,
+}
+
+fn place(time: Timestamp, team: TeamId) -> Place {
+    (time.as_millisecond(), team)
+}
+
+/// How many teams to read next, after `count` teams of `bytes` bytes.
+fn pace(bytes: usize, count: usize) -> usize {
+    (MAX_PAGE_BYTES / bytes.div_ceil(count.max(1)).max(1)).clamp(1, BATCH)
+}
+
+impl Store {
+    /// The teams of a user, in the order of joining.
+    pub async fn memberships(&self, project: &ProjectId, user: UserId) -> Result<Vec<Membership>, Error> {
+        let query = self
+            .query()
+            .key_condition_expression("pk = :pk AND begins_with(sk, :team)")
+            .expression_attribute_values(":pk", string(user_key(project, user).pk))
+            .expression_attribute_values(":team", string("TEAM#"))
+            .consistent_read(true);
+        let mut memberships: Vec<Membership> = self.query_all(query).await?.into_iter().map(entity).collect::<Result<_, _>>()?;
+        memberships.sort_by_key(|membership| (membership.joined_at, membership.team_id));
+        Ok(memberships)
+    }
+
+    /// The places of a part of a user's teams, in order. The order of creation costs reading the
+    /// teams: memberships do not tell when their team was created.
+    async fn places(&self, project: &ProjectId, user: UserId, part: &PartOfTeams) -> Result<Vec<Place>, Error> {
+        let memberships = self.memberships(project, user).await?;
+        let mut places: Vec<Place> = memberships.iter().map(|membership| place(membership.joined_at, membership.team_id)).collect();
+        if part.by_creation {
+            let ids: Vec<TeamId> = memberships.iter().map(|membership| membership.team_id).collect();
+            places.clear();
+            for some in ids.chunks(FIRST) {
+                places.extend(self.teams(project, some).await?.into_values().map(|team| place(team.created_at, team.id)));
+            }
+        }
+        places.sort_unstable();
+        if part.descending {
+            places.reverse();
+        }
+        let is_after = |place: &Place| part.after.is_none_or(|after| if part.descending { *place < after } else { *place > after });
+        places.retain(is_after);
+        Ok(places)
+    }
+
+    /// The teams of a user that `keep` accepts.
+    pub async fn teams_of(
+        &self,
+        project: &ProjectId,
+        user: UserId,
+        part: PartOfTeams,
+        keep: impl Fn(&Team) -> bool,
+    ) -> Result<TeamsPage<Team>, Error> {
+        let places = self.places(project, user, &part).await?;
+        let (mut rest, mut at_once, mut examined) = (places.as_slice(), FIRST, 0);
+        let (mut rows, mut bytes, mut last) = (Vec::new(), 0, None);
+        while !rest.is_empty() && examined < EXAMINED {
+            let (now, later) = rest.split_at(at_once.min(rest.len()));
+            let ids: Vec<TeamId> = now.iter().map(|(_, id)| *id).collect();
+            let mut teams = self.teams(project, &ids).await?;
+            at_once = pace(teams.values().map(size).sum(), teams.len());
+            for place in now {
+                if let Some(team) = teams.remove(&place.1).filter(&keep) {
+                    let size = size(&team);
+                    if rows.len() == part.limit || is_over(bytes, size) {
+                        return Ok(TeamsPage { rows, next: last });
+                    }
+                    bytes += size;
+                    rows.push((*place, team));
+                }
+                last = Some(*place);
+            }
+            examined += now.len();
+            rest = later;
+        }
+        Ok(TeamsPage { rows, next: last.filter(|_| !rest.is_empty()) })
+    }
+
+    /// Up to `limit` member items of a user in the user's teams, in the order of joining, after a
+    /// place if it is set; those of teams that are being deleted are left out.
+    pub async fn members_of(
+        &self,
+        project: &ProjectId,
+        user: UserId,
+        after: Option<Place>,
+        limit: usize,
+    ) -> Result<TeamsPage<MemberRow>, Error> {
+        let part = PartOfTeams { after, descending: false, by_creation: false, limit };
+        let places = self.places(project, user, &part).await?;
+        let (mut rest, mut at_once, mut rows, mut last) = (places.as_slice(), FIRST, Vec::new(), None);
+        while !rest.is_empty() && rows.len() < limit {
+            let (now, later) = rest.split_at(at_once.min(limit - rows.len()).min(rest.len()));
+            let keys = now.iter().flat_map(|(_, team)| [team_key(project, *team), member_key(project, *team, user)]);
+            let (mut items, mut bytes) = (self.get_many(keys).await?, 0);
+            for place in now {
+                let team = items.take(&team_key(project, place.1)).map_or(Ok(None), TeamRow::of)?;
+                let member = items.take(&member_key(project, place.1, user)).map(MemberRow::of).transpose()?;
+                bytes += team.as_ref().map_or(0, |row| size(&row.team));
+                rows.extend(member.filter(|_| team.is_some()).map(|member| (*place, member)));
+                last = Some(*place);
+            }
+            at_once = pace(bytes, now.len()).min(BATCH / 2);
+            rest = later;
+        }
+        Ok(TeamsPage { rows, next: last.filter(|_| !rest.is_empty()) })
+    }
+}

@@ -1,0 +1,73 @@
+//! Every list has pages, or cannot be longer than one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use infra::{openapi, operations};
+use serde_json::Value;
+use wire::level::Level;
+
+/// Lists that come whole although clients or strangers can ask for them, each with what bounds it
+/// well below a megabyte.
+const WHOLE: &[(&str, &str)] = &[
+    ("auth-connected-account-list", "the quota of provider accounts"),
+    ("auth-mfa-authenticator-list", "the quota of authenticator apps"),
+    ("auth-mfa-device-list", "the quota of remembered devices"),
+    ("auth-passkey-list", "the quota of passkeys"),
+    ("emails-preference-list", "the categories of emails"),
+    ("keys-team-key-list", "the quota of API keys"),
+    ("keys-user-key-list", "the quota of API keys"),
+    ("teams-project-permission-list", "the number of definitions that a project can have"),
+    ("users-contact-channel-list", "the quota of contact channels"),
+];
+
+/// Lists that come whole to servers and administrators, who alone make them longer.
+const OF_ADMINISTRATORS: &[(&str, &str)] = &[
+    ("emails-internal-list", "the hundred newest emails, without their bodies"),
+    ("emails-managed-onboarding-list", "always empty"),
+    ("projects-api-key-list", "the keys that administrators have created, without secrets"),
+];
+
+/// The operations that answer with a list, and whether they take the parameters of pages.
+fn lists() -> BTreeMap<String, bool> {
+    let document = openapi::json("http://localhost", "http://localhost").unwrap();
+    let mut lists = BTreeMap::new();
+    for operation in document["paths"].as_object().unwrap().values().flat_map(|methods| methods.as_object().unwrap().values()) {
+        let answers = operation["responses"].as_object().into_iter().flatten().filter(|(status, _)| status.starts_with('2'));
+        let schemas = answers.map(|(_, answer)| &answer["content"]["application/json"]["schema"]);
+        let resolved = schemas.map(|schema| match schema["$ref"].as_str() {
+            Some(name) => document.pointer(name.trim_start_matches('#')).unwrap(),
+            None => schema,
+        });
+        let is_list = |schema: &Value| schema["properties"]["items"]["type"] == "array" && schema["properties"]["is_paginated"].is_object();
+        if resolved.into_iter().any(is_list) {
+            let names: BTreeSet<&str> =
+                operation["parameters"].as_array().into_iter().flatten().filter_map(|parameter| parameter["name"].as_str()).collect();
+            let has_pages = names.contains("limit") && names.contains("cursor");
+            lists.insert(operation["operationId"].as_str().unwrap().to_owned(), has_pages);
+        }
+    }
+    lists
+}
+
+#[test]
+fn every_list_has_pages_or_cannot_be_long() {
+    let lists = lists();
+    assert!(lists.len() > 20, "{lists:?}");
+    let of_clients = |name: &str| {
+        let operation = operations::all().into_iter().find(|operation| operation.route.name == name);
+        operation.is_none_or(|operation| matches!(operation.description.level, None | Some(Level::Client)))
+    };
+    for (name, has_pages) in &lists {
+        let exceptions = if of_clients(name) { WHOLE } else { OF_ADMINISTRATORS };
+        let exception = exceptions.iter().find(|(other, _)| other == name);
+        match (has_pages, exception) {
+            (true, None) => {}
+            (true, Some(_)) => panic!("{name} has pages: it is no exception any more"),
+            (false, Some((_, bound))) => assert!(bound.len() > 10, "{name} needs a bound"),
+            (false, None) => panic!("{name} is a list without `limit` and `cursor`: a long one would fail or exhaust the service"),
+        }
+    }
+    for (name, _) in WHOLE.iter().chain(OF_ADMINISTRATORS) {
+        assert!(lists.contains_key(*name), "{name} is no list");
+    }
+}

@@ -1,0 +1,137 @@
+//! Whatever a client can create, and what stays until somebody removes it, has a quota.
+
+use std::collections::BTreeMap;
+
+use api::http::TableAction::{PutItem, UpdateItem};
+use errors::KnownError;
+use infra::{Operation, operations};
+use model::quota::Quota;
+use wire::level::Level;
+
+/// Why an operation that writes needs no quota. A new operation belongs here only if a client that
+/// repeats it forever makes nothing that stays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Leaves {
+    /// What it creates expires: codes, their attempts, challenges, sessions, tokens of providers.
+    WhatExpires,
+    /// It changes, replaces or removes what is there.
+    WhatWasThere,
+    /// It may create an account. Their number is not an owner's: the limits of sign-ups by address,
+    /// network and recipient decide, and so does the project that closes sign-up.
+    Accounts,
+    /// It turns an invitation, which has a quota, into a membership.
+    Memberships,
+}
+
+const WITHOUT: &[(Leaves, &[&str])] = &[
+    (
+        Leaves::WhatExpires,
+        &[
+            "auth-challenge-create",
+            "auth-cli-complete",
+            "auth-cli-create",
+            "auth-cli-poll",
+            "auth-connected-account-token",
+            "auth-connected-account-token-of",
+            "auth-connected-account-token-own",
+            "auth-oauth-cross-domain",
+            "auth-oauth-device-authorize",
+            "auth-otp-check-sign-in-code",
+            "auth-otp-send-sign-in-code",
+            "auth-passkey-initiate-authentication",
+            "auth-passkey-initiate-registration",
+            "auth-passkey-sign-in",
+            "auth-password-check-reset-code",
+            "auth-password-send-reset-code",
+            "auth-password-sign-in",
+            "auth-session-refresh",
+            "teams-invitation-check-code",
+            "teams-invitation-details",
+            "users-contact-channel-check-code",
+            "users-contact-channel-send-code",
+            "users-contact-channel-send-own-code",
+        ],
+    ),
+    (
+        Leaves::WhatWasThere,
+        &[
+            "auth-mfa-authenticator-delete",
+            "auth-mfa-authenticator-update",
+            "auth-mfa-recovery-codes-create",
+            "auth-not-me",
+            "auth-oauth-provider-delete",
+            "auth-oauth-provider-update",
+            "auth-passkey-delete",
+            "auth-passkey-update",
+            "auth-password-reset",
+            "auth-password-set",
+            "auth-password-update",
+            "auth-session-delete-all",
+            "auth-session-reauthenticate",
+            "emails-preference-update",
+            "emails-unsubscribe",
+            "keys-exposed-key-revoke",
+            "keys-team-key-update",
+            "keys-user-key-update",
+            "teams-invitation-revoke",
+            "teams-member-profile-update",
+            "teams-membership-delete",
+            "teams-team-delete",
+            "teams-team-update",
+            "users-contact-channel-delete",
+            "users-contact-channel-release",
+            "users-contact-channel-update",
+            "users-contact-channel-verify",
+            "users-me-delete",
+        ],
+    ),
+    (Leaves::Accounts, &["auth-anonymous-sign-up", "auth-oauth-apple-native", "auth-otp-sign-in", "auth-password-sign-up"]),
+    (Leaves::Memberships, &["teams-invitation-accept", "teams-invitation-accept-by-id"]),
+];
+
+/// Whether strangers or clients can make the operation create something.
+fn creates(operation: &Operation) -> bool {
+    let is_of_clients = matches!(operation.description.level, None | Some(Level::Client));
+    is_of_clients && operation.route.table.iter().any(|action| matches!(action, PutItem | UpdateItem))
+}
+
+fn with_quota() -> BTreeMap<&'static str, Quota> {
+    Quota::ALL.into_iter().flat_map(|quota| quota.row().operations.iter().map(move |name| (*name, quota))).collect()
+}
+
+#[test]
+fn whatever_a_client_can_create_has_a_quota_or_does_not_stay() {
+    let quotas = with_quota();
+    let without: BTreeMap<&str, Leaves> = WITHOUT.iter().flat_map(|(leaves, names)| names.iter().map(|name| (*name, *leaves))).collect();
+    for operation in operations::all().into_iter().filter(creates) {
+        let name = operation.route.name;
+        assert!(
+            quotas.contains_key(name) || without.contains_key(name),
+            "{name} writes with client access: name it in shared/model/src/quota.rs, or say in this test why it needs no quota"
+        );
+    }
+}
+
+#[test]
+fn the_table_of_quotas_names_only_operations_that_clients_create_with() {
+    let all: BTreeMap<&str, bool> = operations::all().iter().map(|operation| (operation.route.name, creates(operation))).collect();
+    let quotas = with_quota();
+    for name in quotas.keys().chain(WITHOUT.iter().flat_map(|(_, names)| *names)) {
+        assert_eq!(all.get(name), Some(&true), "{name} is no operation with which clients write");
+    }
+    for name in WITHOUT.iter().flat_map(|(_, names)| *names) {
+        assert!(!quotas.contains_key(name), "{name} has a quota");
+    }
+}
+
+#[test]
+fn the_error_of_every_quota_is_in_the_catalog_and_announced() {
+    let all = operations::all();
+    for quota in Quota::ALL {
+        let Some(code) = quota.row().code else { continue };
+        assert!(KnownError::CODES.contains(&code), "{code} is in no catalog");
+        // A flow with a provider reports the error in its redirect, so another operation names it.
+        let is_answered = all.iter().any(|operation| operation.route.codes().any(|other| other == code));
+        assert!(is_answered, "no operation answers {code} of {quota:?}");
+    }
+}
