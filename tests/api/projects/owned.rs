@@ -140,7 +140,9 @@ async fn only_users_of_the_internal_project_own_projects() {
     let nobody = app.client_of(&internal);
     assert_error(&nobody.get(PROJECTS).await, 401, "USER_AUTHENTICATION_REQUIRED");
     assert_error(&nobody.post(PROJECTS, body.clone()).await, 401, "USER_AUTHENTICATION_REQUIRED");
-    let visitor = nobody.request("POST", "/api/v1/auth/anonymous/sign-up").send().await.json();
+    let server = app.server_of(&internal);
+    let visitor = server.post("/api/v1/users", json!({ "is_anonymous": true })).await.json()["id"].clone();
+    let visitor = server.post("/api/v1/auth/sessions", json!({ "user_id": visitor })).await.json();
     let visitor =
         nobody.with("x-stack-access-token", visitor["access_token"].as_str().unwrap()).with("x-stack-allow-anonymous-user", "true");
     assert_error(&visitor.post(PROJECTS, body).await, 401, "ANONYMOUS_AUTHENTICATION_NOT_ALLOWED");

@@ -109,6 +109,7 @@ async fn changing_to_an_address_does_not_verify_it() {
 #[tokio::test]
 async fn a_client_without_an_address_cannot_block_one() {
     let app = TestApp::start().await;
+    app.configure(json!({ "config": { "anonymous_creation_enabled": true } })).await;
     let visitor = stored::anonymous_user(&app).await;
     let caller = app.signed_in(&visitor).with("x-stack-allow-anonymous-user", "true");
     assert_eq!(caller.patch(ME, json!({ "primary_email": "ada@example.com" })).await.json()["primary_email"], "ada@example.com");
