@@ -117,6 +117,7 @@ const KINDS: &[(&str, &str, Life)] = &[
     ("F", "HOUR", Expires),
     ("U", "ACTIVE", Expires),
     ("T", "ACTIVE", Expires),
+    ("T", "INVITED", Expires),
     // Solved bot challenges.
     ("B", "SPENT", Expires),
 ];
