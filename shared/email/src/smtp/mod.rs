@@ -6,6 +6,10 @@
 //! byte of that line on, the server may have accepted the email: unless it answers, the outcome is
 //! unknown and final.
 //!
+//! The crate `lettre` composes the messages. Its client is not used: it rejects replies without a
+//! text, which RFC 5321 §4.2 allows, and does not tell whether a connection was lost before the end
+//! of the message or after it.
+//!
 //! A project's administrators choose the server, so it is trusted with the project's own emails and
 //! nothing else. It must have a public IP address ([`public_address`]) and prove its name with a
 //! certificate before it sees a password or an email. There are two exceptions, both by the choice
