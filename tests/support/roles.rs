@@ -30,12 +30,14 @@ pub(crate) fn note(call: &str, body: &str) {
 
 /// A transaction, of which only the kinds of its writes are parsed.
 #[derive(Deserialize)]
+#[expect(clippy::zero_sized_map_values, reason = "serde reads an object into a map, and its values are not needed")]
 struct Transaction<'a> {
     #[serde(rename = "TransactItems", borrow)]
     items: Vec<BTreeMap<&'a str, IgnoredAny>>,
 }
 
 /// The IAM actions that a call requires.
+#[expect(clippy::zero_sized_map_values, reason = "serde reads an object into a map, and its values are not needed")]
 pub fn actions(call: &str, body: &str) -> BTreeSet<String> {
     if call != "TransactWriteItems" {
         return BTreeSet::from([call.to_owned()]);

@@ -93,7 +93,7 @@ struct World {
 }
 
 impl World {
-    async fn new(app: &TestApp, provider: &Provider, way: Way, name: &str, takes_code: bool) -> Self {
+    async fn new(app: &TestApp, provider: &Provider, way: Way, takes_code: bool) -> Self {
         let eve = app.sign_up(ADA).await;
         let mut code = None;
         if takes_code {
@@ -105,7 +105,7 @@ impl World {
             Way::Reset | Way::SignInCode => Some(Proof::of(app, provider, way).await),
             Way::Provider => None,
         };
-        let snapshot = app.snapshot(&format!("{name}-{takes_code}"), 2);
+        let snapshot = app.snapshot();
         Self { snapshot, eve, code, proof }
     }
 }
@@ -121,10 +121,9 @@ enum Held {
 /// the creator's action.
 async fn races(way: Way, held: &[Held]) {
     let (first, provider) = oauth_callback::start().await;
-    let name = format!("first_proof_races-{way:?}-{held:?}").replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
-    let empty = first.snapshot(&name, 3);
+    let empty = first.snapshot();
     let another = TestApp::start_from(&empty, Limits::off()).await;
-    let worlds = [World::new(&first, &provider, way, &name, false).await, World::new(&another, &provider, way, &name, true).await];
+    let worlds = [World::new(&first, &provider, way, false).await, World::new(&another, &provider, way, true).await];
     for number in 0..INTERFERENCES {
         let world = &worlds[usize::from(number == INTERFERENCES - 1)];
         for held in held {

@@ -41,7 +41,7 @@ async fn a_worker_that_fails_at_any_write_counts_everything_once() {
     for name in ["bob", "eve"] {
         world.sign_up(&format!("{name}@example.com")).await;
     }
-    let world = world.snapshot("metrics_counting", 2);
+    let world = world.snapshot();
     for fault in [Fault::NotMade, Fault::AnswerLost] {
         for write in 0..6 {
             let app = TestApp::start_from(&world, Limits::off()).await;
