@@ -3,9 +3,10 @@ their budgets.
 
 A check starts as soon as its requirements are met and its cores are free, so checks that wait (for
 a network, a browser, a provider) run beside those that compute. If a check fails, and fails again
-if it is retried, the others are ended. A table at the end shows what each check used of its budget,
-and whether it was retried; the output of a failed check follows it. The table is kept, and the next
-run begins with it.
+if it is retried, the checks that do not need it run all the same, so that one run shows everything
+that is wrong; with `--fail-fast` they are ended. A table at the end shows what each check used of
+its budget, and whether it was retried; the output of failed checks follows it. The table is kept,
+and the next run begins with it.
 """
 
 import argparse
@@ -149,7 +150,7 @@ def checks(long):
 def main():
     parser = argparse.ArgumentParser(description="Runs the checks that a change must pass.")
     parser.add_argument("--long", action="store_true", help="also run the tests that take hours")
-    parser.add_argument("--keep-going", action="store_true", help="after a failure, run the checks that do not need the failed one")
+    parser.add_argument("--fail-fast", action="store_true", help="end all checks when one has failed")
     parser.add_argument("names", nargs="*", metavar="check", help="run only these, and the checks they need")
     arguments = parser.parse_args()
     plan = checks(arguments.long)
@@ -169,7 +170,7 @@ def main():
         print(f"== the last run:\n{TABLE.read_text()}", flush=True)
     cache.restore()
     compiled = cache.sources()
-    passed = Run(plan, is_complete=not arguments.names, keeps_going=arguments.keep_going).run()
+    passed = Run(plan, is_complete=not arguments.names, keeps_going=not arguments.fail_fast).run()
     if passed:
         cache.keep(compiled)
     sys.exit(0 if passed else 1)

@@ -250,7 +250,7 @@ catalog! {
     BodyTooLarge: "The body is larger than the service accepts.",
         "Send less; the limit is in `details`.";
     UnsupportedContentEncoding: "The body is compressed or otherwise encoded, and the service decodes no bodies.",
-        "Send the body as it is, without `Content-Encoding`: switch off the compression of requests in your HTTP client.";
+        "Send the body without `Content-Encoding`: switch off the compression of requests in your HTTP client.";
     InternalError: "The service failed unexpectedly.",
         "Try again; if it keeps failing, search the log for the request id.";
     ServiceUnavailable: "The service is overloaded or needs more time for the change, or concurrent changes conflicted.",
