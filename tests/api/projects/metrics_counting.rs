@@ -170,7 +170,8 @@ async fn a_recount_is_exact_while_users_sign_up_and_are_deleted() {
     let changes = async {
         for (number, user) in users.iter().enumerate().take(15) {
             app.sign_up(&format!("new{number}@example.com")).await;
-            app.server().delete(&format!("/api/v1/users/{}", user.user_id)).await;
+            let deleted = app.server().delete(&format!("/api/v1/users/{}", user.user_id)).await;
+            assert_eq!(deleted.status(), 200, "{}", deleted.json());
             link(&app).await.unwrap();
         }
     };
@@ -189,6 +190,22 @@ async fn a_recount_is_exact_while_users_sign_up_and_are_deleted() {
     assert_eq!(sum.get(model::metrics::tally::USERS), 20);
     assert_eq!(metrics(&app, "").await["total_users"], 20);
     assert!(workers::recount::totals(&app.app, app.project_id(), 19).await.unwrap().is_none(), "there are more users");
+}
+
+#[tokio::test]
+async fn a_link_whose_changes_cancel_each_other_out_is_noticed_by_a_recount() {
+    let app = TestApp::start().await;
+    let ada = app.sign_up("ada@example.com").await;
+    link(&app).await.unwrap();
+    let before = app.app.store.totals(app.project_id()).await.unwrap();
+    app.sign_up("bob@example.com").await;
+    assert_eq!(app.server().delete(&format!("/api/v1/users/{}", ada.user_id)).await.status(), 200);
+    link(&app).await.unwrap();
+    // A recount that read the accounts between the two changes would store two users.
+    let users = app.app.store.tallies_of_users(app.project_id(), 10).await.unwrap().unwrap();
+    let stored = app.app.store.set_totals(app.project_id(), &before, &users, 0, app.app.clock.now()).await;
+    assert!(matches!(stored, Err(store::Error::Conflict(_))), "{stored:?}");
+    assert_eq!(metrics(&app, "").await["total_users"], 1);
 }
 
 #[tokio::test(start_paused = true)]

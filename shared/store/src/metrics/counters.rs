@@ -18,6 +18,9 @@ use crate::write::Write;
 #[derive(Debug, Clone, Default)]
 pub struct Counters {
     totals: Tally,
+    /// Whether an entry changes a total, even if another one cancels it out. A recount must notice
+    /// such entries, as it may have read the accounts between the two.
+    is_change: bool,
     items: BTreeMap<String, Sums>,
 }
 
@@ -40,6 +43,7 @@ impl Counters {
     /// entry was last added; it applies to the sign-up rules only.
     pub fn add(&mut self, entry: &Entry, times: u64) {
         self.totals.merge(&entry.tally, 1);
+        self.is_change |= !entry.tally.is_empty();
         let [users, anonymous] = [USERS, ANONYMOUS].map(|name| entry.tally.get(name));
         if users > 0 || anonymous > 0 {
             let sums = self.of_day(day(entry.at));
@@ -73,7 +77,7 @@ impl Counters {
 
     /// The maximum number of items to write: totals are in up to three items.
     pub fn len(&self) -> usize {
-        self.items.len() + if self.totals.is_empty() { 0 } else { 3 }
+        self.items.len() + if self.is_change { 3 } else { 0 }
     }
 
     /// Whether there is nothing to count.
@@ -87,7 +91,7 @@ impl Counters {
         for (name, by) in self.totals.iter() {
             items.entry(item_of(name).to_owned()).or_default().add(name, by);
         }
-        if !self.totals.is_empty() {
+        if self.is_change {
             items.entry(ALL.to_owned()).or_default().add("changes", 1);
         }
         items.into_iter().map(|(sk, sums)| sums.write(key(project, sk))).collect()
