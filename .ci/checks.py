@@ -24,10 +24,12 @@ import cache
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CORES = max(2, os.cpu_count() or 2)
-# A build occupies all cores but half of one. Together with the half that checks may occupy beyond
-# the machine's cores, two checks that mostly wait run beside it.
+# A build occupies all cores but half of one. Together with what checks may occupy beyond the
+# machine's cores, three checks that mostly wait run beside it.
 BUILD = CORES - 0.5
-MAX_OCCUPIED = CORES + 0.5
+MAX_OCCUPIED = CORES + 1
+# What `cargo test` prints when it has compiled everything, and no longer locks the target folder.
+COMPILED = "Running "
 # What a check may use beyond its budget before it is a finding: machines differ.
 TOLERANCE = 1.25
 TABLE = cache.FOLDER / "last-run.txt"
@@ -84,7 +86,8 @@ class Check:
     def __init__(self, name, script, after=(), behind=(), cores=1, builds=False, tries=1, budget=None):
         """`after` are the checks that this one needs; `behind` are those that it follows if they
         run, too. `budget` is the time of all cores, and the time from the beginning to the end, in
-        seconds, with what earlier runs cached."""
+        seconds, with what earlier runs cached. `builds` tells that the check locks the target
+        folder: until its end, or until it prints this text."""
         self.name, self.script, self.after, self.cores, self.builds, self.tries = name, script, after, cores, builds, tries
         self.behind, self.budget, self.retried = behind, budget, 0
         self.process = self.started = self.ended = self.cpu = self.status = None
@@ -92,6 +95,10 @@ class Check:
     @property
     def log(self):
         return cache.logs() / f"{self.name.replace(' ', '-')}.log"
+
+    def is_building(self):
+        """Whether a running check locks the target folder."""
+        return self.builds is True or bool(self.builds) and self.builds not in self.log.read_text(errors="replace")
 
     def seconds(self):
         return (self.ended or time.monotonic()) - self.started
@@ -105,7 +112,7 @@ class Check:
 def checks(long):
     schemathesis = "tests/schemathesis/run" + (" --long" if long else "")
     # Builds the workspace again, in a copy.
-    builds = ["lambdas", "tests", "lints"]
+    builds = ["lambdas", "suites", "lints"]
     new = [Check("new operation", "infra/new/run", after=["lambdas"], cores=CORES)] if long else []
     return new + [
         # Downloads and formatting keep no core busy.
@@ -113,15 +120,16 @@ def checks(long):
         Check("node packages", NODE, cores=0),
         Check("chromium", CHROMIUM, cores=0),
         Check("format", FORMAT, cores=0),
-        # The builds follow each other. What most checks need is built first, what few checks need
-        # last. All of them select the workspace, so that dependencies have the same features.
+        # The builds follow each other, as each locks the target folder. What most checks need is
+        # built first. All of them select the workspace, so that dependencies have the same features.
         Check("gateway", "cargo build --workspace --bin gateway --bin infra --bin coldstart", cores=BUILD, builds=True),
         Check("lambdas", "cargo build --workspace --bins", after=["gateway"], cores=BUILD, builds=True),
         Check("suites", "cargo test --workspace --no-run", after=["gateway"], cores=BUILD, builds=True),
         Check("rendered", '"$TARGET/debug/infra" render --check', after=["gateway"], cores=0),
-        Check("tests", "cargo test --workspace", after=["suites"], cores=BUILD, builds=True),
-        Check("lints", LINTS, after=["gateway"], cores=BUILD, builds=True),
-        Check("release build", "tests/lambda/run build", after=["gateway", "python packages"], cores=BUILD, builds=True),
+        Check("tests", "cargo test --workspace", after=["suites"], builds=COMPILED),
+        Check("lints", LINTS, after=["gateway"], behind=["suites"], cores=BUILD, builds=True),
+        # Another profile has a folder and a lock of its own.
+        Check("release build", "tests/lambda/run build", after=["gateway", "python packages"], behind=["suites"], cores=1),
         # The remaining checks are in the order of their duration, the longest first, so that only a
         # short one runs at the end. Checks that mostly wait count as half a core. Most of those
         # that drive a browser are retried once, as a page may take too long while other checks run.
@@ -140,10 +148,10 @@ def checks(long):
         Check("template", ". tests/prepare; python_packages; cfn-lint infra/*.yaml infra/stacks/*.yaml", after=["python packages"]),
         Check("packaging", "tests/packaging/run", after=["gateway", "python packages", "node packages"], cores=0.5),
         Check("site", "tests/content/run", after=["gateway", "python packages", "node packages", "chromium"], cores=0.5, tries=2),
-        Check("ses", "tests/ses/run", after=["suites", "python packages"], cores=0.5, builds=True),
+        Check("ses", "tests/ses/run", after=["suites", "python packages"], behind=builds, cores=0.5),
         Check("webhooks", "tests/webhooks/run", after=["gateway", "python packages", "node packages"], cores=0.5),
         Check("passkeys", "tests/passkeys/run", after=["gateway"]),
-        Check("mail server", "tests/smtp/run", after=["suites", "python packages"], cores=0.5, builds=True),
+        Check("mail server", "tests/smtp/run", after=["suites", "python packages"], behind=builds, cores=0.5),
     ]
 
 
@@ -199,7 +207,8 @@ class Run:
                 for check in waiting:
                     if check.process is None and self.may_start(check):
                         self.begin(check)
-                self.ended.wait()
+                # A check that has compiled its tests unlocks the target folder before its end.
+                self.ended.wait(timeout=5)
         failures = self.failures()
         if failures:
             self.stop()
@@ -228,7 +237,7 @@ class Run:
         fits = sum(other.cores for other in running) + check.cores <= MAX_OCCUPIED
         # Two builds in the same target directory would wait for each other, and each would occupy
         # its cores meanwhile.
-        alone = not check.builds or not any(other.builds for other in running)
+        alone = not check.builds or not any(other.is_building() for other in running)
         return done.issuperset(check.after) and unfinished.isdisjoint(check.behind) and (fits or check.cores == 0) and alone
 
     def begin(self, check):
@@ -296,10 +305,10 @@ def environment():
         "TARGET": str(cache.target()),
         "CARGO_TERM_COLOR": "never",
         # No crate is recompiled after a change here, and no backtrace is needed. Without
-        # incremental and debug data, the build takes a quarter less time.
+        # incremental, debug data and symbols, the build takes a quarter less time.
         "CARGO_INCREMENTAL": "0",
         "CARGO_PROFILE_DEV_DEBUG": "0",
-        "CARGO_PROFILE_DEV_STRIP": "debuginfo",
+        "CARGO_PROFILE_DEV_STRIP": "symbols",
         "RUST_BACKTRACE": "0",
         "CHROMIUM": os.environ.get("CHROMIUM", "/usr/bin/chromium"),
         # The gateway's binary, which the check `build` builds once for all checks.

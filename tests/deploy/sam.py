@@ -8,6 +8,7 @@ import tempfile
 import zipfile
 
 import quick
+from isal import isal_zlib
 from samcli.cli.main import cli
 from samcli.lib.package import utils
 
@@ -37,6 +38,7 @@ def packed(name, folder):
 
 
 utils.make_zip_with_lambda_permissions, utils.dir_checksum = packed, summed
+zipfile.zlib, zipfile.crc32 = isal_zlib, isal_zlib.crc32
 zipfile.ZipFile.__init__.__defaults__ = (*zipfile.ZipFile.__init__.__defaults__[:-1], 1)
 quick.answers()
 cli(prog_name="sam")

@@ -37,10 +37,14 @@ function Home({ user }) {
 
   async function ask() {
     const { accessToken } = await user.getAuthJson();
-    const response = await fetch(`${import.meta.env.VITE_SERVER_URL}/notes`, {
-      headers: { authorization: `Bearer ${accessToken}` },
-    });
-    setAnswer(await response.text());
+    try {
+      const response = await fetch(`${import.meta.env.VITE_SERVER_URL}/notes`, {
+        headers: { authorization: `Bearer ${accessToken}` },
+      });
+      setAnswer(await response.text());
+    } catch {
+      setAnswer(`No server answers at ${import.meta.env.VITE_SERVER_URL}: start that of the guide "Node.js backend".`);
+    }
   }
 
   return (

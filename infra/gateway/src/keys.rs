@@ -33,7 +33,7 @@ pub struct Keys {
     pub admin: SecretString,
 }
 
-const PROJECT_ID: &str = "GATELET_PROJECT_ID";
+pub(crate) const PROJECT_ID: &str = "GATELET_PROJECT_ID";
 /// How long one pass over the data of a deleted project may take.
 const PURGE: Duration = Duration::from_secs(60);
 

@@ -68,7 +68,7 @@ impl Command {
                 let mut sets = Administrator::required(target, of).await?.get(KEYS).await?;
                 let Value::Array(sets) = sets["items"].take() else { anyhow::bail!("{KEYS} does not answer with a list") };
                 let now = Clock::system().now();
-                output.list(["ID", "DESCRIPTION", "KEYS", "EXPIRES", "STATE"], sets, |set| line(set, now))
+                output.list(["ID", "DESCRIPTION", "KEYS", "PERMISSIONS", "EXPIRES", "STATE"], sets, |set| line(set, now))
             }
             Self::Create(create) => create.run(target).await,
             Self::Revoke { id, common: Common { of, output } } => {
@@ -81,18 +81,19 @@ impl Command {
     }
 }
 
-fn line(set: &Value, now: Timestamp) -> [String; 5] {
+fn line(set: &Value, now: Timestamp) -> [String; 6] {
     let last = |(field, kind): (&str, KeyKind)| Some(format!("{}…{}", kind.prefix(), set[field]["last_four"].as_str()?));
     let keys: Vec<String> = FIELDS.into_iter().zip(KeyKind::ALL).filter_map(last).collect();
+    // Keys without permissions of their own may do all that their kind may.
+    let permissions =
+        set["permissions"].as_array().map_or_else(|| "all".to_owned(), |some| some.iter().map(text).collect::<Vec<_>>().join(", "));
     let is_expired = set["expires_at_millis"].as_i64().is_some_and(|at| at <= now.as_millisecond());
     let state = match (&set["manually_revoked_at_millis"], is_expired) {
-        (Value::Null, false) => set["permissions"]
-            .as_array()
-            .map_or_else(String::new, |permissions| permissions.iter().map(text).collect::<Vec<_>>().join(", ")),
-        (Value::Null, true) => "expired".to_owned(),
-        _ => "revoked".to_owned(),
+        (Value::Null, false) => "valid",
+        (Value::Null, true) => "expired",
+        _ => "revoked",
     };
-    [text(&set["id"]), text(&set["description"]), keys.join(" "), time(&set["expires_at_millis"]), state]
+    [text(&set["id"]), text(&set["description"]), keys.join(" "), permissions, time(&set["expires_at_millis"]), state.to_owned()]
 }
 
 impl Create {

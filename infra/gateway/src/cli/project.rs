@@ -13,6 +13,7 @@ use model::project::view::AdminProject;
 use model::team::Team;
 use model::text::line;
 use model::trail;
+use serde_json::Value;
 use store::Label;
 use store::project::ProjectRow;
 use store::project::deletion::Purge;
@@ -82,6 +83,8 @@ pub(super) enum Command {
         /// `path=value`; a value that is not JSON is used as text
         #[arg(required = true, value_name = "SETTING")]
         settings: Vec<String>,
+        #[command(flatten)]
+        output: Output,
     },
 }
 
@@ -103,7 +106,7 @@ impl Command {
             Self::List { output } => list(tools, &output).await,
             Self::Show { id } => show(&find(tools, &id).await?.project),
             Self::Keys { id } => new_keys(tools, &id).await,
-            Self::Set { id, settings } => set(tools, &id, &settings).await,
+            Self::Set { id, settings, output } => set(tools, &id, &settings, &output).await,
         }
     }
 
@@ -118,7 +121,7 @@ impl Command {
             Self::List { output } => api::list(session, &output).await,
             Self::Show { id } => api::show(session, &id).await,
             Self::Keys { id } => api::new_keys(session, &id).await,
-            Self::Set { id, settings } => api::set(session, &id, &patch(&settings)?).await,
+            Self::Set { id, settings, output } => api::set(session, &id, &patch(&settings)?, &output).await,
         }
     }
 }
@@ -190,7 +193,12 @@ async fn list(tools: &Tools, output: &Output) -> anyhow::Result<()> {
 }
 
 fn show(project: &Project) -> anyhow::Result<()> {
-    json(&AdminProject::of(project, true))
+    json(&view(project)?)
+}
+
+/// The project as an administrator sees it.
+fn view(project: &Project) -> anyhow::Result<Value> {
+    Ok(serde_json::to_value(AdminProject::of(project, true))?)
 }
 
 async fn new_keys(tools: &Tools, id: &str) -> anyhow::Result<()> {
@@ -201,8 +209,9 @@ async fn new_keys(tools: &Tools, id: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn set(tools: &Tools, id: &str, settings: &[String]) -> anyhow::Result<()> {
+async fn set(tools: &Tools, id: &str, settings: &[String], output: &Output) -> anyhow::Result<()> {
     let row = find(tools, id).await?;
+    let before = view(&row.project)?;
     let patch = patch(settings)?;
     let fields = trail::fields(&patch);
     let patch = deserr::deserialize::<ProjectPatch, _, Problems>(patch).map_err(|problems| anyhow!("{problems}"))?;
@@ -211,7 +220,7 @@ async fn set(tools: &Tools, id: &str, settings: &[String]) -> anyhow::Result<()>
     let levels = levels.noted(&project, &keys);
     let update = tools.store.update_project(&project, row.version, Some(&levels));
     match tools.recorded("gateway-project-set", &project, fields, update).await {
-        Ok(()) => show(&project),
+        Ok(()) => output.changed(&before, &view(&project)?),
         Err(store::Error::Conflict(_)) => bail!("project {} was changed concurrently: check its settings, and try again", project.id),
         Err(error) => Err(error.into()),
     }

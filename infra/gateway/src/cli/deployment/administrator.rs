@@ -84,10 +84,12 @@ impl Administrator {
     }
 
     pub(crate) async fn new(mut session: Session, project: Option<&str>) -> anyhow::Result<Self> {
-        let project = match project {
-            Some(id) => project_id(id)?,
-            None => only_project(&mut session).await?,
+        let project = match (project.map(project_id).transpose()?, session.only_project()) {
+            (Some(id), _) => id,
+            (None, Some(only)) => only.clone(),
+            (None, None) => only_project(&mut session).await?,
         };
+        session.reaches(&project)?;
         Ok(Self { session, project })
     }
 

@@ -20,8 +20,8 @@ pub(crate) struct Call {
     method: String,
     /// Path below `/api/v1`, such as `/users?limit=10`
     path: String,
-    /// Act as an administrator of this project, which a team of yours owns; without it, as
-    /// yourself in `internal`
+    /// Act as an administrator of this project, which a team of yours owns. Default: as yourself
+    /// in `internal`, or without a sign-in as an administrator of the data folder's project
     #[arg(long, value_name = "ID")]
     project: Option<String>,
     /// Body of the request, as JSON; `-` reads it from standard input, for a body with secrets
@@ -36,6 +36,7 @@ impl Call {
         let project = self.project.as_deref().map(project_id).transpose()?;
         let body = self.body.map(body).transpose()?;
         let mut session = Session::required(target).await?;
+        project.iter().try_for_each(|project| session.reaches(project))?;
         let ask = Ask { method, path: &self.path, body: body.as_ref(), project: project.as_ref() };
         let answer = session.text(ask).await?;
         match serde_json::from_str::<Value>(&answer) {

@@ -81,10 +81,11 @@ impl Login {
             open(link);
         }
         let tokens = wait(&api, &started).await?;
+        let login = logins::Login { url: api.url.clone(), client_key: api.client_key.clone(), refresh_token: tokens.refresh.clone() };
         let mut session = Session::signed_in(api, tokens.refresh, tokens.access);
         let user = session.own(Method::GET, "/users/me", None).await?;
         let (url, email) = (session.url().to_owned(), text(&user["primary_email"]));
-        if let Some(previous) = Logins::save(session.into_login())? {
+        if let Some(previous) = Logins::save(login)? {
             // The sign-in has succeeded, whether the session that it replaces can be ended or not.
             let _ = end(previous).await;
         }

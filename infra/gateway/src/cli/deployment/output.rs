@@ -1,12 +1,13 @@
 //! How commands print what a deployment answers: columns for people, JSON for scripts.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use clap::Args;
 use jiff::Timestamp;
 use model::text::line::plain;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::say::say;
 
@@ -50,6 +51,21 @@ impl Output {
         Ok(())
     }
 
+    /// Prints which fields a command changed, with their values before and after; with `--json`,
+    /// all fields.
+    pub(crate) fn changed(&self, before: &Value, after: &Value) -> anyhow::Result<()> {
+        if self.json {
+            return json(after);
+        }
+        let mut lines = Vec::new();
+        differences("", before, after, &mut lines);
+        if lines.is_empty() {
+            say!("nothing changed, as the fields have these values already");
+        }
+        lines.iter().for_each(|line| say!("{}", plain(line)));
+        Ok(())
+    }
+
     /// Prints what a command did: a sentence or, with `--json`, the answer.
     pub(crate) fn done(&self, sentence: &str, answer: &Value) -> anyhow::Result<()> {
         if self.json {
@@ -57,6 +73,22 @@ impl Output {
         }
         say!("{}", plain(sentence));
         Ok(())
+    }
+}
+
+/// A line for each field that differs; the fields of an object have a line each.
+fn differences(path: &str, before: &Value, after: &Value, lines: &mut Vec<String>) {
+    match (before, after) {
+        (Value::Object(old), Value::Object(new)) => {
+            let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+            for name in names {
+                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                let field = |fields: &Map<String, Value>| fields.get(name).cloned().unwrap_or_default();
+                differences(&path, &field(old), &field(new), lines);
+            }
+        }
+        (before, after) if before == after => {}
+        (before, after) => lines.push(format!("{path}: {before} → {after}")),
     }
 }
 

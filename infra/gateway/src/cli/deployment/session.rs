@@ -1,18 +1,27 @@
-//! A session at a deployment, with an access token of its user.
+//! A session at a deployment: with an access token of its user, or with the admin key of the data
+//! folder at the gateway that serves it.
 
-use anyhow::{anyhow, bail};
+use anyhow::{Context as _, anyhow, bail, ensure};
 use reqwest::{Method, RequestBuilder};
+use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 use wire::id::ProjectId;
 
 use super::super::tools::Target;
 use super::api::{Api, deployment_url};
 use super::logins::{Login, Logins};
+use crate::data::Data;
+use crate::keys::{PROJECT_ID, Role};
+use crate::saved_keys::Saved;
 
 pub(crate) struct Session {
     pub(super) api: Api,
-    refresh_token: String,
-    access_token: String,
+    rights: Rights,
+}
+
+enum Rights {
+    User { refresh_token: String, access_token: String },
+    Key { project: ProjectId, admin: SecretString },
 }
 
 /// A request below `/api/v1`.
@@ -45,14 +54,33 @@ impl Session {
         match Self::chosen(target).await? {
             Some(session) => Ok(session),
             None if target.table.is_some() => bail!("this command works over the API, not on a table: leave out --table"),
-            None if target.data.is_some() => {
-                bail!(
-                    "this command works over the API, not on a data folder: leave out --data and GATELET_DATA, or add --api URL after `gateway login`"
-                )
-            }
-            None => bail!(
-                "not signed in: `gateway login URL` signs in, to a gateway of your own as well (`gateway login http://localhost:8787`)"
-            ),
+            None => Self::of_folder(target),
+        }
+    }
+
+    /// At the gateway that serves the data folder, with the admin key that the folder keeps.
+    fn of_folder(target: &Target) -> anyhow::Result<Self> {
+        let folder = target.folder();
+        let Ok(data) = Data::existing(folder) else {
+            bail!("not signed in, and {} has no data of a gateway: `gateway login URL` signs in to a deployment", folder.display());
+        };
+        let Some(url) = Data::holder(folder).and_then(|holder| holder.url) else {
+            bail!(
+                "this command asks a gateway, and none serves the data in {}: start it (`gateway serve`), or sign in to a deployment \
+                 (`gateway login URL`)",
+                folder.display()
+            );
+        };
+        let (project, admin) = keys_of(&data)?;
+        target.announce();
+        Ok(Self { api: Api::new(url, None)?, rights: Rights::Key { project, admin } })
+    }
+
+    /// The project whose key the session has; `None` with the rights of a user.
+    pub(super) fn only_project(&self) -> Option<&ProjectId> {
+        match &self.rights {
+            Rights::Key { project, .. } => Some(project),
+            Rights::User { .. } => None,
         }
     }
 
@@ -64,16 +92,23 @@ impl Session {
     /// A saved session; `None` if it has ended.
     pub(super) async fn reopen(login: Login) -> anyhow::Result<Option<Self>> {
         let Login { url, client_key, refresh_token } = login;
-        let mut session = Self { api: Api::new(url, client_key)?, refresh_token, access_token: String::new() };
+        let mut session = Self::signed_in(Api::new(url, client_key)?, refresh_token, String::new());
         Ok(session.renew().await?.then_some(session))
     }
 
     pub(super) fn signed_in(api: Api, refresh_token: String, access_token: String) -> Self {
-        Self { api, refresh_token, access_token }
+        Self { api, rights: Rights::User { refresh_token, access_token } }
     }
 
-    pub(super) fn into_login(self) -> Login {
-        Login { url: self.api.url, client_key: self.api.client_key, refresh_token: self.refresh_token }
+    /// Fails for a project whose key the session lacks.
+    pub(super) fn reaches(&self, project: &ProjectId) -> anyhow::Result<()> {
+        let only = self.only_project().unwrap_or(project);
+        ensure!(
+            only == project,
+            "the data folder keeps the admin key of project {only} only: `gateway login {}` signs in to administer others",
+            self.url()
+        );
+        Ok(())
     }
 
     pub(crate) fn url(&self) -> &str {
@@ -82,10 +117,11 @@ impl Session {
 
     /// Gets a new access token; returns whether the session still exists.
     async fn renew(&mut self) -> anyhow::Result<bool> {
+        let Rights::User { refresh_token, access_token } = &mut self.rights else { return Ok(true) };
         let request = self.api.internal(Method::POST, "/auth/sessions/current/refresh");
-        let (status, body) = self.api.json(request.header("x-service-refresh-token", &self.refresh_token)).await?;
+        let (status, body) = self.api.json(request.header("x-service-refresh-token", refresh_token.as_str())).await?;
         match (body["access_token"].as_str(), body["code"].as_str()) {
-            (Some(token), _) if status == 200 => token.clone_into(&mut self.access_token),
+            (Some(token), _) if status == 200 => token.clone_into(access_token),
             (_, Some("REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED")) => return Ok(false),
             _ => return Err(self.api.refusal(status, &body)),
         }
@@ -94,6 +130,7 @@ impl Session {
 
     /// Calls an operation with the user's own rights.
     pub(crate) async fn own(&mut self, method: Method, path: &str, body: Option<&Value>) -> anyhow::Result<Value> {
+        ensure!(self.only_project().is_none(), "this command acts for a user: `gateway login {}` signs in", self.url());
         self.json(Ask { method, path, body, project: None }).await
     }
 
@@ -121,18 +158,25 @@ impl Session {
     }
 
     fn request(&self, ask: &Ask<'_>) -> RequestBuilder {
-        let request = match ask.project {
-            None => self.api.internal(ask.method.clone(), ask.path).header("x-service-access-token", &self.access_token),
-            Some(id) => {
-                let request = self.api.request(ask.method.clone(), ask.path);
-                let request = request.header("x-service-project-id", id.as_str()).header("x-service-access-type", "admin");
-                request.header("x-service-admin-access-token", &self.access_token)
+        let request = match (&self.rights, ask.project) {
+            (Rights::User { access_token, .. }, None) => {
+                self.api.internal(ask.method.clone(), ask.path).header("x-service-access-token", access_token)
+            }
+            (Rights::User { access_token, .. }, Some(id)) => self.administer(ask, id).header("x-service-admin-access-token", access_token),
+            (Rights::Key { project, admin }, id) => {
+                let request = self.administer(ask, id.unwrap_or(project));
+                request.header("x-service-super-secret-admin-key", admin.expose_secret())
             }
         };
         match ask.body {
             Some(body) => request.header("content-type", "application/json").body(body.to_string()),
             None => request,
         }
+    }
+
+    fn administer(&self, ask: &Ask<'_>, project: &ProjectId) -> RequestBuilder {
+        let request = self.api.request(ask.method.clone(), ask.path);
+        request.header("x-service-project-id", project.as_str()).header("x-service-access-type", "admin")
     }
 
     fn refusal(&self, status: u16, text: &str, project: Option<&ProjectId>) -> anyhow::Error {
@@ -155,6 +199,16 @@ impl Session {
             result => result.map(drop),
         }
     }
+}
+
+/// The first project of a data folder, and its admin key.
+fn keys_of(data: &Data) -> anyhow::Result<(ProjectId, SecretString)> {
+    let file = data.keys_file();
+    let saved = Saved::read(Some(&file))?;
+    let value = |name: &str| saved.value(name).with_context(|| format!("{} has no {name}: `gateway login URL` signs in", file.display()));
+    let [.., admin] = Role::First.names();
+    let project = ProjectId::parse(&value(PROJECT_ID)?).with_context(|| format!("{PROJECT_ID} in {} is no project id", file.display()))?;
+    Ok((project, value(admin)?.into()))
 }
 
 /// The saved session at a deployment.

@@ -75,8 +75,10 @@ pub(super) async fn show(session: Session, id: &str) -> anyhow::Result<()> {
     output::json(&Administrator::new(session, Some(id)).await?.get(CURRENT).await?)
 }
 
-pub(super) async fn set(session: Session, id: &str, patch: &Value) -> anyhow::Result<()> {
-    output::json(&Administrator::new(session, Some(id)).await?.ask(Method::PATCH, CURRENT, Some(patch)).await?)
+pub(super) async fn set(session: Session, id: &str, patch: &Value, output: &Output) -> anyhow::Result<()> {
+    let mut administrator = Administrator::new(session, Some(id)).await?;
+    let before = administrator.get(CURRENT).await?;
+    output.changed(&before, &administrator.ask(Method::PATCH, CURRENT, Some(patch)).await?)
 }
 
 pub(super) async fn new_keys(session: Session, id: &str) -> anyhow::Result<()> {

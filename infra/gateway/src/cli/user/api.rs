@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use wire::entropy::Entropy;
 
 use super::super::confirm::deletion;
-use super::super::deployment::output::{self, text, time};
+use super::super::deployment::output::{self, Output, text, time};
 use super::super::deployment::{Administrator, Listed, Of, Session};
 use super::super::input::{new_password, patch};
 use super::super::tools::Target;
@@ -50,6 +50,8 @@ pub(crate) struct Set {
     /// `path=value`; a value that is not JSON is used as text
     #[arg(required = true, value_name = "FIELD")]
     fields: Vec<String>,
+    #[command(flatten)]
+    output: Output,
 }
 
 #[derive(Args)]
@@ -107,8 +109,8 @@ impl Set {
             secret.is_none(),
             "{name} is a secret, which does not belong on a command line: `gateway call … --body -` reads it from standard input"
         );
-        let (mut administrator, path, _) = self.one.find(target).await?;
-        output::json(&administrator.ask(Method::PATCH, &path, Some(&patch)).await?)
+        let (mut administrator, path, user) = self.one.find(target).await?;
+        self.output.changed(&user, &administrator.ask(Method::PATCH, &path, Some(&patch)).await?)
     }
 }
 

@@ -77,7 +77,11 @@ async fn an_owner_creates_changes_and_deletes_projects() {
     let id = variable(&keys, "GATELET_PROJECT_ID");
     assert_eq!(world.lists_users(&id, &variable(&keys, "GATELET_SECRET_SERVER_KEY")).await, 200);
     assert_eq!(world.says(&["project", "list"]), format!("{id}  Notes\n"));
-    let set = world.json(&["project", "set", &id, "display_name=Papers", "config.sign_up_enabled=false"]);
+    let changed = world.says(&["project", "set", &id, "display_name=Papers", "config.sign_up_enabled=false"]);
+    assert_eq!(changed, "config.sign_up_enabled: true → false\ndisplay_name: \"Notes\" → \"Papers\"\n");
+    let again = world.says(&["project", "set", &id, "display_name=Papers"]);
+    assert_eq!(again, "nothing changed, as the fields have these values already\n");
+    let set = world.json(&["project", "set", &id, "display_name=Papers", "--json"]);
     assert_eq!((&set["display_name"], &set["config"]["sign_up_enabled"]), (&json!("Papers"), &json!(false)));
     assert_eq!(world.json(&["project", "show", &id]), set);
     let more = world.says(&["project", "keys", &id]);
@@ -120,7 +124,7 @@ async fn users_and_teams_are_managed() {
     let grace = world.json(&["user", "show", "GRACE@example.com"]);
     let id = grace["id"].as_str().unwrap();
     assert_eq!(world.json(&["user", "show", id])["primary_email"], "grace@example.com");
-    assert_eq!(world.json(&["user", "set", id, "display_name=Grace Hopper"])["display_name"], "Grace Hopper");
+    assert_eq!(world.json(&["user", "set", id, "display_name=Grace Hopper", "--json"])["display_name"], "Grace Hopper");
     let secret = world.fails(&["user", "set", id, "password=correct horse"]);
     assert!(secret.contains("does not belong on a command line"), "{secret}");
     let list = world.says(&["user", "list"]);
@@ -195,7 +199,10 @@ async fn keys_are_created_listed_and_revoked() {
     assert_eq!(world.lists_users(&project, &key).await, 200);
     let list = world.says(&["key", "list"]);
     let line = list.lines().find(|line| line.contains("Nightly export")).unwrap();
-    assert!(line.ends_with("users:read") && line.contains(&key[key.len() - 4..]) && !list.contains(&key), "{list}");
+    assert!(
+        line.contains(" users:read ") && line.ends_with(" valid") && line.contains(&key[key.len() - 4..]) && !list.contains(&key),
+        "{list}"
+    );
     let id = line.split(' ').next().unwrap();
     world.says(&["key", "revoke", id]);
     assert_eq!(world.lists_users(&project, &key).await, 401);

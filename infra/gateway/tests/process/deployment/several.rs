@@ -37,13 +37,35 @@ async fn a_named_data_folder_is_used_in_spite_of_a_sign_in() {
     succeeds(&run(&folder, &["user", "create", "bob@example.com", "--data", &data]));
     assert_eq!(succeeds(&run(&folder, &["team", "list", "--data", &data])).lines().count(), 3, "the teams of Ada and Bob");
 
-    // Commands that only work over the API reject a data folder.
-    for command in [["user", "list"], ["key", "list"], ["email", "list"], ["audit", "list"]] {
-        let said = fails(&run(&folder, &[&command[..], &["--data", &data]].concat()));
-        assert!(said.contains("works over the API, not on a data folder"), "{said}");
-    }
     let said = fails(&run(&folder, &["project", "create", "Notes", "--id", &own]));
     assert!(said.contains("--internal and --id work on the data"), "{said}");
+}
+
+#[tokio::test]
+async fn without_a_sign_in_commands_ask_the_gateway_that_serves_the_folder() {
+    let folder = Folder::new("deployment-of-folder");
+    let data = folder.path(".gatelet");
+    let said = fails(&run(&folder, &["user", "list"]));
+    assert!(said.contains("not signed in, and .gatelet has no data"), "{said}");
+    let gateway = Gateway::start(&data);
+    let project = gateway.line("Project");
+    succeeds(&run(&folder, &["user", "create", "bob@example.com", "--project", &project]));
+    for arguments in [&["user", "list"][..], &["user", "list", "--data", &data], &["user", "list", "--project", &project]] {
+        assert!(succeeds(&run(&folder, arguments)).contains("bob@example.com"), "{arguments:?}");
+    }
+    for command in [["key", "list"], ["email", "list"], ["audit", "list"]] {
+        succeeds(&run(&folder, &command));
+    }
+    let renamed = succeeds(&run(&folder, &["user", "set", "bob@example.com", "display_name=Bob", "--json"]));
+    assert!(renamed.contains("\"display_name\": \"Bob\""), "{renamed}");
+    let other = fails(&run(&folder, &["user", "list", "--project", "internal"]));
+    assert!(other.contains(&format!("keeps the admin key of project {project} only")) && other.contains("gateway login"), "{other}");
+    assert!(succeeds(&run(&folder, &["call", "GET", "/users"])).contains("bob@example.com"));
+    let other = fails(&run(&folder, &["call", "GET", "/users", "--project", "internal"]));
+    assert!(other.contains("gateway login"), "{other}");
+    drop(gateway);
+    let stopped = fails(&run(&folder, &["user", "list"]));
+    assert!(stopped.contains("none serves the data in .gatelet: start it"), "{stopped}");
 }
 
 #[tokio::test]
