@@ -116,42 +116,42 @@ def checks(long):
     new = [Check("new operation", "infra/new/run", after=["lambdas"], cores=CORES)] if long else []
     return new + [
         # Downloads and formatting keep no core busy.
-        Check("python packages", PYTHON, cores=0),
-        Check("node packages", NODE, cores=0),
+        Check("python packages", PYTHON, cores=0, budget=(60, 60)),
+        Check("node packages", NODE, cores=0, budget=(30, 40)),
         Check("chromium", CHROMIUM, cores=0),
-        Check("format", FORMAT, cores=0),
+        Check("format", FORMAT, cores=0, budget=(5, 10)),
         # The builds follow each other, as each locks the target folder. What most checks need is
         # built first. All of them select the workspace, so that dependencies have the same features.
-        Check("gateway", "cargo build --workspace --bin gateway --bin infra --bin coldstart", cores=BUILD, builds=True),
-        Check("lambdas", "cargo build --workspace --bins", after=["gateway"], cores=BUILD, builds=True),
-        Check("suites", "cargo test --workspace --no-run", after=["gateway"], cores=BUILD, builds=True),
-        Check("rendered", '"$TARGET/debug/infra" render --check', after=["gateway"], cores=0),
-        Check("tests", "cargo test --workspace", after=["suites"], builds=COMPILED),
-        Check("lints", LINTS, after=["gateway"], behind=["suites"], cores=BUILD, builds=True),
+        Check("gateway", "cargo build --workspace --bin gateway --bin infra --bin coldstart", cores=BUILD, builds=True, budget=(800, 450)),
+        Check("lambdas", "cargo build --workspace --bins", after=["gateway"], cores=BUILD, builds=True, budget=(400, 480)),
+        Check("suites", "cargo test --workspace --no-run", after=["gateway"], cores=BUILD, builds=True, budget=(220, 330)),
+        Check("rendered", '"$TARGET/debug/infra" render --check', after=["gateway"], cores=0, budget=(2, 5)),
+        Check("tests", "cargo test --workspace", after=["suites"], builds=COMPILED, budget=(580, 900)),
+        Check("lints", LINTS, after=["gateway"], behind=["suites"], cores=BUILD, builds=True, budget=(535, 430)),
         # Another profile has a folder and a lock of its own.
-        Check("release build", "tests/lambda/run build", after=["gateway", "python packages"], behind=["suites"], cores=1),
+        Check("release build", "tests/lambda/run build", after=["gateway", "python packages"], behind=["suites"], cores=1, budget=(610, 600)),
         # The remaining checks are in the order of their duration, the longest first, so that only a
         # short one runs at the end. Checks that mostly wait count as half a core. Most of those
         # that drive a browser are retried once, as a page may take too long while other checks run.
         # Checks that call Cargo again and again come after the builds, whose lock they need.
-        Check("rehearsal", "tests/deploy/run", after=["lambdas", "python packages", "node packages"], cores=0.5),
-        Check("documents", "tests/docs/run" + (" --long" if long else ""), after=["gateway", "python packages", "node packages", "chromium"], behind=builds, cores=0.5),
-        Check("schemathesis", schemathesis, after=["gateway", "python packages"]),
-        Check("functions", "tests/lambda/run events", after=["lambdas", "python packages"], behind=builds, cores=0.5),
-        Check("sdk", "tests/sdk/run", after=["gateway", "node packages"], cores=0.5),
-        Check("browser", "tests/sdk/browser/run", after=["gateway", "node packages", "chromium"], cores=0.5, tries=2),
-        Check("console", "tests/console/run", after=["gateway", "node packages", "chromium"], cores=0.5, tries=2),
-        Check("react", "tests/sdk/react/run", after=["gateway", "node packages", "chromium"], cores=0.5, tries=2),
-        Check("openid provider", "tests/oidc/run", after=["gateway", "node packages", "chromium"], cores=0.5, tries=2),
-        Check("attacks", PROXIES, after=["gateway"]),
-        Check("licences", DENY, after=["gateway"]),
-        Check("template", ". tests/prepare; python_packages; cfn-lint infra/*.yaml infra/stacks/*.yaml", after=["python packages"]),
-        Check("packaging", "tests/packaging/run", after=["gateway", "python packages", "node packages"], cores=0.5),
-        Check("site", "tests/content/run", after=["gateway", "python packages", "node packages", "chromium"], cores=0.5, tries=2),
-        Check("ses", "tests/ses/run", after=["suites", "python packages"], behind=builds, cores=0.5),
-        Check("webhooks", "tests/webhooks/run", after=["gateway", "python packages", "node packages"], cores=0.5),
-        Check("passkeys", "tests/passkeys/run", after=["gateway"]),
-        Check("mail server", "tests/smtp/run", after=["suites", "python packages"], behind=builds, cores=0.5),
+        Check("rehearsal", "tests/deploy/run", after=["lambdas", "python packages", "node packages"], cores=0.5, budget=(700, 1000)),
+        Check("documents", "tests/docs/run" + (" --long" if long else ""), after=["gateway", "python packages", "node packages", "chromium"], behind=builds, cores=0.5, budget=(570, 800)),
+        Check("schemathesis", schemathesis, after=["gateway", "python packages"], budget=(285, 270)),
+        Check("functions", "tests/lambda/run events", after=["lambdas", "python packages"], behind=builds, cores=0.5, budget=(10, 260)),
+        Check("sdk", "tests/sdk/run", after=["gateway", "node packages"], cores=0.5, budget=(155, 480)),
+        Check("browser", "tests/sdk/browser/run", after=["gateway", "node packages", "chromium"], cores=0.5, tries=2, budget=(335, 760)),
+        Check("console", "tests/console/run", after=["gateway", "node packages", "chromium"], cores=0.5, tries=2, budget=(275, 580)),
+        Check("react", "tests/sdk/react/run", after=["gateway", "node packages", "chromium"], cores=0.5, tries=2, budget=(165, 330)),
+        Check("openid provider", "tests/oidc/run", after=["gateway", "node packages", "chromium"], cores=0.5, tries=2, budget=(50, 90)),
+        Check("attacks", PROXIES, after=["gateway"], budget=(60, 145)),
+        Check("licences", DENY, after=["gateway"], budget=(125, 130)),
+        Check("template", ". tests/prepare; python_packages; cfn-lint infra/*.yaml infra/stacks/*.yaml", after=["python packages"], budget=(35, 40)),
+        Check("packaging", "tests/packaging/run", after=["gateway", "python packages", "node packages"], cores=0.5, budget=(10, 15)),
+        Check("site", "tests/content/run", after=["gateway", "python packages", "node packages", "chromium"], cores=0.5, tries=2, budget=(55, 110)),
+        Check("ses", "tests/ses/run", after=["suites", "python packages"], behind=builds, cores=0.5, budget=(10, 20)),
+        Check("webhooks", "tests/webhooks/run", after=["gateway", "python packages", "node packages"], cores=0.5, budget=(5, 5)),
+        Check("passkeys", "tests/passkeys/run", after=["gateway"], budget=(95, 95)),
+        Check("mail server", "tests/smtp/run", after=["suites", "python packages"], behind=builds, cores=0.5, budget=(10, 20)),
     ]
 
 
