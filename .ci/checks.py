@@ -121,7 +121,8 @@ def checks(long):
         Check("chromium", CHROMIUM, cores=0),
         Check("format", FORMAT, cores=0, budget=(5, 10)),
         # The builds follow each other, as each locks the target folder. What most checks need is
-        # built first. All of them select the workspace, so that dependencies have the same features.
+        # built first. All of them select the workspace, so that dependencies have the same
+        # features.
         Check("gateway", "cargo build --workspace --bin gateway --bin infra --bin coldstart", cores=BUILD, builds=True, budget=(800, 450)),
         Check("lambdas", "cargo build --workspace --bins", after=["gateway"], cores=BUILD, builds=True, budget=(400, 480)),
         Check("suites", "cargo test --workspace --no-run", after=["gateway"], cores=BUILD, builds=True, budget=(220, 330)),

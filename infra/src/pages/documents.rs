@@ -12,7 +12,7 @@ use serde::Serialize;
 use site::code::Block;
 use site::markdown::{OPTIONS, TABLE_END, TABLE_START, anchor, heading_id};
 
-use super::{Frame, errors};
+use super::{ERRORS_HREF, Frame};
 use crate::embedded::{DOCUMENTS, PICTURES};
 
 /// The base URL in the documents' examples, which is replaced by the actual one.
@@ -199,7 +199,7 @@ fn target(url: &str, name: &str, rendered: &mut Rendered) -> CowStr<'static> {
     let found = file.and_then(|file| all().find(|document| Path::new(&format!("{}.md", document.name)) == file));
     let target = match found {
         // The page of the errors has an anchor for each code as it is on the wire.
-        Some(document) if document.href() == errors::HREF => format!("{}{}", document.href(), fragment.to_uppercase()),
+        Some(document) if document.href() == ERRORS_HREF => format!("{}{}", document.href(), fragment.to_uppercase()),
         Some(document) => format!("{}{fragment}", document.href()),
         // The link does not lead to a document, or has another scheme such as `javascript:`.
         None => {
@@ -248,7 +248,7 @@ mod tests {
         let mut anchors: BTreeMap<String, Vec<String>> =
             all().map(|document| (document.href(), document.html(EXAMPLE_URL).anchors)).collect();
         // This page is not rendered from the Markdown.
-        anchors.insert(errors::HREF.to_owned(), catalog::entries().iter().map(|entry| entry.code.to_owned()).collect());
+        anchors.insert(ERRORS_HREF.to_owned(), catalog::entries().iter().map(|entry| entry.code.to_owned()).collect());
         for document in all() {
             let rendered = document.html(EXAMPLE_URL);
             assert!(rendered.broken.is_empty(), "{}: {:?}", document.name, rendered.broken);

@@ -4,7 +4,7 @@ use errors::KnownError;
 use http::StatusCode;
 use serde::Serialize;
 
-use super::{Frame, documents};
+use super::{ERRORS_HREF, Frame, documents};
 use crate::openapi::catalog::{self, CodeEntry};
 use crate::openapi::common;
 use crate::operations;
@@ -37,9 +37,6 @@ struct Link {
     id: &'static str,
 }
 
-/// The URL of the page.
-pub const HREF: &str = "/docs/errors";
-
 pub fn page(frame: &Frame) -> anyhow::Result<String> {
     let all = operations::all();
     let explained = |entry: CodeEntry| {
@@ -55,7 +52,7 @@ pub fn page(frame: &Frame) -> anyhow::Result<String> {
     };
     let page = Page {
         title: "Error codes",
-        document_href: HREF,
+        document_href: ERRORS_HREF,
         interfaces: [
             Interface { id: "product-api", title: "Product API", codes: sorted(product) },
             Interface { id: "content-api", title: "Content API", codes: sorted(content) },

@@ -21,6 +21,9 @@ use web_console::{ENTRY, STYLE, placeholder};
 
 use crate::render;
 
+/// The URL of the page of all errors.
+pub const ERRORS_HREF: &str = "/docs/errors";
+
 macro_rules! templates {
     ($($name:literal),* $(,)?) => {
         [$(($name, include_str!(concat!("../../pages/", $name)))),*]

@@ -8,7 +8,7 @@ use axum::routing::get;
 use http::{HeaderValue, StatusCode, header};
 use infra::pages::assets::Asset;
 use infra::pages::documents::{self, Document};
-use infra::pages::{Link, errors};
+use infra::pages::{ERRORS_HREF, Link, errors};
 use infra::reference::Reference;
 use serde::Deserialize;
 use site::catalog;
@@ -22,7 +22,7 @@ pub(super) fn router(pages: Pages) -> Router {
         .route("/docs/{*path}", get(async |State(pages): State<Pages>, Path(path): Path<String>| document(&pages, &path)))
         .route("/docs/api", get(index))
         .route("/docs/api/{operation}", get(operation))
-        .route(errors::HREF, get(error_codes))
+        .route(ERRORS_HREF, get(error_codes))
         .route("/assets/{name}", get(asset))
         .with_state(pages)
 }
