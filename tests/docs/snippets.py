@@ -95,7 +95,7 @@ def by_email(newcomer, app, send, page, typed):
     client = app.text.split("await app.signUp")[0]
     # A script has no page and no user; this sets what they would.
     wait = """
-const code = async () => {
+const received = async () => {
   for (;;) {
     const headers = { authorization: `Bearer ${process.env.GATELET_PAGE_KEY}` };
     const { items } = await (await fetch(`http://localhost:8787/inbox/api/messages?to=${email}`, { headers })).json();
@@ -104,8 +104,8 @@ const code = async () => {
 };
 """
     for number, (block, set_up) in enumerate([
-        (page, 'globalThis.location = new URL((await code()).match(/http\\S+code=\\S+/)[0]);'),
-        (typed, 'const entered = (await code()).match(/asked for it: (\\S{6})/)[1];\nglobalThis.prompt = () => entered;'),
+        (page, 'globalThis.location = new URL((await received()).match(/http\\S+code=\\S+/)[0]);'),
+        (typed, 'const entered = (await received()).match(/asked for it: (\\S{6})/)[1];\nglobalThis.prompt = () => entered;'),
     ]):
         after = "console.log((await app.getUser()).primaryEmail);"
         # The first code of an address would be found again.

@@ -26,7 +26,7 @@ async fn projects_are_managed_while_the_gateway_runs() {
 
     // The command shows the same settings as the API.
     let shown: Value =
-        serde_json::from_str(&succeeds(&project(&["set", ID, "display_name=Papers", "config.sign_up_enabled=false"]))).unwrap();
+        serde_json::from_str(&succeeds(&project(&["set", ID, "display_name=Papers", "config.sign_up_enabled=false", "--json"]))).unwrap();
     assert_eq!((&shown["display_name"], &shown["config"]["sign_up_enabled"]), (&json!("Papers"), &json!(false)));
     assert_eq!(display_name(&gateway, ID).await, "Papers");
     let account = json!({ "email": "ada@example.com", "password": "correct horse battery" });

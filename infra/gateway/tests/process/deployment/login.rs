@@ -16,7 +16,8 @@ async fn a_session_is_kept_in_a_private_file_until_it_is_ended() {
     let folder = Folder::new("login");
     let gateway = Gateway::start(&folder.data());
     let ada = user_of_internal(&gateway, "ada@example.com").await;
-    assert!(fails(&run(&folder, &["user", "list"])).contains("not signed in: `gateway login URL`"));
+    let unknown = fails(&run(&folder, &["user", "list"]));
+    assert!(unknown.contains("not signed in, and .gatelet has no data of a gateway: `gateway login URL`"), "{unknown}");
     assert!(fails(&run(&folder, &["logout"])).contains("not signed in"));
 
     let printed = signs_in(&gateway, &folder, &ada).await;
