@@ -62,7 +62,9 @@ impl Output {
         if lines.is_empty() {
             say!("nothing changed, as the fields have these values already");
         }
-        lines.iter().for_each(|line| say!("{}", plain(line)));
+        for line in lines {
+            say!("{}", plain(&line));
+        }
         Ok(())
     }
 
