@@ -205,9 +205,14 @@ class Run:
     def go(self):
         with self.ended:
             while (self.keeps_going or not self.failures()) and (waiting := self.waiting()):
+                reserved = 0
                 for check in waiting:
-                    if check.process is None and self.may_start(check):
-                        self.begin(check)
+                    if check.process is None and self.is_ready(check):
+                        if self.may_start(check, reserved):
+                            self.begin(check)
+                        else:
+                            # Otherwise small checks that come later would fill the cores for ever.
+                            reserved += check.cores
                 # A check that has compiled its tests unlocks the target folder before its end.
                 self.ended.wait(timeout=5)
         failures = self.failures()
@@ -231,15 +236,22 @@ class Run:
                 lost.add(check.name)
         return [check for check in self.plan if check.status is None and check.name not in lost]
 
-    def may_start(self, check):
+    def running(self):
+        return [check for check in self.plan if check.process and check.status is None]
+
+    def is_ready(self, check):
+        """Whether a check lacks nothing but free cores, or a lock that is released in a moment."""
         done = {other.name for other in self.plan if other.status == 0}
         unfinished = {other.name for other in self.waiting()}
-        running = [other for other in self.plan if other.process and other.status is None]
-        fits = sum(other.cores for other in running) + check.cores <= MAX_OCCUPIED
         # Two builds in the same target directory would wait for each other, and each would occupy
         # its cores meanwhile.
-        alone = not check.builds or not any(other.is_building() for other in running)
-        return done.issuperset(check.after) and unfinished.isdisjoint(check.behind) and (fits or check.cores == 0) and alone
+        alone = not check.builds or not any(other.builds is True for other in self.running())
+        return done.issuperset(check.after) and unfinished.isdisjoint(check.behind) and alone
+
+    def may_start(self, check, reserved):
+        fits = sum(other.cores for other in self.running()) + reserved + check.cores <= MAX_OCCUPIED
+        locked = check.builds and any(other.is_building() for other in self.running())
+        return (fits or check.cores == 0) and not locked
 
     def begin(self, check):
         print(f"[{self.seconds():5} s] {check.name} …", flush=True)
