@@ -136,7 +136,7 @@ def checks(long):
         # that drive a browser are retried once, as a page may take too long while other checks run.
         # Checks that call Cargo again and again come after the builds, whose lock they need.
         Check("rehearsal", "tests/deploy/run", after=["lambdas", "python packages", "node packages"], cores=0.5, budget=(700, 1000)),
-        Check("documents", "tests/docs/run" + (" --long" if long else ""), after=["gateway", "python packages", "node packages", "chromium"], behind=builds, cores=0.5, budget=(570, 800)),
+        Check("documents", "tests/docs/run" + (" --long" if long else ""), after=["gateway", "python packages", "node packages", "chromium"], behind=builds, cores=0.5, budget=(300, 400)),
         Check("schemathesis", schemathesis, after=["gateway", "python packages"], budget=(285, 270)),
         Check("functions", "tests/lambda/run events", after=["lambdas", "python packages"], behind=builds, cores=0.5, budget=(10, 260)),
         Check("sdk", "tests/sdk/run", after=["gateway", "node packages"], cores=0.5, budget=(155, 480)),

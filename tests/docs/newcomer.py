@@ -95,7 +95,9 @@ class Newcomer:
         """The definition of a shell function `gateway`, which runs the gateway of this clone and
         keeps its sign-ins in `self.folder`."""
         config = self.folder / "config"
-        return f'gateway() {{ XDG_CONFIG_HOME="{config}" cargo run --quiet --manifest-path "{ROOT}/Cargo.toml" -- "$@"; }}\n'
+        # Cargo takes longer to find out that it is built than most commands do.
+        program = f'"{os.environ["GATEWAY"]}"' if "GATEWAY" in os.environ else f'cargo run --quiet --manifest-path "{ROOT}/Cargo.toml" --'
+        return f'gateway() {{ XDG_CONFIG_HOME="{config}" {program} "$@"; }}\n'
 
     @contextlib.contextmanager
     def runs(self, command, port, cwd):
