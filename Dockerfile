@@ -9,6 +9,8 @@
 # file system without a container engine.
 FROM rust:1.95.0-slim-bookworm AS build
 SHELL ["/bin/bash", "-o", "pipefail", "-c"]
+# The toolchain of this image, rather than the newest one, which rust-toolchain.toml names.
+ENV RUSTUP_TOOLCHAIN=1.95.0
 WORKDIR /source
 COPY . .
 # Both cache folders outlive the build, so that the next build compiles only what has changed. They

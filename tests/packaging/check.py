@@ -55,10 +55,16 @@ def groups():
 
 
 def toolchain():
-    """The image is built with the toolchain of the checks, and the workflows install it."""
+    """The image is built with a named release that the packages accept, the checks with the current
+    stable one, which every machine with rustup has, and the workflows install the latter."""
     channel = tomllib.loads((ROOT / "rust-toolchain.toml").read_text())["toolchain"]["channel"]
-    (image,) = re.findall(r"^FROM rust:([\d.]+)-", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
-    assert image == channel, f"the Dockerfile has {image}, and rust-toolchain.toml {channel}"
+    assert channel == "stable", f"rust-toolchain.toml has {channel}, which machines without a network lack"
+    oldest = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["rust-version"]
+    dockerfile = (ROOT / "Dockerfile").read_text()
+    image = re.search(r"^FROM rust:([\d.]+)-", dockerfile, re.MULTILINE)[1]
+    assert f"\nENV RUSTUP_TOOLCHAIN={image}\n" in dockerfile, "the image's build would fetch another toolchain than the image has"
+    numbers = lambda version: [int(part) for part in version.split(".")]
+    assert numbers(image) >= numbers(oldest), f"the Dockerfile has {image}, and Cargo.toml needs {oldest}"
     for file in sorted((ROOT / ".github/workflows").glob("*.yml")):
         assert not re.search(r"rustup (default|toolchain install \w)", file.read_text()), f"{file.name} names a toolchain of its own"
 
