@@ -7,7 +7,7 @@ use clap::Args;
 use jiff::Timestamp;
 use model::text::line::plain;
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::say::say;
 
@@ -51,8 +51,7 @@ impl Output {
         Ok(())
     }
 
-    /// Prints which fields a command changed, with their values before and after; with `--json`,
-    /// all fields.
+    /// Prints the changed fields, before and after; with `--json`, all fields.
     pub(crate) fn changed(&self, before: &Value, after: &Value) -> anyhow::Result<()> {
         if self.json {
             return json(after);
@@ -78,15 +77,14 @@ impl Output {
     }
 }
 
-/// A line for each field that differs; the fields of an object have a line each.
+/// Adds a line for each field that differs.
 fn differences(path: &str, before: &Value, after: &Value, lines: &mut Vec<String>) {
     match (before, after) {
         (Value::Object(old), Value::Object(new)) => {
             let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
             for name in names {
                 let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-                let field = |fields: &Map<String, Value>| fields.get(name).cloned().unwrap_or_default();
-                differences(&path, &field(old), &field(new), lines);
+                differences(&path, &before[name], &after[name], lines);
             }
         }
         (before, after) if before == after => {}

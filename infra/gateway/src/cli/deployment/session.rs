@@ -1,5 +1,4 @@
-//! A session at a deployment: with an access token of its user, or with the admin key of the data
-//! folder at the gateway that serves it.
+//! A session at a deployment: of a user, or with the admin key of a data folder.
 
 use anyhow::{Context as _, anyhow, bail, ensure};
 use reqwest::{Method, RequestBuilder};
@@ -76,7 +75,7 @@ impl Session {
         Ok(Self { api: Api::new(url, None)?, rights: Rights::Key { project, admin } })
     }
 
-    /// The project whose key the session has; `None` with the rights of a user.
+    /// The only project that the session reaches, if it has a key.
     pub(super) fn only_project(&self) -> Option<&ProjectId> {
         match &self.rights {
             Rights::Key { project, .. } => Some(project),
