@@ -10,6 +10,7 @@ and the next run begins with it.
 """
 
 import argparse
+import contextlib
 import os
 import pathlib
 import resource
@@ -28,6 +29,8 @@ CORES = max(2, os.cpu_count() or 2)
 # machine's cores, three checks that mostly wait run beside it.
 BUILD = CORES - 0.5
 MAX_OCCUPIED = CORES + 1
+# The niceness of builds.
+BUILDS_NICE = 10
 # What `cargo test` prints when it has compiled everything, and no longer locks the target folder.
 COMPILED = "Running "
 # What a check may use beyond its budget before it is a finding: machines differ.
@@ -83,13 +86,14 @@ RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 
 
 class Check:
-    def __init__(self, name, script, after=(), behind=(), cores=1, builds=False, tries=1, budget=None):
+    def __init__(self, name, script, after=(), behind=(), cores=1, builds=False, tries=1, budget=None, only_long=False):
         """`after` are the checks that this one needs; `behind` are those that it follows if they
         run, too. `budget` is the time of all cores, and the time from the beginning to the end, in
         seconds, with what earlier runs cached. `builds` tells that the check locks the target
-        folder: until its end, or until it prints this text."""
+        folder: until its end, or until it prints this text. `only_long` leaves it out, unless
+        it is named or the run is a long one."""
         self.name, self.script, self.after, self.cores, self.builds, self.tries = name, script, after, cores, builds, tries
-        self.behind, self.budget, self.retried = behind, budget, 0
+        self.behind, self.budget, self.only_long, self.retried = behind, budget, only_long, 0
         self.process = self.started = self.ended = self.cpu = self.status = None
 
     @property
@@ -111,10 +115,8 @@ class Check:
 
 def checks(long):
     schemathesis = "tests/schemathesis/run" + (" --long" if long else "")
-    # Builds the workspace again, in a copy.
     builds = ["lambdas", "suites", "lints"]
-    new = [Check("new operation", "infra/new/run", after=["lambdas"], cores=CORES)] if long else []
-    return new + [
+    return [
         # Downloads and formatting keep no core busy.
         Check("python packages", PYTHON, cores=0, budget=(60, 60)),
         Check("node packages", NODE, cores=0, budget=(30, 40)),
@@ -129,14 +131,19 @@ def checks(long):
         Check("rendered", '"$TARGET/debug/infra" render --check', after=["gateway"], cores=0, budget=(2, 5)),
         Check("tests", "cargo test --workspace", after=["suites"], builds=COMPILED, budget=(580, 900)),
         Check("lints", LINTS, after=["gateway"], behind=["suites"], cores=BUILD, builds=True, budget=(535, 430)),
-        # Another profile has a folder and a lock of its own.
-        Check("release build", "tests/lambda/run build", after=["gateway", "python packages"], behind=["suites"], cores=1, budget=(610, 600)),
+        # Builds the workspace again, in a copy.
+        Check("new operation", "infra/new/run", after=["lambdas"], cores=CORES, only_long=True),
+        # Compiles most crates in another profile, which takes a tenth of the time of all checks. What
+        # it can find beyond the check `functions` is a function that has outgrown its size, and that
+        # takes many changes.
+        Check("release build", "tests/lambda/run build", after=["gateway", "python packages"], behind=["suites"], only_long=True, budget=(610, 600)),
         # The remaining checks are in the order of their duration, the longest first, so that only a
         # short one runs at the end. Checks that mostly wait count as half a core. Most of those
         # that drive a browser are retried once, as a page may take too long while other checks run.
-        # Checks that call Cargo again and again come after the builds, whose lock they need.
+        # Checks that call Cargo again and again come after the builds, whose lock they need;
+        # `documents` calls it twice.
         Check("rehearsal", "tests/deploy/run", after=["lambdas", "python packages", "node packages"], cores=0.5, budget=(700, 1000)),
-        Check("documents", "tests/docs/run" + (" --long" if long else ""), after=["gateway", "python packages", "node packages", "chromium"], behind=builds, cores=0.5, budget=(300, 400)),
+        Check("documents", "tests/docs/run" + (" --long" if long else ""), after=["gateway", "python packages", "node packages", "chromium"], behind=["suites"], cores=0.5, budget=(300, 400)),
         Check("schemathesis", schemathesis, after=["gateway", "python packages"], budget=(285, 270)),
         Check("functions", "tests/lambda/run events", after=["lambdas", "python packages"], behind=builds, cores=0.5, budget=(10, 260)),
         Check("sdk", "tests/sdk/run", after=["gateway", "node packages"], cores=0.5, budget=(155, 480)),
@@ -173,6 +180,8 @@ def main():
             wanted.add(name := todo.pop())
             todo += known[name].after
         plan = [check for check in plan if check.name in wanted]
+    elif not arguments.long:
+        plan = [check for check in plan if not check.only_long]
 
     os.chdir(ROOT)
     if TABLE.is_file():
@@ -265,6 +274,8 @@ class Run:
                 ["bash", "-euo", "pipefail", "-c", check.script], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
                 env=environment(), start_new_session=True,
             )
+        if check.cores >= BUILD:
+            yield_to_others(check.process.pid)
 
     def follow(self, check):
         cpu = 0
@@ -288,10 +299,8 @@ class Run:
         self.stopping = True
         for check in self.plan:
             if check.process and check.status is None:
-                try:
+                with contextlib.suppress(ProcessLookupError):
                     os.killpg(check.process.pid, signal.SIGTERM)
-                except ProcessLookupError:
-                    pass
 
     def table(self):
         began = [check for check in self.plan if check.started]
@@ -311,6 +320,16 @@ class Run:
         if self.is_complete:
             TABLE.parent.mkdir(parents=True, exist_ok=True)
             TABLE.write_text(text + "\n")
+
+
+def yield_to_others(session):
+    """Lets a check take only the time that others leave: a browser or a provider that has to wait
+    for each of its steps makes its check many times as long, a build as long as what it gave away.
+    """
+    # It may have ended already, and not every kernel shares its time among sessions first.
+    with contextlib.suppress(OSError):
+        os.setpriority(os.PRIO_PGRP, session, BUILDS_NICE)
+        pathlib.Path(f"/proc/{session}/autogroup").write_text(str(BUILDS_NICE))
 
 
 def environment():

@@ -20,18 +20,23 @@ use std::time::{Duration, Instant};
 
 use model::outbox::work::Rendering;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::param::clock_ticks_per_second;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
 use crate::render::{Context, Job, Sources, render_each};
 use crate::turns::{Turns, lock};
 
-/// How long rendering one email may take.
+/// How much time of a processor rendering one email may take. Where a process's use cannot be read
+/// (outside Linux), and beyond [`PATIENCE`], what has passed counts.
 const TIME: Duration = Duration::from_secs(1);
+/// How long rendering one email may take on a busy machine, or on a function with a small share of
+/// a processor.
+const PATIENCE: Duration = Duration::from_secs(4);
 /// How much memory a renderer may use, in bytes.
 const MEMORY: u64 = 128 << 20;
-/// How many attempts an email gets. A slow machine looks like a slow template; a second attempt
-/// tells them apart. Once an email of a request has failed, the emails after it get one attempt.
+/// How many attempts an email gets, if it was not certainly the email that took too long. Once an
+/// email of a request has failed, the emails after it get one attempt.
 const TRIES: u32 = 2;
 /// How long the emails of one call are rendered, at most, before the renderer is left to others.
 /// The email that is being rendered then is still finished, and the first email always gets all
@@ -157,6 +162,8 @@ impl Drop for Renderer {
 enum Lost {
     #[error("rendering took longer than a second")]
     Slow,
+    #[error("rendering did not end within four seconds on a busy machine")]
+    Starved,
     #[error("the renderer ended: the email probably needs more memory or deeper nesting than allowed")]
     Ended,
     #[error("the renderer cannot be started: {0}")]
@@ -180,6 +187,9 @@ fn in_renderer(program: &PathBuf, groups: &[Group], began: Instant) -> Vec<Rende
             });
             let Err(lost) = answer else { continue };
             failures = if renderings.len() > before { 1 } else { failures + 1 };
+            if matches!(lost, Lost::Slow) {
+                failures = tries;
+            }
             if failures >= tries {
                 tracing::warn!(error = %lost, "an email was not rendered");
                 renderings.push(Err(lost.to_string()));
@@ -207,23 +217,23 @@ impl Renderer {
     /// arrives. Returns whether all have arrived; if they have not by [`SHARE`] after `began`, this
     /// renderer must not be used again.
     fn ask(&mut self, request: Request<'_>, renderings: &mut Vec<Rendering>, began: Instant) -> Result<bool, Lost> {
-        let mut end = Instant::now() + TIME;
+        let mut limit = Limit::of(&self.child);
         let frame = serde_json::to_vec(&request).map_err(|_| Lost::Ended)?;
         write_frame(&mut self.input, &frame).map_err(|_| Lost::Ended)?;
         let mut answers = Vec::new();
         for left in (0..request.contexts.len()).rev() {
-            let rendering = self.answer(&mut answers, end)?;
+            let rendering = self.answer(&mut answers, &limit)?;
             renderings.push(serde_json::from_slice(&rendering).map_err(|_| Lost::Ended)?);
             if left > 0 && began.elapsed() >= SHARE {
                 return Ok(false);
             }
-            end = Instant::now() + TIME;
+            limit = Limit::of(&self.child);
         }
         Ok(true)
     }
 
     /// The next answer; `read` holds the bytes that were read but not yet returned.
-    fn answer(&mut self, read: &mut Vec<u8>, end: Instant) -> Result<Vec<u8>, Lost> {
+    fn answer(&mut self, read: &mut Vec<u8>, limit: &Limit) -> Result<Vec<u8>, Lost> {
         let mut bytes = vec![0; 64 * 1024];
         loop {
             let wanted = read.first_chunk().map_or(4, |length| 4 + u32::from_le_bytes(*length) as usize);
@@ -231,7 +241,7 @@ impl Renderer {
                 let rest = read.split_off(wanted);
                 return Ok(std::mem::replace(read, rest).split_off(4));
             }
-            self.wait(end)?;
+            self.wait(limit)?;
             match self.output.read(&mut bytes).map_err(|_| Lost::Ended)? {
                 0 => return Err(Lost::Ended),
                 length => read.extend_from_slice(&bytes[..length]),
@@ -239,17 +249,56 @@ impl Renderer {
         }
     }
 
-    /// Waits until more of an answer can be read; fails at `end`.
-    fn wait(&self, end: Instant) -> Result<(), Lost> {
-        let rest = end.saturating_duration_since(Instant::now());
-        let rest = Timespec { tv_sec: rest.as_secs().try_into().unwrap_or(0), tv_nsec: rest.subsec_nanos().into() };
-        let mut ready = [PollFd::new(&self.output, PollFlags::IN)];
-        match poll(&mut ready, Some(&rest)) {
-            Ok(0) => Err(Lost::Slow),
-            Ok(_) => Ok(()),
-            Err(_) => Err(Lost::Ended),
+    /// Waits until more of an answer can be read; fails at the limit.
+    fn wait(&self, limit: &Limit) -> Result<(), Lost> {
+        loop {
+            let rest = limit.rest(&self.child)?;
+            let rest = Timespec { tv_sec: rest.as_secs().try_into().unwrap_or(0), tv_nsec: rest.subsec_nanos().into() };
+            let mut ready = [PollFd::new(&self.output, PollFlags::IN)];
+            match poll(&mut ready, Some(&rest)) {
+                Ok(0) => {}
+                Ok(_) => return Ok(()),
+                Err(_) => return Err(Lost::Ended),
+            }
         }
     }
+}
+
+/// How long one email may still be rendered.
+struct Limit {
+    began: Instant,
+    /// What the renderer had used of a processor at the beginning.
+    used: Option<Duration>,
+}
+
+impl Limit {
+    fn of(renderer: &Child) -> Self {
+        Self { began: Instant::now(), used: processor_time(renderer) }
+    }
+
+    /// The time after which the limit can be reached.
+    fn rest(&self, renderer: &Child) -> Result<Duration, Lost> {
+        let passed = self.began.elapsed();
+        let used = self.used.and_then(|before| processor_time(renderer)?.checked_sub(before));
+        let rest = TIME.saturating_sub(used.unwrap_or(passed));
+        if rest.is_zero() {
+            return Err(Lost::Slow);
+        }
+        match PATIENCE.saturating_sub(passed) {
+            Duration::ZERO => Err(Lost::Starved),
+            left => Ok(rest.min(left)),
+        }
+    }
+}
+
+/// The time of a processor that a process has used, where the system tells.
+fn processor_time(process: &Child) -> Option<Duration> {
+    let status = std::fs::read_to_string(format!("/proc/{}/stat", process.id())).ok()?;
+    // The name of the program comes second, in parentheses, and may contain spaces. The times in
+    // user mode and in the kernel are the 12th and 13th field after it (proc_pid_stat(5)).
+    let mut fields = status.rsplit_once(')')?.1.split_ascii_whitespace().skip(11);
+    let ticks = fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?;
+    Some(Duration::from_millis(ticks * 1000 / clock_ticks_per_second().max(1)))
 }
 
 fn write_frame(output: &mut impl Write, frame: &[u8]) -> std::io::Result<()> {

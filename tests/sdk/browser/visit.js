@@ -13,10 +13,13 @@ const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.
  */
 export async function visit(t, browser, url, { startPage, ...options } = {}) {
   const context = await browser.newContext(options);
-  t.after(() => context.close());
   const page = await context.newPage();
-  if (startPage) await page.goto(startPage);
   const complaints = [];
+  t.after(async () => {
+    if (!t.passed) await describe(t, page, complaints);
+    await context.close();
+  });
+  if (startPage) await page.goto(startPage);
   page.on("pageerror", (error) => complaints.push(`${error}`));
   // Frames are not allowed to run scripts, and browsers report each attempt as an error.
   const isOwn = (text) => !text.startsWith("Blocked script execution in");
@@ -27,6 +30,12 @@ export async function visit(t, browser, url, { startPage, ...options } = {}) {
   });
   await page.goto(url);
   return { context, page, complaints, check: () => assert.deepEqual(complaints, []) };
+}
+
+/** Logs what a page shows at the end of a test that failed. */
+export async function describe(t, page, complaints) {
+  const text = await page.innerText("body", { timeout: 5_000 }).catch((error) => `no text: ${error.message}`);
+  console.error(`at the end of "${t.name}", ${page.url()} shows:\n${text}\ncomplaints: ${JSON.stringify(complaints)}`);
 }
 
 /** Asserts that axe-core finds no violations, and that nothing is wider than the window. */

@@ -1,5 +1,7 @@
 //! Malicious templates, which are rendered in a separate process.
 
+use std::time::Duration;
+
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -41,4 +43,35 @@ async fn a_template_that_exhausts_memory_time_or_stack_fails_alone() {
     let status = std::fs::read_to_string(format!("/proc/{}/status", gateway.process())).unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());
     assert!(peak.is_none_or(|kilobytes| kilobytes < 512 * 1024), "{peak:?} kB");
+}
+
+/// The processes that this one has started.
+fn children(process: u32) -> Vec<u32> {
+    let parent = |id: &u32| {
+        let status = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+        status.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse::<u32>().ok()
+    };
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(|id| parent(id) == Some(process)).collect()
+}
+
+#[tokio::test]
+async fn a_renderer_that_gets_no_processor_for_a_while_is_not_taken_for_a_slow_template() {
+    let folder = Folder::new("starved");
+    let gateway = Gateway::start(&folder.data());
+    let (status, answer) = render(&gateway, "<p>first</p>").await;
+    assert_eq!(status, 200, "{answer}");
+    let signal = |name: &str, process: u32| {
+        let done = std::process::Command::new("kill").args([name, &process.to_string()]).status();
+        assert!(done.is_ok_and(|status| status.success()), "kill {name} {process}");
+    };
+    let renderers = children(gateway.process());
+    assert!(!renderers.is_empty() || !std::path::Path::new("/proc/self/stat").exists(), "the gateway has no renderer");
+    renderers.iter().for_each(|renderer| signal("-STOP", *renderer));
+    let (rendered, ()) = tokio::join!(render(&gateway, "<p>second</p>"), async {
+        tokio::time::sleep(Duration::from_millis(1_500)).await;
+        renderers.iter().for_each(|renderer| signal("-CONT", *renderer));
+    });
+    assert_eq!((rendered.0, rendered.1["html"].as_str()), (200, Some("<p>second</p>")), "{}", rendered.1);
+    assert_eq!(children(gateway.process()), renderers, "the renderer was replaced");
 }

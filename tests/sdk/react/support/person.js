@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { statusOf } from "../../browser/chromium.js";
+import { describe } from "../../browser/visit.js";
 import { PATIENCE_MILLIS, until } from "../../support/until.js";
 
 const PICTURES = process.env.PICTURES;
@@ -25,12 +26,15 @@ export class Person {
   complaints = [];
   #expected = [];
   #tolerated = [];
+  /** Whether the page has asked to end the session. */
+  #isLeaving = false;
 
   static async arrive(t, browser, site) {
     const it = new Person();
     it.site = site;
     it.context = await browser.newContext({ viewport: { width: 1280, height: 900 }, permissions: [] });
     t.after(async () => {
+      if (!t.passed && it.page) await describe(t, it.page, it.complaints);
       await it.context.close();
       it.check("the end of the test");
     });
@@ -57,7 +61,10 @@ export class Person {
       if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) complaints.push(`the console: ${message.text()}`);
     });
     page.on("request", (request) => {
-      const { protocol, hostname } = new URL(request.url());
+      const { protocol, hostname, pathname } = new URL(request.url());
+      const sent = `${request.method()} ${pathname}`;
+      if (sent.startsWith("POST /api/v1/auth/")) this.#isLeaving = false;
+      if (sent === "DELETE /api/v1/auth/sessions/current" || sent === "DELETE /api/v1/users/me") this.#isLeaving = true;
       if (protocol.startsWith("http") && !OWN.has(hostname) && !THIRD_PARTIES.has(hostname)) complaints.push(`asked ${request.url()}`);
     });
     page.on("requestfailed", (request) => {
@@ -69,6 +76,8 @@ export class Person {
       const status = statusOf(response);
       if (status < 400) return;
       const what = `${status} ${response.request().method()} ${new URL(response.url()).pathname}`;
+      // What the page was still reading when it ended the session.
+      if (this.#isLeaving && what.startsWith("401 GET ")) return;
       const at = this.#expected.findIndex((expected) => what.startsWith(expected));
       if (at < 0 && this.#tolerated.some((tolerated) => what.startsWith(tolerated))) return;
       if (at < 0) complaints.push(what);
