@@ -3,7 +3,7 @@
     python3 tests/benches/content.py GATEWAY [POSTS]
 
 GATEWAY is a gateway's binary, such as target/gateway/gateway after
-`cargo build --profile gateway --bin gateway`. Only contacts 127.0.0.1.
+`cargo build --profile gateway -p gateway`. Only contacts 127.0.0.1.
 """
 
 import pathlib

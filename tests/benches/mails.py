@@ -1,7 +1,7 @@
 """Measures how an optimized gateway, with its data on disk, delivers emails to its inbox: a single
 email, and an email to each of ten thousand users.
 
-    cargo build --profile gateway --bin gateway && python3 tests/benches/mails.py target/gateway/gateway [recipients]
+    cargo build --profile gateway -p gateway && python3 tests/benches/mails.py target/gateway/gateway [recipients]
 
 Only contacts 127.0.0.1, and stops what it starts.
 """

@@ -2,7 +2,7 @@
 and for an unknown address, and prints how much the medians of the response times differ. They
 should differ by at most three percent, but the script does not fail if they differ by more.
 
-    cargo build --profile gateway --bin gateway && python3 tests/benches/reset.py target/gateway/gateway
+    cargo build --profile gateway -p gateway && python3 tests/benches/reset.py target/gateway/gateway
 """
 
 import http.client

@@ -4,7 +4,7 @@
 //     GATEWAY=target/gateway/gateway node tests/benches/users.mjs [USERS]
 //
 // GATEWAY is a gateway's binary, such as target/gateway/gateway after
-// `cargo build --profile gateway --bin gateway`. Needs Chromium at /usr/bin/chromium, or at the
+// `cargo build --profile gateway -p gateway`. Needs Chromium at /usr/bin/chromium, or at the
 // path in CHROMIUM, and the packages that `tests/sdk/run` installs.
 
 import { mkdtempSync, rmSync } from "node:fs";

@@ -25,6 +25,16 @@ def profiles():
     assert found["panic"] == "unwind", "a panic must not end a gateway, which handles many requests at once"
 
 
+def features():
+    """Whatever builds the gateway of its profile selects its package, as the published ones are
+    built: in the workspace it gets features that only the tests need."""
+    names = subprocess.run(["git", "grep", "-lI", "profile gateway"], cwd=ROOT, check=True, text=True, stdout=subprocess.PIPE).stdout
+    for name in names.split():
+        for command in re.findall(r"cargo (?:build|rustc)[^\n`&|]*--profile gateway[^\n`&|]*", (ROOT / name).read_text()):
+            package = re.search(r"(?:-p|--package) (\w+)", command)
+            assert package, f"{name}: {command} selects no package"
+
+
 def workflows():
     """Actions are pinned, and tokens are read-only unless a job declares more permissions."""
     for file in sorted((ROOT / ".github/workflows").glob("*.yml")):
@@ -87,6 +97,7 @@ def context():
 
 
 profiles()
+features()
 workflows()
 groups()
 toolchain()
