@@ -77,8 +77,6 @@ for (const [name, text] of Object.entries(TEXTS)) {
     await it.started;
     const visited = await it.open(t, "/console/projects", { viewport: { width: 360, height: 800 } });
     const { page } = visited;
-    // Leaving a page with a refused form asks for confirmation.
-    page.on("dialog", (dialog) => dialog.accept());
     let sent = 0;
     for (const path of await pages()) {
       const open = () => page.goto(`${it.gateway.url}${path}`);

@@ -24,6 +24,13 @@ export async function visit(t, browser, url, { startPage, ...options } = {}) {
   // Frames are not allowed to run scripts, and browsers report each attempt as an error.
   const isOwn = (text) => !text.startsWith("Blocked script execution in");
   page.on("console", (message) => message.type() === "error" && isOwn(message.text()) && complaints.push(message.text()));
+  page.on("dialog", (dialog) => {
+    // A page asks before it is left with changes that are not saved, also if it has not yet noticed
+    // that they are.
+    if (dialog.type() === "beforeunload") return dialog.accept();
+    complaints.push(`a dialog: ${dialog.message()}`);
+    return dialog.dismiss();
+  });
   page.on("request", (request) => {
     const { protocol, origin } = new URL(request.url());
     if (protocol.startsWith("http") && origin !== new URL(url).origin) complaints.push(`asked ${request.url()}`);
