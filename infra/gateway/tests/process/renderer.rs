@@ -45,32 +45,37 @@ async fn a_template_that_exhausts_memory_time_or_stack_fails_alone() {
     assert!(peak.is_none_or(|kilobytes| kilobytes < 512 * 1024), "{peak:?} kB");
 }
 
-/// The processes that this one has started.
-fn children(process: u32) -> Vec<u32> {
+/// The ids of the processes that this one has started.
+#[cfg(target_os = "linux")]
+fn children(process: u32) -> Vec<String> {
     let parent = |id: &u32| {
         let status = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
         status.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse::<u32>().ok()
     };
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(|id| parent(id) == Some(process)).collect()
+    processes
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter(|id| parent(id) == Some(process))
+        .map(|id| id.to_string())
+        .collect()
 }
 
+#[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_renderer_that_gets_no_processor_for_a_while_is_not_taken_for_a_slow_template() {
     let folder = Folder::new("starved");
     let gateway = Gateway::start(&folder.data());
     let (status, answer) = render(&gateway, "<p>first</p>").await;
     assert_eq!(status, 200, "{answer}");
-    let signal = |name: &str, process: u32| {
-        let done = std::process::Command::new("kill").args([name, &process.to_string()]).status();
-        assert!(done.is_ok_and(|status| status.success()), "kill {name} {process}");
-    };
     let renderers = children(gateway.process());
-    assert!(!renderers.is_empty() || !std::path::Path::new("/proc/self/stat").exists(), "the gateway has no renderer");
-    renderers.iter().for_each(|renderer| signal("-STOP", *renderer));
+    let signal = |name: &str| {
+        let done = std::process::Command::new("kill").arg(name).args(&renderers).status();
+        assert!(done.is_ok_and(|status| status.success()), "kill {name} {renderers:?}");
+    };
+    signal("-STOP");
     let (rendered, ()) = tokio::join!(render(&gateway, "<p>second</p>"), async {
         tokio::time::sleep(Duration::from_millis(1_500)).await;
-        renderers.iter().for_each(|renderer| signal("-CONT", *renderer));
+        signal("-CONT");
     });
     assert_eq!((rendered.0, rendered.1["html"].as_str()), (200, Some("<p>second</p>")), "{}", rendered.1);
     assert_eq!(children(gateway.process()), renderers, "the renderer was replaced");
