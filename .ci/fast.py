@@ -150,6 +150,9 @@ def main():
     # These check a complete run of the API tests.
     wanted.pop("tests/whole", None)
     for name, filters in sorted(wanted.items()):
+        # A library without unit tests has no program of them.
+        if name not in programs:
+            continue
         chosen = sorted(filters)[:MAX_MODULES]
         package, program = programs[name]
         steps.run(f"{name} {' '.join(chosen)}".strip(), [program, "--quiet", *chosen], package)
