@@ -73,7 +73,7 @@ pub async fn handle(
         // No email is sent to a user whom the sign-up rules would reject.
         let mut user = User::new(&app.entropy, now);
         user.add_primary_email(&app.entropy, body.email.clone(), true);
-        admit(&access.project.config, &mut user, AuthMethod::Otp, &access.place)?;
+        admit(&app, &access.project, &mut user, AuthMethod::Otp, &access.place).await?;
     }
     let admitted = Check::of(&access, Guarded::SendSignInCode).admit(body.presented()).await?;
     let stored = StoredCode {

@@ -71,7 +71,7 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
     let now = app.clock.now();
     let (mut user, version) = new_user(&access, now);
     user.add_primary_email(&app.entropy, body.email.clone(), false);
-    admit(config, &mut user, AuthMethod::Password, &access.place)?;
+    admit(&app, &access.project, &mut user, AuthMethod::Password, &access.place).await?;
     let recipient = async {
         match &body.verification_callback_url {
             Some(_) => recipient(&access, &body.email).await,
