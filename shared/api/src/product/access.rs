@@ -24,6 +24,7 @@ use flows::context::Context;
 use flows::current_user::CurrentUser;
 use flows::limits::{Claimed, recipient_key, unproved};
 use flows::proofs::Proof;
+use flows::quota;
 use http::HeaderMap;
 use http::request::Parts;
 use model::limit::Limit;
@@ -234,6 +235,8 @@ impl<'a> Headers<'a> {
             key: self.key.as_ref(),
             checked: names.checked_key(&self.project).filter(|key| limit == Some(Limit::ApiKey) && !key.is_public),
             place,
+            uploads: names.uploads() && limit.is_some_and(Limit::is_in_table),
+            body_bytes: names.body_bytes(),
         }
     }
 }
@@ -293,6 +296,9 @@ impl<L: Least> Access<L> {
             device: device(&parts.headers),
             prefetched: app.store.knowing(items),
         };
+        if names.uploads() {
+            quota::anonymous(&context)?;
+        }
         Ok(Self { context, least: PhantomData })
     }
 }
