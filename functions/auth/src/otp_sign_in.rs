@@ -191,7 +191,7 @@ fn proved(access: &Access<Client>, stored: &StoredCode, row: &UserRow, writes: &
     user.note_verified(&row.user, access.app.clock.now());
     if proof == Proof::First {
         writes.extend(start_anew(&access.app, &access.project, &row.user, &mut user)?);
-        writes.extend(account_claimed(&access.app, &access.project.id, &user, access.app.clock.now())?);
+        writes.extend(account_claimed(&access.app, &access.project.id, &user)?);
     }
     Ok(user)
 }

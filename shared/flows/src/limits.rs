@@ -9,8 +9,8 @@
 //! the proof, so that nobody else can use up the project's quota. Requests with a wrong key, and
 //! those for a project that does not exist, are counted by IP address ([`unproved`]). An operation
 //! counts the subjects that only it knows: the account whose password or second factor is guessed
-//! ([`Failures`]), a secret such as a refresh token ([`by_secret`]), and the recipient of an email,
-//! if possible in the transaction that writes the email ([`recipient`], [`count_recipient`]).
+//! ([`Failures`]), a secret such as a refresh token ([`by_secret`]), and the recipient of an email
+//! ([`gate`](crate::email::gate)).
 
 mod failures;
 
@@ -279,15 +279,6 @@ async fn unknown(app: &App, project: Option<&ProjectId>, rule: Rule, place: &Pla
     counted
 }
 
-/// The write that counts the recipient of an email, for the transaction that writes the email;
-/// `None` if the limit is off. Costs one unit to read, unless the item is prefetched
-/// ([`recipient_key`]).
-pub async fn recipient(context: &Context, email: &Email) -> Result<Option<Write>, store::Error> {
-    let project = &context.project.id;
-    let Some(counter) = recipient_counter(&context.app, context.level, email) else { return Ok(None) };
-    Ok(Some(context.prefetched.window(project, &counter).await?.count(project)))
-}
-
 /// Counts a client's change that reveals, as a sign-up does, whether an address has an account.
 pub async fn like_sign_up(context: &Context) -> Result<(), store::Error> {
     let (app, ip) = (&context.app, context.place.ip);
@@ -298,25 +289,6 @@ pub async fn like_sign_up(context: &Context) -> Result<(), store::Error> {
         }
     }
     Ok(())
-}
-
-/// Counts the recipient of an email that is sent at once, without a transaction.
-pub async fn count_recipient(context: &Context, email: &Email) -> Result<(), store::Error> {
-    match recipient_counter(&context.app, context.level, email) {
-        Some(counter) => context.app.store.count(&context.project.id, &counter).await,
-        None => Ok(()),
-    }
-}
-
-/// The key that [`recipient`] reads; `None` if the limit is off.
-pub fn recipient_key(app: &App, project: &ProjectId, level: Level, email: &Email) -> Option<Key> {
-    Some(limit::key_before(project, &recipient_counter(app, level, email)?))
-}
-
-/// The counter of a recipient, whose quota depends on the access level of the caller.
-fn recipient_counter(app: &App, level: Level, email: &Email) -> Option<Counter> {
-    let rule = if level == Level::Client { Rule::SendCodeRecipient } else { Rule::SendCodeRecipientServer };
-    app.settings.limits.counter(rule, &Subject::email(&email.mailbox()), app.clock.now())
 }
 
 /// The counters of a change by which a user invalidates codes for the user's unverified email

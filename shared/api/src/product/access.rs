@@ -22,7 +22,8 @@ use errors::{Error, KeySlip, KnownError};
 use flows::App;
 use flows::context::Context;
 use flows::current_user::CurrentUser;
-use flows::limits::{Claimed, recipient_key, unproved};
+use flows::email::gate;
+use flows::limits::{Claimed, unproved};
 use flows::proofs::Proof;
 use flows::quota;
 use http::HeaderMap;
@@ -261,7 +262,7 @@ impl<L: Least> Access<L> {
         let counting = headers.claimed(limit, &names, &place).counting(app);
         let sends_code = matches!(limit, Some(Limit::SendCode | Limit::SignUp));
         let recipient = names.email().filter(|_| sends_code);
-        let recipient = recipient.and_then(|email| recipient_key(app, &headers.project, headers.level, &email));
+        let recipient = recipient.map(|email| gate::keys(app, &headers.project, headers.level, &email)).unwrap_or_default();
         let (early, items) = tokio::join!(counting.early(), app.store.get_many(keys.chain(counting.keys()).chain(recipient)));
         let (early, items) = (early?, items?);
 
