@@ -1,6 +1,6 @@
 //! Sign-up rules, which decide who may sign up, and risk scores.
 
-mod budget;
+pub mod budget;
 #[cfg(test)]
 mod budget_tests;
 pub mod check;
