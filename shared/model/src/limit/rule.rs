@@ -217,7 +217,7 @@ impl Rule {
             Self::Picture => ("picture", Limit::Picture, Rate::new(10, 600), "Pictures that a user uploads with client access"),
             Self::PictureAddress => ("picture-address", Limit::Picture, Rate::new(30, 600), "Pictures uploaded with client access from an IP address"),
             Self::PictureNetwork => ("picture-network", Limit::Picture, Rate::new(120, 600), "Pictures uploaded with client access from a network (IPv4 /24, IPv6 /48)"),
-            Self::Notice => ("notice", Limit::Notice, Rate::new(20, 3600), "Notices to a mailbox at a verified address; one more tells that others were left out"),
+            Self::Notice => ("notice", Limit::Notice, Rate::new(60, 3600), "Notices to a mailbox at a verified address; one more tells that others were left out"),
             Self::Unproved => ("unproved", Limit::Unproved, Rate::new(120, 600), "Wrong keys, unknown projects and checks of versions from an IP address"),
         }
     }
