@@ -48,7 +48,10 @@ fn conditions(number: usize) -> Vec<(String, String)> {
         "[^@]{1,64}@[^@]{1,250}",
     ] {
         add(pattern, filled(|part| matches(&format!("{pattern}{number}_{part}")), " || ", str::to_owned));
-        add(&format!("{pattern} of the domain"), filled(|part| format!(r#"emailDomain.matches("{number}_{part}{pattern}")"#), "||", str::to_owned));
+        add(
+            &format!("{pattern} of the domain"),
+            filled(|part| format!(r#"emailDomain.matches("{number}_{part}{pattern}")"#), "||", str::to_owned),
+        );
     }
     add("groups", filled(|_| "(a)".to_owned(), "", matches));
     add("alternatives", filled(|part| format!("{number}a{part}"), "|", matches));

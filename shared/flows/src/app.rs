@@ -62,8 +62,7 @@ impl App {
         let challenge_key = ChallengeKey::new(&settings.secret);
         let proofs = Proofs::new(SignedDuration::from_secs(settings.project_cache_seconds.into()));
         let (memory, sign_up_rules, shelf) = (Memory::default(), SignUpRules::default(), OnceLock::new());
-        let parts =
-            Parts { settings, store, clock, entropy, hasher, signer, sealer, memory, proofs, sign_up_rules, challenge_key, shelf };
+        let parts = Parts { settings, store, clock, entropy, hasher, signer, sealer, memory, proofs, sign_up_rules, challenge_key, shelf };
         Self(Arc::new(parts))
     }
 

@@ -16,14 +16,13 @@ mod failures;
 
 use crypto::digest::Digest;
 use futures_util::future::{try_join, try_join_all};
-use model::email::Email;
 use model::limit::{By, Counter, Limit, Rule, Subject};
 use model::owned_key::text::KeyText;
 use model::place::Place;
 use model::user::User;
 use secrecy::SecretString;
 use store::limit::{self, judge};
-use store::{Items, Key, Write};
+use store::{Items, Key};
 use wire::id::{ProjectId, SessionId, UserId};
 use wire::level::Level;
 

@@ -148,8 +148,10 @@ mod tests {
 
     fn rule(id: usize, condition: &str) -> SignUpRule {
         let action = serde_json::json!({ "type": "reject" });
-        serde_json::from_value(serde_json::json!({ "id": id.to_string(), "enabled": true, "priority": 0, "condition": condition, "action": action }))
-            .expect("a rule")
+        serde_json::from_value(
+            serde_json::json!({ "id": id.to_string(), "enabled": true, "priority": 0, "condition": condition, "action": action }),
+        )
+        .expect("a rule")
     }
 
     async fn admits(rules: &SignUpRules, project: &Project) -> Result<bool, KnownError> {

@@ -85,7 +85,10 @@ fn values(name: &str, length: usize) -> Vec<Value> {
 fn may_be_long(schema: &Value) -> bool {
     let text = schema.to_string();
     let is_short = schema["enum"].is_array() || schema["format"].is_string() && schema["format"] != "uri" || text.contains("\"boolean\"");
-    !is_short && (text.contains("\"string\"") || text.contains("\"object\"") || schema.as_object().is_some_and(|schema| !schema.contains_key("type")))
+    !is_short
+        && (text.contains("\"string\"")
+            || text.contains("\"object\"")
+            || schema.as_object().is_some_and(|schema| !schema.contains_key("type")))
 }
 
 /// The body of the event with the longest values that the operation accepts.

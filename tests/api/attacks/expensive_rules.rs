@@ -59,10 +59,14 @@ async fn a_rule_that_is_too_expensive_is_refused_and_one_that_is_stored_is_skipp
     with_stored(&app, rules.clone()).await;
     let tested = app.admin().post(TEST, imagined("ada@example.com")).await.json();
     let status = |number: usize| (tested["evaluations"][number]["rule_id"].as_str(), tested["evaluations"][number]["status"].as_str());
-    assert_eq!([0, 1, 2].map(status), [("a", "not_matched"), ("b", "error"), ("c", "not_matched")].map(|(id, status)| (Some(id), Some(status))));
+    assert_eq!(
+        [0, 1, 2].map(status),
+        [("a", "not_matched"), ("b", "error"), ("c", "not_matched")].map(|(id, status)| (Some(id), Some(status)))
+    );
     assert!(tested["evaluations"][1]["error"].as_str().unwrap().contains("may take together"), "{tested}");
     // The rules that fit decide.
-    let sign_up = async |email: &str| app.client().post(SIGN_UP, json!({ "email": email, "password": "correct horse battery" })).await.status();
+    let sign_up =
+        async |email: &str| app.client().post(SIGN_UP, json!({ "email": email, "password": "correct horse battery" })).await.status();
     assert_eq!((sign_up("ada@evil.example").await, sign_up("ada@bad.example").await, sign_up("ada@example.com").await), (403, 403, 200));
     // Other settings can be changed beside the stored rules, and so can one rule that fits.
     assert_eq!(app.admin().patch(SETTINGS, json!({ "config": { "magic_link_enabled": true } })).await.status(), 200);

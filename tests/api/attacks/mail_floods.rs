@@ -126,7 +126,8 @@ async fn a_flood_does_not_hide_a_change_from_an_owner() {
 async fn a_sign_in_from_a_new_place_is_reported_to_verified_addresses_only() {
     let app = TestApp::start().await;
     app.configure(json!({ "config": { "new_sign_in_mails": true } })).await;
-    let sign_in = async |from: &str| at(app.client(), from).post(SIGN_IN, json!({ "email": "victim@example.org", "password": PASSWORD })).await;
+    let sign_in =
+        async |from: &str| at(app.client(), from).post(SIGN_IN, json!({ "email": "victim@example.org", "password": PASSWORD })).await;
     let user = app.sign_up("victim@example.org").await;
     for number in 0..40 {
         assert_eq!(sign_in(&format!("[2001:db8:1:{number:x}::1]")).await.status(), 200);

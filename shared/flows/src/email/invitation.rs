@@ -14,8 +14,8 @@ use model::team::invitation::{Invitation, LIFE};
 use model::text::line;
 use model::user::User;
 use serde_json::{Map, json};
-use store::team::invitation;
 use store::Write;
+use store::team::invitation;
 use wire::clock::after;
 use wire::id::InvitationId;
 

@@ -17,8 +17,8 @@ use model::project::Project;
 use model::user::User;
 use model::user::totp::{self, Totp};
 use serde_json::{Map, Value, json};
-use store::link::Link;
 use store::Write;
+use store::link::Link;
 use wire::id::UserId;
 
 use crate::app::App;

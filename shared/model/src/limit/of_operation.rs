@@ -58,7 +58,9 @@ impl Limit {
             }
             (Self::Write, true) => &[(Rule::Write, By::Caller), (Rule::WriteAddress, By::Address), (Rule::WriteNetwork, By::Network)],
             (Self::SecureAccount | Self::Write, false) => &[(Rule::WriteServer, By::Caller)],
-            (Self::Picture, true) => &[(Rule::Picture, By::Caller), (Rule::PictureAddress, By::Address), (Rule::PictureNetwork, By::Network)],
+            (Self::Picture, true) => {
+                &[(Rule::Picture, By::Caller), (Rule::PictureAddress, By::Address), (Rule::PictureNetwork, By::Network)]
+            }
             (Self::SignIn | Self::SendCode | Self::Token | Self::Poll | Self::Authorize | Self::Challenge | Self::Picture, false)
             | (Self::Notice | Self::Unproved, _) => &[],
         }
