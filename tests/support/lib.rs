@@ -5,6 +5,7 @@
 
 pub mod authenticator;
 mod caller;
+pub mod expensive_rules;
 mod faults;
 mod kept_log;
 pub mod mail_server;

@@ -21,7 +21,7 @@ use flows::current_user::{self, CurrentUser, token_error};
 use flows::limits::{self, Counting};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use model::bot_challenge::Guarded;
-use model::limit::{Limit, Rule};
+use model::limit::Limit;
 use model::project::{ApiKey, OAuthProvider, Project};
 use model::provider::authorization::{self, Authorization, LIFE, ProviderRequest, Purpose, ResponseMode};
 use model::session::token::Claims;
@@ -164,7 +164,7 @@ async fn look_up(app: &App, caller: &Caller, query: &AuthorizeQuery, claims: Opt
     let key_key = secret.as_ref().map(|secret| api_key_key(&id, secret));
     let of_user = claims.map(|claims| current_user::keys(&id, claims));
     let keys = [Some(&project_key), key_key.as_ref()].into_iter().flatten().cloned().chain(of_user.into_iter().flatten());
-    let counting = Counting::by_address(app, &id, Rule::Authorize, &caller.place);
+    let counting = Counting::by_place(app, &id, Limit::Authorize, &caller.place);
     let (early, mut items) = futures_util::try_join!(counting.early(), app.store.get_many(keys.chain(counting.keys())))?;
 
     let Some(project) = items.take(&project_key).map(ProjectRow::of).transpose()?.map(|row| row.project) else {

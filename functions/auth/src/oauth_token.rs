@@ -233,6 +233,7 @@ pub async fn handle(
     let Some(grant) = grant else {
         return Ok(machine::exchange(scope, secret.as_ref(), key, invalid).await?);
     };
+    limits::by_place(&app, &project.id, Limit::Token, &caller.place).await?;
     prove_client(scope, secret.is_some(), key, invalid).await?;
     lookup.remember(&app.proofs, &proof);
     // The audit trail records a client without a user, even if the access headers prove more,

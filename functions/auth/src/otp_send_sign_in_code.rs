@@ -10,7 +10,7 @@ use errors::{Error, ErrorCode, KnownError};
 use flows::accounts::admit;
 use flows::bot_challenge::Check;
 use flows::email::code::CodeEmail;
-use flows::limits::recipient;
+use flows::email::gate::{self, Address};
 use flows::{App, guarded_body};
 use model::bot_challenge::Guarded;
 use model::code::{Purpose, StoredCode};
@@ -73,9 +73,11 @@ pub async fn handle(
         // No email is sent to a user whom the sign-up rules would reject.
         let mut user = User::new(&app.entropy, now);
         user.add_primary_email(&app.entropy, body.email.clone(), true);
-        admit(&access.project.config, &mut user, AuthMethod::Otp, &access.place)?;
+        admit(&app, &access.project, &mut user, AuthMethod::Otp, &access.place).await?;
     }
     let admitted = Check::of(&access, Guarded::SendSignInCode).admit(body.presented()).await?;
+    let is_proved = claim.as_ref().is_some_and(|claim| claim.is_verified);
+    let address = if is_proved { Address::Proved } else { Address::Unproved };
     let stored = StoredCode {
         purpose: Purpose::SignIn,
         email: body.email,
@@ -85,7 +87,7 @@ pub async fn handle(
         expires_at: after(now, Purpose::SignIn.life()),
         used: false,
     };
-    let recipient = recipient(&access, &stored.email).await?;
+    let recipient = gate::recipient(&access, &stored.email, address).await?;
     let email = CodeEmail { app: &app, project, callback: &body.callback_url, now };
     let (code, writes) = email.writes(recipient, &stored, Builtin::SignIn)?;
     admitted.beside(app.store.transact(writes)).await?;

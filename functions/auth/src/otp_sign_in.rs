@@ -144,7 +144,7 @@ async fn sign_in(access: &Access<Client>, code: &Code, stored: &StoredCode, acco
     let is_new_user = account.claim.is_none();
     let mut writes = vec![code::redeem(project, Purpose::SignIn, code)];
     let (mut user, before) = match &account.claim {
-        None => (sign_up(access, stored, &mut writes)?, None),
+        None => (sign_up(access, stored, &mut writes).await?, None),
         Some(_) => {
             let row = account.row.as_ref().ok_or(KnownError::UserNotFound)?;
             (proved(access, stored, row, &mut writes)?, Some(row))
@@ -191,7 +191,7 @@ fn proved(access: &Access<Client>, stored: &StoredCode, row: &UserRow, writes: &
     user.note_verified(&row.user, access.app.clock.now());
     if proof == Proof::First {
         writes.extend(start_anew(&access.app, &access.project, &row.user, &mut user)?);
-        writes.extend(account_claimed(&access.app, &access.project.id, &user, access.app.clock.now())?);
+        writes.extend(account_claimed(&access.app, &access.project.id, &user)?);
     }
     Ok(user)
 }
@@ -210,11 +210,11 @@ async fn write(app: &App, project: &ProjectId, before: Option<&UserRow>, user: &
     }
 }
 
-fn sign_up(access: &Access<Client>, stored: &StoredCode, writes: &mut Vec<Write>) -> Result<User, Error> {
+async fn sign_up(access: &Access<Client>, stored: &StoredCode, writes: &mut Vec<Write>) -> Result<User, Error> {
     let (mut user, version) = new_user(access, access.app.clock.now());
     user.otp_enabled = true;
     user.add_primary_email(&access.app.entropy, stored.email.clone(), true);
-    admit(&access.project.config, &mut user, AuthMethod::Otp, &access.place)?;
+    admit(&access.app, &access.project, &mut user, AuthMethod::Otp, &access.place).await?;
     writes.extend(account_writes(access, &mut user, version)?);
     Ok(user)
 }

@@ -72,7 +72,7 @@ pub async fn handle(
         // A first proof shuts out whoever had the account before, so they are not notified.
         let told = if proof == Proof::First {
             let anew = start_anew(&app, &access.access.project, &before, user)?;
-            anew.into_iter().chain(account_claimed(&app, project, user, app.clock.now())?).collect()
+            anew.into_iter().chain(account_claimed(&app, project, user)?).collect()
         } else {
             notice::of_reset(&app, &access.access.project, Some(&access.access.place), &before, user)?
         };

@@ -11,7 +11,7 @@ use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::email::code::CodeEmail;
-use flows::limits::recipient;
+use flows::email::gate::{self, Address};
 use jiff::Timestamp;
 use model::code::{Purpose, StoredCode};
 use model::email::Email;
@@ -61,7 +61,9 @@ pub async fn handle(
     let exists = claim.is_some();
     let (user_id, epoch) = claim.map_or_else(|| (UserId::from(app.entropy.uuid()), 0), |claim| (claim.user_id, claim.epoch));
     let stored = stored(body.email, user_id, epoch, now);
-    let recipient = recipient(&access, &stored.email).await?;
+    // The limit of a domain does not apply: it would show which addresses nobody has proved, and
+    // let a stranger close the way back for everybody there.
+    let recipient = gate::recipient(&access, &stored.email, Address::Proved).await?;
     let email = CodeEmail { app: &app, project, callback: &body.callback_url, now };
     let writes = if exists {
         email.writes(recipient, &stored, Builtin::ResetPassword)?.1

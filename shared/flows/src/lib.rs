@@ -14,6 +14,7 @@ pub mod memory;
 pub mod proofs;
 pub mod quota;
 pub mod rejections;
+pub mod sign_up_rules;
 pub mod teams;
 mod tokens;
 pub mod webhook;

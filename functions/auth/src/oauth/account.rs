@@ -8,7 +8,6 @@ use flows::App;
 use flows::accounts::admit;
 use flows::context::Scope;
 use flows::teams::welcome;
-use model::place::Place;
 use model::project::Project;
 use model::provider::authorization::{Authorization, Purpose};
 use model::provider::catalog::{self, OPENID_SCOPE};
@@ -138,13 +137,13 @@ impl Flow<'_> {
             Decision::TakeOver(user) => self.pending(known.owner(user), PendingChange::TakeOver).await,
             Decision::Upgrade { user, email_signs_in } => {
                 if let Some(row) = &known.flow_user {
-                    self.signed_up(row.user.clone(), email_signs_in)?;
+                    self.signed_up(row.user.clone(), email_signs_in).await?;
                 }
                 self.pending(self.beginner(user), PendingChange::Upgrade { email_signs_in }).await
             }
             Decision::SignUp { email_signs_in } => {
                 let user = User::new(&self.scope.app.entropy, self.scope.app.clock.now());
-                let mut user = self.signed_up(user, email_signs_in)?;
+                let mut user = self.signed_up(user, email_signs_in).await?;
                 let (code, create) = self.code(Holder::from(&user), true, None)?;
                 let mut writes = vec![create];
                 writes.extend(welcome(self.scope.app, self.scope.project, &mut user)?);
@@ -155,9 +154,9 @@ impl Flow<'_> {
     }
 
     /// A user who signs up with the account, if the project's rules allow it.
-    fn signed_up(&self, user: User, email_signs_in: bool) -> Result<User, KnownError> {
+    async fn signed_up(&self, user: User, email_signs_in: bool) -> Result<User, KnownError> {
         let account = Signing { profile: self.profile, account: &self.account, email_signs_in };
-        sign_up(self.scope.app, self.scope.project, user, &account, self.scope.place)
+        sign_up(self.scope, user, &account).await
     }
 
     /// A code that changes its user when it is redeemed, or after the second factor. See
@@ -255,9 +254,10 @@ impl Flow<'_> {
 }
 
 /// The user who signs up with an account at a provider, if the project's rules allow it.
-pub(crate) fn sign_up(app: &App, project: &Project, user: User, account: &Signing<'_>, place: &Place) -> Result<User, KnownError> {
+pub(crate) async fn sign_up(scope: Scope<'_>, user: User, account: &Signing<'_>) -> Result<User, KnownError> {
+    let Scope { app, project, place } = scope;
     let mut user = with_account(app, user, account);
-    admit(&project.config, &mut user, AuthMethod::OAuth(&account.account.provider_id), place)?;
+    admit(app, project, &mut user, AuthMethod::OAuth(&account.account.provider_id), place).await?;
     Ok(user)
 }
 

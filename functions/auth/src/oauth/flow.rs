@@ -12,7 +12,7 @@ use flows::context::Scope;
 use flows::limits::{self, Counting};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use jiff::SignedDuration;
-use model::limit::Rule;
+use model::limit::Limit;
 use model::project::redirect::RedirectUrl;
 use model::project::{OAuthProvider, Project};
 use model::provider::authorization::{self, Authorization, COOKIE_PREFIX, ResponseMode};
@@ -90,7 +90,7 @@ pub(crate) async fn finish(app: &App, caller: &Caller, headers: &HeaderMap, prov
 /// does not exist, or the authorization belongs to another project.
 async fn take(app: &App, caller: &Caller, state: &SecretString) -> Result<Option<(Authorization, Project)>, Error> {
     let Some(project) = project_of(state.expose_secret()) else { return Ok(None) };
-    let counting = Counting::by_address(app, &project, Rule::Code, &caller.place);
+    let counting = Counting::by_place(app, &project, Limit::Code, &caller.place);
     let (early, items, authorization, row) = futures_util::try_join!(
         counting.early(),
         app.store.get_many(counting.keys()),

@@ -108,7 +108,7 @@ pub(crate) fn taken_over(
     }
     user.provider_accounts.push(account.clone());
     let mut writes = start_anew(app, project, &row.user, &mut user)?;
-    writes.extend(account_claimed(app, &project.id, &user, app.clock.now())?);
+    writes.extend(account_claimed(app, &project.id, &user)?);
     Ok((user, writes))
 }
 

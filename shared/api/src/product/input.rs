@@ -75,9 +75,14 @@ impl<B: ToSchema> ToSchema for OrEmpty<B> {
     }
 }
 
-/// The body as the layer parsed it; `None` if there was none, or if it was not read.
+/// The body as the layer parsed it.
 #[derive(Debug, Clone)]
-pub struct ParsedBody(pub Option<Json>);
+pub struct ParsedBody {
+    /// `None` if there was none, or if it was not read.
+    pub json: Option<Json>,
+    /// Its length as it was sent, in bytes.
+    pub bytes: usize,
+}
 
 impl Deserr<Problems> for Nothing {
     fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, Problems> {
@@ -122,7 +127,7 @@ where
         // If a key is repeated, its last value counts.
         let query = url::form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes());
         let query: Map<String, Json> = query.map(|(name, value)| (name.into_owned(), value.into_owned().into())).collect();
-        let body = parts.extensions.remove::<ParsedBody>().and_then(|body| body.0).unwrap_or(Json::Null);
+        let body = parts.extensions.remove::<ParsedBody>().and_then(|body| body.json).unwrap_or(Json::Null);
 
         let path = deserr::deserialize::<P, _, Problems>(Json::Object(path)).map_err(|problems| problems.within("params"));
         let query = deserr::deserialize::<Q, _, Problems>(Json::Object(query)).map_err(|problems| problems.within("query"));

@@ -43,13 +43,13 @@ pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Resp
     let response = answered(&app, request, |request| async {
         let (mut parts, body) = request.into_parts();
         let is_ignored = parts.extensions.get::<Route>().is_some_and(|route| route.ignores_body);
-        let body = if is_ignored { Ok(None) } else { read_body(&parts.method, &parts.headers, body).await };
+        let body = if is_ignored { Ok((None, 0)) } else { read_body(&parts.method, &parts.headers, body).await };
         match body {
-            Ok(body) => {
+            Ok((json, bytes)) => {
                 let path = RawPathParams::from_request_parts(&mut parts, &()).await.ok();
-                let started = trail::started(&app, &parts, path.as_ref(), body.as_ref());
+                let started = trail::started(&app, &parts, path.as_ref(), json.as_ref());
                 let mut request = Request::from_parts(parts, Body::empty());
-                request.extensions_mut().insert(ParsedBody(body));
+                request.extensions_mut().insert(ParsedBody { json, bytes });
                 match started {
                     Some(started) => {
                         let counted = async {
@@ -116,9 +116,10 @@ pub fn panicked(_: Box<dyn Any + Send + 'static>) -> Response {
     KnownError::InternalError.into_response()
 }
 
-async fn read_body(method: &Method, headers: &HeaderMap, body: Body) -> Result<Option<Value>, KnownError> {
+/// The parsed body, and its length in bytes.
+async fn read_body(method: &Method, headers: &HeaderMap, body: Body) -> Result<(Option<Value>, usize), KnownError> {
     if matches!(*method, Method::GET | Method::HEAD) {
-        return Ok(None);
+        return Ok((None, 0));
     }
     let bytes = whole_body::read(body, MAX_BODY_BYTES).await.map_err(|error| match error {
         Unread::TooLarge => KnownError::BodyTooLarge { max_bytes: MAX_BODY_BYTES },
@@ -129,11 +130,13 @@ async fn read_body(method: &Method, headers: &HeaderMap, body: Body) -> Result<O
     }
     let content_type = headers.get(header::CONTENT_TYPE).map_or(Ok(""), |value| value.to_str());
     let content_type = content_type.map_err(|_| unreadable("its content type is not text"))?.trim();
-    if content_type.is_empty() {
-        return parse_unlabelled(&bytes);
-    }
-    let media_type = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    parse_body(&media_type, &bytes)
+    let json = if content_type.is_empty() {
+        parse_unlabelled(&bytes)?
+    } else {
+        let media_type = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        parse_body(&media_type, &bytes)?
+    };
+    Ok((json, bytes.len()))
 }
 
 fn unreadable(reason: impl Into<Cow<'static, str>>) -> KnownError {

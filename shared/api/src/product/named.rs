@@ -11,6 +11,7 @@ use model::code::Code;
 use model::email::Email;
 use model::owned_key::text::KeyText;
 use model::passkey::ceremony::claimed_user;
+use model::profile_image;
 use model::session::cli::login_code;
 use model::session::token::Claims;
 use model::user::reference::UserRef;
@@ -86,6 +87,17 @@ impl Names<'_> {
         self.id("email", Email::parse)
     }
 
+    /// Whether the request uploads a picture, as the data URL of a field `profile_image_url`.
+    pub(crate) fn uploads(&self) -> bool {
+        let picture = self.body().and_then(|body| body.get("profile_image_url")?.as_str());
+        picture.is_some_and(profile_image::is_upload)
+    }
+
+    /// The length of the body.
+    pub(crate) fn body_bytes(&self) -> usize {
+        self.parts.extensions.get::<ParsedBody>().map_or(0, |body| body.bytes)
+    }
+
     /// The API key of a user or team in the field `api_key`, if it is one of this project.
     pub(crate) fn checked_key(&self, project: &ProjectId) -> Option<KeyText> {
         self.id("api_key", KeyText::parse).filter(|key| key.project == *project)
@@ -107,7 +119,7 @@ impl Names<'_> {
     }
 
     fn body(&self) -> Option<&Value> {
-        self.parts.extensions.get::<ParsedBody>()?.0.as_ref()
+        self.parts.extensions.get::<ParsedBody>()?.json.as_ref()
     }
 
     fn id<T, E>(&self, name: &str, parse: impl Fn(&str) -> Result<T, E>) -> Option<T> {

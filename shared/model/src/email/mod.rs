@@ -1,6 +1,7 @@
 //! Email addresses: what is accepted, and the normal form in which they are stored and compared.
 
 pub mod category;
+mod mailbox;
 
 use std::fmt;
 
@@ -49,20 +50,26 @@ impl Email {
     }
 
     /// The address as the limits of emails to one recipient count it, without the parts that mail
-    /// providers ignore: the tag (`+…`), which most providers support, and, at Gmail, the dots.
-    /// Gmail's two domains count as one.
+    /// providers ignore, such as the tag (`+…`), which most providers support, and, at Gmail, the
+    /// dots. Domains at which a name is the same mailbox count as one.
     pub fn mailbox(&self) -> String {
-        let (local, domain) = self.0.rsplit_once('@').unwrap_or((&self.0, ""));
-        let local = local.split_once('+').map_or(local, |(name, _)| name);
-        match domain {
-            "gmail.com" | "googlemail.com" => format!("{}@gmail.com", local.replace('.', "")),
-            _ => format!("{local}@{domain}"),
-        }
+        let (local, domain) = self.parts();
+        mailbox::name(local, domain)
+    }
+
+    /// The domain, as the limits of emails to one domain count it: without subdomains. `None` for
+    /// a mail provider with which everybody can have a mailbox.
+    pub fn organisation(&self) -> Option<String> {
+        mailbox::organisation(self.parts().1)
+    }
+
+    fn parts(&self) -> (&str, &str) {
+        self.0.rsplit_once('@').unwrap_or((&self.0, ""))
     }
 
     /// The part before the `@`.
     pub fn local_part(&self) -> &str {
-        self.0.rsplit_once('@').map_or(&self.0, |(local, _)| local)
+        self.parts().0
     }
 }
 
@@ -110,8 +117,33 @@ mod tests {
         assert_eq!(mailbox("a.d.a+1@gmail.com"), "ada@gmail.com");
         assert_eq!(mailbox("Ada+2@googlemail.com"), "ada@gmail.com");
         assert_eq!(mailbox("a.da+x+y@example.com"), "a.da@example.com");
+        for (address, mailbox_of) in [
+            ("ada-shop@yahoo.com", "ada@yahoo.com"),
+            ("ada-shop@example.com", "ada-shop@example.com"),
+            ("a.d_a-x+y@pm.me", "adax@proton.me"),
+            ("ada+1@me.com", "ada@icloud.com"),
+            ("ada.l@ya.ru", "adal@yandex.com"),
+            ("ada-l@yandex.ru", "adal@yandex.com"),
+            ("news+1@ada.fastmail.com", "ada@fastmail.com"),
+            ("ada+1@fastmail.com", "ada@fastmail.com"),
+            ("a.da+1@hotmail.com", "a.da@hotmail.com"),
+        ] {
+            assert_eq!(mailbox(address), mailbox_of, "{address}");
+        }
         // If the local part begins with `+`, nothing remains before the `@`.
         assert_ne!(mailbox("+a@example.com"), mailbox("b@example.com"));
+    }
+
+    #[test]
+    fn an_organisation_has_subdomains_and_a_mail_provider_is_none() {
+        let organisation = |text: &str| Email::parse(text).expect("an address").organisation();
+        for address in ["ada@example.com", "ada@mail.example.com", "ada@a.b.example.com"] {
+            assert_eq!(organisation(address).as_deref(), Some("example.com"));
+        }
+        assert_eq!(organisation("ada@shop.example.co.uk").as_deref(), Some("example.co.uk"));
+        for address in ["ada@gmail.com", "ada@t-online.de", "news@ada.fastmail.com"] {
+            assert_eq!(organisation(address), None);
+        }
     }
 
     #[test]

@@ -17,6 +17,8 @@ use crate::project::second_factor::SecondFactorInput;
 use crate::project::setting::{Deployment, InvalidSetting, invalid, set};
 use crate::project::{MergeStrategy, ProjectConfig};
 use crate::provider::shared::shareable;
+use crate::sign_up::check::check;
+use crate::sign_up::program::in_order;
 use crate::sign_up::rule::{DefaultAction, MAX_RULES, SignUpRule};
 use crate::trail::retention::RETENTION_RANGE;
 
@@ -237,7 +239,10 @@ impl ConfigPatch {
             config.bot_challenge.usual_requests_per_hour = bot_challenge::check_usual(requests)?;
         }
         if let Some(rules) = self.sign_up_rules {
-            check_rules(&rules)?;
+            // Rules that an earlier version accepted stay, so that other settings can be changed.
+            if in_order(&rules) != in_order(&config.sign_up_rules) {
+                check_rules(&rules)?;
+            }
             config.sign_up_rules = rules;
         }
         if let Some(domains) = self.domains {
@@ -299,14 +304,7 @@ fn check_rules(rules: &[SignUpRule]) -> Result<(), InvalidSetting> {
     if rules.len() > MAX_RULES {
         return Err(invalid("config.sign_up_rules", format!("must have at most {MAX_RULES} rules")));
     }
-    for (index, rule) in rules.iter().enumerate() {
-        let path = |field: &str| format!("config.sign_up_rules[{index}].{field}");
-        rule.check().map_err(|error| invalid(path(error.field()), error.to_string()))?;
-        if rules[..index].iter().any(|other| other.id == rule.id) {
-            return Err(invalid(path("id"), "occurs twice"));
-        }
-    }
-    Ok(())
+    check(rules).map_err(|(index, error)| invalid(format!("config.sign_up_rules[{index}].{}", error.field()), error.to_string()))
 }
 
 fn check_domains(domains: Vec<DomainInput>) -> Result<Vec<TrustedDomain>, InvalidSetting> {
