@@ -10,6 +10,7 @@ mod customers;
 mod error_page;
 pub mod fallback;
 pub mod health;
+mod nearest;
 pub mod payments_billing;
 pub mod payments_products;
 pub mod welcome;

@@ -1,0 +1,122 @@
+//! Finds the operation that a request for an unknown path probably meant.
+//!
+//! The answer names the route, and never repeats a part of the request. However long the path is,
+//! a search takes well below a millisecond: a path that is longer than a route's cannot mean it,
+//! and words of very different lengths are not compared.
+
+use api::http::Route;
+use http::Method;
+
+/// The maximum number of changes between a path and the route that it means.
+const MAX_CHANGES: usize = 4;
+/// The changes that a missing segment counts for, so a path may lack `/api/v1`.
+const MISSING: usize = 2;
+
+/// The route that is the fewest changes away from a path. Among equals, one with the request's
+/// method comes first, and then the one with the fewest parameters.
+pub(crate) fn nearest<'a>(routes: &'a [Route], method: &Method, path: &str) -> Option<&'a Route> {
+    let given = segments(path);
+    let distance = |route: &Route| {
+        let own = segments(route.path);
+        if given.is_empty() || !(given.len()..=given.len() + MAX_CHANGES / MISSING).contains(&own.len()) {
+            return None;
+        }
+        // A route that begins with a parameter would take any word.
+        let changes = changes(&given, &own, MAX_CHANGES, true)?;
+        let parameters = own.iter().filter(|segment| segment.starts_with('{')).count();
+        Some((changes, route.verb.name() != method.as_str(), parameters))
+    };
+    routes.iter().filter_map(|route| Some((distance(route)?, route))).min_by_key(|(distance, _)| *distance).map(|(_, route)| route)
+}
+
+fn segments(path: &str) -> Vec<&str> {
+    path.split('/').filter(|segment| !segment.is_empty()).collect()
+}
+
+/// How many changes make the segments of a path those of a route, up to `most`. The word before a
+/// parameter must not be missing (`after_gap`), as the parameter takes any value.
+fn changes(given: &[&str], route: &[&str], most: usize, after_gap: bool) -> Option<usize> {
+    let Some((own, rest)) = route.split_first() else { return given.is_empty().then_some(0) };
+    let lacking = (route.len() > given.len()).then(|| Some(changes(given, rest, most.checked_sub(MISSING)?, true)? + MISSING));
+    let matching = given.split_first().and_then(|(first, others)| {
+        let edits = if own.starts_with('{') { (!after_gap).then_some(0) } else { edits(first, own) }?;
+        Some(changes(others, rest, most.checked_sub(edits)?, false)? + edits)
+    });
+    [lacking.flatten(), matching].into_iter().flatten().min()
+}
+
+/// How many characters have to be added, removed or replaced to make a word that of a route, in
+/// whatever case; `None` for more than a quarter of them.
+fn edits(given: &str, own: &str) -> Option<usize> {
+    let most = own.len().div_ceil(4);
+    if given.len().abs_diff(own.len()) > most {
+        return None;
+    }
+    // The changes from each beginning of `own` to what of `given` has been read.
+    let mut row: Vec<usize> = (0..=own.len()).collect();
+    for (read, letter) in given.bytes().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], read + 1);
+        for (at, other) in own.bytes().enumerate() {
+            let replaced = diagonal + usize::from(!letter.eq_ignore_ascii_case(&other));
+            diagonal = row[at + 1];
+            row[at + 1] = replaced.min(diagonal + 1).min(row[at] + 1);
+        }
+    }
+    row.last().copied().filter(|edits| *edits <= most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fallback::all_routes;
+
+    fn found(method: &Method, path: &str) -> Option<String> {
+        nearest(&all_routes(), method, path).map(|route| format!("{} {}", route.verb.name(), route.path))
+    }
+
+    #[test]
+    fn a_slip_in_a_path_leads_to_the_route_that_was_meant() {
+        for (path, expected) in [
+            ("/api/v1/user", "/api/v1/users"),
+            ("/api/v1/user/me", "/api/v1/users/me"),
+            ("/api/v1/usr/me", "/api/v1/users/me"),
+            ("/users/me", "/api/v1/users/me"),
+            ("/v1/users/me", "/api/v1/users/me"),
+            ("/api/v2/users/me", "/api/v1/users/me"),
+            ("/API/V1/Users/Me", "/api/v1/users/me"),
+            ("/api/v1/me", "/api/v1/users/me"),
+            ("/api/v1//users//me", "/api/v1/users/me"),
+            ("/api/v1/team/7f3c2a4e-3f5b-4d0e-9a56-0f1f6c8f3d21", "/api/v1/teams/{team_id}"),
+            ("/api/v1/contact_channels", "/api/v1/contact-channels"),
+            ("/api/v1/contactChannels", "/api/v1/contact-channels"),
+            ("/api/v1/sessions", "/api/v1/auth/sessions"),
+            ("/blogs/hello", "/blog/{slug}"),
+        ] {
+            assert_eq!(found(&Method::GET, path).as_deref(), Some(format!("GET {expected}").as_str()), "{path}");
+        }
+        for method in [Method::POST, Method::GET] {
+            let expected = "POST /api/v1/auth/password/sign-in";
+            assert_eq!(found(&method, "/api/v1/auth/password/signin").as_deref(), Some(expected), "{method}");
+        }
+        assert_eq!(found(&Method::PATCH, "/api/v1/user/x").as_deref(), Some("PATCH /api/v1/users/{user_id}"), "the method decides");
+    }
+
+    #[test]
+    fn other_paths_lead_nowhere() {
+        let long = format!("/api/v1/{}", "users/".repeat(10_000));
+        let word = format!("/api/v1/{}", "u".repeat(60_000));
+        let parameters = "/api/v1/foo/bar";
+        for path in ["/api/v1/nothing", parameters, "//x", "/", "", "/api/v1/users/me/x/y/z", "/wp-login.php/x", &long, &word, "/äöü/é"] {
+            assert_eq!(found(&Method::GET, path), None, "{}", &path[..path.len().min(40)]);
+        }
+    }
+
+    #[test]
+    fn every_route_is_the_nearest_to_itself() {
+        for route in all_routes().iter().filter(|route| route.path != "/" && !route.path.starts_with("/{")) {
+            let path = route.path.replace(['{', '}'], "");
+            let found = found(&Method::from_bytes(route.verb.name().as_bytes()).expect("a method"), &path);
+            assert_eq!(found, Some(format!("{} {}", route.verb.name(), route.path)));
+        }
+    }
+}
