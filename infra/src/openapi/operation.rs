@@ -11,7 +11,7 @@ use utoipa::openapi::path::{OperationBuilder, Parameter, ParameterBuilder, Param
 use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::schema::{Object, Type};
 use utoipa::openapi::server::ServerBuilder;
-use utoipa::openapi::{Content, ObjectBuilder, Ref, RefOr, Required, Response, ResponseBuilder, Schema};
+use utoipa::openapi::{Content, KnownFormat, ObjectBuilder, Ref, RefOr, Required, Response, ResponseBuilder, Schema, SchemaFormat};
 use wire::level::Level;
 
 use super::schemas::Schemas;
@@ -151,9 +151,8 @@ fn answers(operation: &Operation, schemas: &Schemas, is_content: bool) -> BTreeM
     if let Some(answer) = &operation.description.answer {
         success = success.content(JSON, Content::new(Some(schemas.whole(answer, is_content))));
     }
-    if let Some(media_type) = operation.description.text {
-        // Documents of several media types have no schema in common.
-        success = success.content(media_type, if media_type == "*/*" { Content::default() } else { text() });
+    for media_type in operation.description.text.iter().chain(operation.route.media) {
+        success = success.content(*media_type, Content::new(Some(document(media_type))));
     }
     if status.is_redirection() {
         success = success.header("Location", header("The URL to go to."));
@@ -175,6 +174,14 @@ fn answers(operation: &Operation, schemas: &Schemas, is_content: bool) -> BTreeM
         answers.extend(refusals_of_agents(operation, schemas));
     }
     answers
+}
+
+/// The schema of a document, by its media type.
+fn document(media_type: &str) -> Object {
+    let is_json = media_type == JSON || media_type.ends_with("+json");
+    let is_binary = matches!(media_type, "image/*" | "application/gzip");
+    let schema = ObjectBuilder::new().schema_type(if is_json { Type::Object } else { Type::String });
+    schema.format(is_binary.then_some(SchemaFormat::KnownFormat(KnownFormat::Binary))).build()
 }
 
 /// The responses of an endpoint for agents besides the result of a call. They have no error codes
