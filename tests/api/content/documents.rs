@@ -6,6 +6,7 @@ use std::io::Read as _;
 use api::http::Operations;
 use axum::Router;
 use axum::body::Body;
+use edge_functions::fallback::all_routes;
 use http::Request;
 use model::content::Content;
 use support::{API_URL, Answer, TestApp};
@@ -55,6 +56,15 @@ async fn text(app: &TestApp, path: &str) -> String {
     answer.text().to_owned()
 }
 
+/// Whether the route of a document has its media type; objects have none.
+fn is_declared(path: &str, media_type: &str) -> bool {
+    let bare = media_type.split(';').next().unwrap();
+    let matching = all_routes().iter().filter(|route| route.matches(path));
+    let media = matching.min_by_key(|route| route.path.matches('{').count()).unwrap().media;
+    media.iter().any(|declared| *declared == bare || declared.strip_suffix('*').is_some_and(|start| bare.starts_with(start)))
+        || path.starts_with("/api/")
+}
+
 #[tokio::test]
 async fn every_document_has_a_media_type_a_validator_and_cache_rules() {
     let app = published().await;
@@ -62,6 +72,7 @@ async fn every_document_has_a_media_type_a_validator_and_cache_rules() {
         let get = app.anonymous().get(path).await;
         assert_eq!((get.status(), get.header("content-type")), (200, Some(media_type)), "{path}");
         assert!(!get.bytes().is_empty(), "{path}");
+        assert!(is_declared(path, media_type), "{path}: its route does not have {media_type}");
         assert_eq!(get.header("content-length"), Some(get.bytes().len().to_string().as_str()), "{path}");
         assert!(get.header("cache-control").unwrap().starts_with("public, max-age="), "{path}");
         assert_eq!((get.header("access-control-allow-origin"), get.header("x-content-type-options")), (Some("*"), Some("nosniff")));
