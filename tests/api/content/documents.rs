@@ -6,13 +6,12 @@ use std::io::Read as _;
 use api::http::Operations;
 use axum::Router;
 use axum::body::Body;
-use edge_functions::fallback::all_routes;
 use http::Request;
 use model::content::Content;
 use support::{API_URL, Answer, TestApp};
 use tower::ServiceExt as _;
 
-use super::content;
+use super::{content, is_declared};
 
 const SITE: &str = "https://site.example";
 
@@ -54,15 +53,6 @@ async fn text(app: &TestApp, path: &str) -> String {
     let answer = app.anonymous().get(path).await;
     assert_eq!(answer.status(), 200, "{path}: {}", answer.text());
     answer.text().to_owned()
-}
-
-/// Whether the route of a document has its media type; objects have none.
-fn is_declared(path: &str, media_type: &str) -> bool {
-    let bare = media_type.split(';').next().unwrap();
-    let matching = all_routes().iter().filter(|route| route.matches(path));
-    let media = matching.min_by_key(|route| route.path.matches('{').count()).unwrap().media;
-    media.iter().any(|declared| *declared == bare || declared.strip_suffix('*').is_some_and(|start| bare.starts_with(start)))
-        || path.starts_with("/api/")
 }
 
 #[tokio::test]
