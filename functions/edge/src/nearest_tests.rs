@@ -6,7 +6,7 @@ use crate::fallback::all_routes;
 use crate::nearest::nearest;
 
 fn found(method: &Method, path: &str) -> Option<String> {
-    nearest(&all_routes(), method, path).map(|route| format!("{} {}", route.verb.name(), route.path))
+    nearest(all_routes(), method, path).map(|route| format!("{} {}", route.verb.name(), route.path))
 }
 
 #[test]
