@@ -9,7 +9,7 @@ use utoipa::openapi::extensions::ExtensionsBuilder;
 use utoipa::openapi::header::HeaderBuilder;
 use utoipa::openapi::path::{OperationBuilder, Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::request_body::RequestBodyBuilder;
-use utoipa::openapi::schema::{Object, Type};
+use utoipa::openapi::schema::{Object, SchemaType, Type};
 use utoipa::openapi::server::ServerBuilder;
 use utoipa::openapi::{Content, KnownFormat, ObjectBuilder, Ref, RefOr, Required, Response, ResponseBuilder, Schema, SchemaFormat};
 use wire::level::Level;
@@ -176,12 +176,18 @@ fn answers(operation: &Operation, schemas: &Schemas, is_content: bool) -> BTreeM
     answers
 }
 
-/// The schema of a document, by its media type.
+/// The schema of a document, by its media type; one without a type for what parsers read in
+/// different ways.
 fn document(media_type: &str) -> Object {
     let is_json = media_type == JSON || media_type.ends_with("+json");
     let is_binary = matches!(media_type, "image/*" | "application/gzip");
-    let schema = ObjectBuilder::new().schema_type(if is_json { Type::Object } else { Type::String });
-    schema.format(is_binary.then_some(SchemaFormat::KnownFormat(KnownFormat::Binary))).build()
+    let schema_type = match () {
+        () if is_json => Type::Object.into(),
+        () if is_binary || media_type.starts_with("text/") => Type::String.into(),
+        () => SchemaType::AnyValue,
+    };
+    let format = is_binary.then_some(SchemaFormat::KnownFormat(KnownFormat::Binary));
+    ObjectBuilder::new().schema_type(schema_type).format(format).build()
 }
 
 /// The responses of an endpoint for agents besides the result of a call. They have no error codes
