@@ -39,8 +39,12 @@ pub struct TemplateLine {
 }
 
 pub async fn handle(access: Access<Admin>, Input { query, .. }: Input<Ignored, DocumentsQuery>) -> Result<Json<Templates>, Error> {
-    let line =
-        |line: DocumentLine| TemplateLine { id: line.id, display_name: line.display_name, tsx_source: line.html.unwrap_or_default(), theme_id: line.theme };
+    let line = |line: DocumentLine| TemplateLine {
+        id: line.id,
+        display_name: line.display_name,
+        tsx_source: line.html.unwrap_or_default(),
+        theme_id: line.theme,
+    };
     let (templates, pagination) = list(&access, (DocumentKind::Template, &ROUTE), query, line).await?;
     Ok(Json(Templates { templates, is_paginated: true, pagination }))
 }

@@ -181,10 +181,12 @@ fn answers(operation: &Operation, schemas: &Schemas, is_content: bool) -> BTreeM
 fn document(media_type: &str) -> Object {
     let is_json = media_type == JSON || media_type.ends_with("+json");
     let is_binary = matches!(media_type, "image/*" | "application/gzip");
-    let schema_type = match () {
-        () if is_json => Type::Object.into(),
-        () if is_binary || media_type.starts_with("text/") => Type::String.into(),
-        () => SchemaType::AnyValue,
+    let schema_type = if is_json {
+        Type::Object.into()
+    } else if is_binary || media_type.starts_with("text/") {
+        Type::String.into()
+    } else {
+        SchemaType::AnyValue
     };
     let format = is_binary.then_some(SchemaFormat::KnownFormat(KnownFormat::Binary));
     ObjectBuilder::new().schema_type(schema_type).format(format).build()
