@@ -5,7 +5,7 @@ import time
 
 from gatelet_client import Client
 from gatelet_client.api.auth import auth_password_sign_up
-from gatelet_client.api.content import content_get_home
+from gatelet_client.api.content import content_get_post_page
 from gatelet_client.api.emails import emails_outbox_list, emails_outbox_update
 from gatelet_client.api.users import users_me_update, users_user_list
 from gatelet_client.models import OutboxPatch, OutboxView, ProductErrorCode, SignUp, SimpleStatus, UserOrder, UserPatch
@@ -45,5 +45,5 @@ assert isinstance(email, OutboxView) and email.rendered_at_millis > 0 and email.
 edited = emails_outbox_update.sync(email.id, client=server, body=OutboxPatch(is_paused=True))
 assert edited.code == ProductErrorCode.EMAIL_NOT_EDITABLE, edited
 
-page = content_get_home.sync(client=client)
-assert page.startswith("<!doctype html>"), page
+page = content_get_post_page.sync("hello", client=client)
+assert page.startswith("<!DOCTYPE html>"), page

@@ -29,9 +29,9 @@ async function main(): Promise<void> {
   const sent = await api.emailsOutboxUpdate({ client: server, path: { id: email.id }, body: { is_paused: true } });
   expect(rendered && sent.error && "code" in sent.error && sent.error.code === "EMAIL_NOT_EDITABLE", sent);
 
-  const page = await api.contentGetHome({ client });
+  const page = await api.contentGetPostPage({ client, path: { slug: "hello" } });
   const html: string | undefined = page.data;
-  expect(html?.startsWith("<!doctype html>"), page);
+  expect(html?.startsWith("<!DOCTYPE html>"), page);
 }
 
 void main();

@@ -28,9 +28,9 @@ async function main(): Promise<void> {
   const rendered: number | null | undefined = email.rendered_at_millis;
   expect(rendered, email);
 
-  const page = await client.GET("/", { parseAs: "text" });
+  const page = await client.GET("/blog/{slug}", { params: { path: { slug: "hello" } }, parseAs: "text" });
   const html: string | undefined = page.data;
-  expect(html?.startsWith("<!doctype html>"), page);
+  expect(html?.startsWith("<!DOCTYPE html>"), page);
 }
 
 void main();
