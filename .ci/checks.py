@@ -139,9 +139,9 @@ def checks(long):
         Check("lints", LINTS, after=["gateway"], behind=["suites"], cores=BUILD, builds=True, budget=(535, 430)),
         # Builds the workspace again, in a copy.
         Check("new operation", "infra/new/run", after=["lambdas"], cores=CORES, only_long=True),
-        # Compiles most crates in another profile, which takes a tenth of the time of all checks. What
-        # it can find beyond the check `functions` is a function that has outgrown its size, and that
-        # takes many changes.
+        # Compiles most crates in another profile, which takes a tenth of the time of all checks.
+        # What it can find beyond the check `functions` is a function that has outgrown its size,
+        # and that takes many changes.
         Check("release build", "tests/lambda/run build", after=["gateway", "python packages"], behind=["suites"], only_long=True, budget=(610, 600)),
         # The remaining checks are in the order of their duration, the longest first, so that only a
         # short one runs at the end. Checks that mostly wait count as half a core. Most of those

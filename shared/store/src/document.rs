@@ -233,9 +233,8 @@ impl Store {
         }
     }
 
-    /// Reads the project's own documents of a kind, one after another in the order of their ids: 200
-    /// documents may have 50 MB. The lines of templates and drafts have the HTML source, those of
-    /// themes none.
+    /// Reads the project's own documents of a kind one after another, by id: 200 documents may have
+    /// 50 MB. The lines of templates and drafts have the HTML source, those of themes none.
     pub async fn mail_documents(&self, project: &ProjectId, kind: DocumentKind, mut each: impl FnMut(DocumentLine)) -> Result<(), Error> {
         let html = if kind == DocumentKind::Theme { "" } else { ", d.html" };
         let query = self

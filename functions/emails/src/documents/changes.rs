@@ -123,8 +123,8 @@ pub struct DocumentsQuery {
     cursor: Option<String>,
 }
 
-/// The project's documents of a kind and the defaults that it has not replaced, sorted by name, page
-/// by page.
+/// A page of the project's documents of a kind and the defaults that it has not replaced, sorted by
+/// name.
 pub(crate) async fn list<T: Serialize + Send>(
     access: &Access<Admin>,
     (kind, route): (DocumentKind, &Route),

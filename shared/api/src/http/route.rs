@@ -203,9 +203,8 @@ impl Route {
         Self { problems, ..self }
     }
 
-    /// Sets the media types of the operation's documents. If they have JSON among others, ranges
-    /// (`text/*`, `application/*`) stand for them: generated clients parse every answer as the first
-    /// type that they know.
+    /// Sets the media types of the operation's documents. If JSON is one among others, ranges
+    /// (`text/*`) stand for them: generated clients parse answers as the first type that they know.
     pub const fn media(self, media: &'static [&'static str]) -> Self {
         Self { media, ..self }
     }

@@ -91,9 +91,9 @@ impl<R: DeserializeOwned> Response<R> {
 }
 
 /// The user whose passkey the response of an authentication is, without proof: the one that it
-/// claims or, if its `userHandle` is `null` or absent, `owner`, who is known already. Authenticators
-/// that do not store whose a passkey is give none (§7.2 step 6). `None` if the claim is invalid or
-/// of somebody else than `owner`, or there is neither.
+/// claims or, if its `userHandle` is `null` or absent, the known `owner`. Authenticators that do
+/// not store whose a passkey is give none (§7.2 step 6). `None` if the claim is invalid or of
+/// somebody else than `owner`, or if there is neither.
 pub fn claimed_user(response: &Value, owner: Option<UserId>) -> Option<UserId> {
     let handle = &response["response"]["userHandle"];
     if handle.is_null() {
