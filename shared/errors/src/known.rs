@@ -13,6 +13,7 @@ use serde::Serialize;
 use strum::{EnumDiscriminants, EnumIter, IntoStaticStr, VariantNames};
 
 use crate::key_slip::KeySlip;
+use crate::path_slip::PathSlip;
 
 /// Every error that a client of the product API may rely on.
 #[rustfmt::skip]
@@ -216,7 +217,7 @@ pub enum KnownError {
 
     // From here on, all codes are our own: published SDKs do not know them, so they are in the body
     // but not in the header for codes. `groups::OWN_CODES` lists all of our own codes.
-    #[error("no operation has this path{0}")] RouteNotFound(#[serde(skip)] &'static str),
+    #[error("no operation has this path{0}")] RouteNotFound(#[serde(skip)] PathSlip),
     #[error("the path does not support this method")] MethodNotAllowed,
     #[error("the body is larger than {max_bytes} bytes")] BodyTooLarge { max_bytes: usize },
     #[error("the body is encoded ({content_encoding}), and the service decodes no bodies: send it without `content-encoding`")]

@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
 use deserr::{DeserializeError, Deserr, ErrorKind, IntoValue, Map as _, Value, ValuePointerRef, take_cf_content};
-use errors::KnownError;
+use errors::{KnownError, PathSlip};
 use model::user::reference::UserRef;
 use serde_json::{Map, Value as Json};
 use utoipa::openapi::{RefOr, Schema};
@@ -122,7 +122,7 @@ where
 
     async fn from_request(request: Request, state: &S) -> Result<Self, KnownError> {
         let (mut parts, _) = request.into_parts();
-        let names = RawPathParams::from_request_parts(&mut parts, state).await.map_err(|_| KnownError::RouteNotFound(""))?;
+        let names = RawPathParams::from_request_parts(&mut parts, state).await.map_err(|_| KnownError::RouteNotFound(PathSlip::None))?;
         let path: Map<String, Json> = names.iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
         // If a key is repeated, its last value counts.
         let query = url::form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes());

@@ -136,5 +136,5 @@ impl Names<'_> {
 
 /// The user to whom the passkey response in the field `authentication_response` claims to belong.
 fn passkey_user(object: &Value) -> Option<UserId> {
-    claimed_user(object.get("authentication_response")?)
+    claimed_user(object.get("authentication_response")?, None)
 }

@@ -82,8 +82,7 @@ pub struct DocumentLine {
     #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub sent_at: Option<Timestamp>,
     /// MiniJinja source, in HTML or MJML, of the body of an email. Absent for a project's own
-    /// themes; also for the documents with the last ids in a list whose sources are too large
-    /// together.
+    /// themes.
     #[serde(default)]
     pub html: Option<String>,
 }
