@@ -3,8 +3,11 @@
 
 #![warn(missing_docs)]
 
+mod answer;
+pub mod connector;
 mod lookups;
 pub mod outgoing;
+pub mod proxy;
 pub mod public_address;
 #[cfg(test)]
 mod rebinding;
