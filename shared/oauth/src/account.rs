@@ -50,7 +50,7 @@ impl Reader<'_> {
             jwks_uri: &source.jwks_uri,
             client_ids: &[self.client_id],
             nonce: Some(nonce),
-            shared: Some((self.secret, &source.hmac)),
+            shared: Some((self.secret, source.hmac.as_slice())),
         };
         let mut claims = id_token::verify(self.outgoing, token.expose_secret(), &expected, self.now).await?;
         let profile = Fields::OPENID.read(&claims).map_err(senseless)?;
@@ -140,7 +140,7 @@ pub(crate) fn value(answer: &Answer) -> Result<Value, Fault> {
 /// verified is said about the address beside it, so it is not taken from there for another address.
 fn add(claims: &mut Value, more: &Value) -> Result<(), Fault> {
     if more["sub"].as_str().is_none_or(|sub| claims["sub"].as_str() != Some(sub)) {
-        return Err(Fault::Misconfigured("the userinfo response belongs to another account".to_owned()));
+        return Err(Fault::Senseless("the userinfo response belongs to another account".to_owned()));
     }
     let same = |one: &Value, other: &Value| match (one.as_str(), other.as_str()) {
         (Some(one), Some(other)) => one.eq_ignore_ascii_case(other),

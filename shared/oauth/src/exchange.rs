@@ -67,14 +67,14 @@ pub enum NotIssued {
 
 impl From<Fault> for NotIssued {
     /// Judges a refusal by its error code (RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1, OpenID
-    /// Connect Core §3.1.2.6, and codes of GitHub).
+    /// Connect Core §3.1.2.6, and codes of GitHub and Facebook).
     fn from(fault: Fault) -> Self {
         match fault {
             Fault::Refused(code) => match code.as_str() {
                 "invalid_grant" | "access_denied" | "consent_required" | "invalid_token" | "unauthorized_client" | "bad_refresh_token" => {
                     Self::Grant(code)
                 }
-                INVALID_CLIENT | "incorrect_client_credentials" => Self::Client(code),
+                INVALID_CLIENT | "incorrect_client_credentials" | "OAuthException 1" | "OAuthException 101" => Self::Client(code),
                 "temporarily_unavailable" | "server_error" => Self::Fault(Fault::Unavailable(code)),
                 "invalid_request" | "invalid_scope" | "unsupported_grant_type" | "redirect_uri_mismatch" => {
                     Self::Fault(Fault::Misconfigured(format!("it answers {code}")))

@@ -11,14 +11,14 @@ use wire::id::{ProjectId, SessionId, UserId};
 
 use crate::project::OAuthProvider;
 use crate::project::redirect::RedirectUrl;
-use crate::provider::catalog::scopes::joined;
+use crate::provider::catalog::scopes::{OFFLINE_ACCESS, joined};
 use crate::provider::catalog::{self, OPENID_OFFLINE, OPENID_SCOPE, Offline, Parameters, TENANT};
 
 /// How long a user may take to authorize at the provider.
 pub const LIFE: SignedDuration = SignedDuration::from_mins(10);
 /// How long a flow and its cookie are kept after that. Somebody who returns late is sent back to
 /// the app with an error, rather than stranded at a page of the API.
-pub const MEMORY: SignedDuration = SignedDuration::from_hours(24);
+pub const MEMORY: SignedDuration = SignedDuration::from_mins(50);
 
 /// The prefix of the name of a flow's cookie; the inner state follows. The cookie binds the flow to
 /// the browser in which the flow began.
@@ -151,9 +151,10 @@ impl Asked {
     /// ask at each sign-in.
     pub fn new(provider_id: &str, purpose: Purpose, extra_scope: Option<&str>, has_offline_access: bool) -> Self {
         let extra = extra_scope.unwrap_or_default().trim();
+        let asks_offline = || extra.split(' ').any(|scope| scope == OFFLINE_ACCESS);
         let (scope, sign_in, offline) = match catalog::find(provider_id) {
             Some(known) => (known.scope, known.sign_in, known.offline),
-            None if has_offline_access => (OPENID_SCOPE, &[][..], OPENID_OFFLINE),
+            None if has_offline_access || asks_offline() => (OPENID_SCOPE, &[][..], OPENID_OFFLINE),
             None => (OPENID_SCOPE, &[][..], Offline::UNASKED),
         };
         if purpose == Purpose::Authenticate && extra.is_empty() {
@@ -224,6 +225,8 @@ mod tests {
         assert_eq!((microsoft.scope.as_str(), microsoft.parameters), ("openid email profile User.Read offline_access Mail.Read", &[][..]));
         let acme = |has_offline_access| Asked::new("acme", Purpose::Link, None, has_offline_access);
         assert_eq!((acme(true).scope.as_str(), acme(true).parameters), ("openid email profile offline_access", &[("prompt", "consent")][..]));
+        let own = Asked::new("acme", Purpose::Authenticate, Some("offline_access"), false);
+        assert_eq!(own, acme(true), "the app asks for it itself");
         assert_eq!((acme(false).scope.as_str(), acme(false).parameters), ("openid email profile", &[][..]));
     }
 
