@@ -22,6 +22,7 @@ pub(crate) mod oauth_authorize;
 mod oauth_authorize_refusals;
 pub(crate) mod oauth_callback;
 mod oauth_catalog;
+mod oauth_client_basic;
 mod oauth_code;
 mod oauth_cross_domain;
 mod oauth_device_authorize;
