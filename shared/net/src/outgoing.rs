@@ -45,6 +45,9 @@ const PROVIDER_TIMEOUT: Duration = Duration::from_secs(6);
 pub const PROVIDERS_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long Turnstile may take: people wait for it at every sign-up.
 const CHALLENGE_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long the test of a project's providers may take while an administrator waits: less than the
+/// timeout of functions.
+const CHECK_TIMEOUT: Duration = Duration::from_secs(8);
 /// The pause before the second attempt.
 const PAUSE: Duration = Duration::from_millis(200);
 /// Longest accepted answer, in bytes; a set of ten RSA keys has about 5 KB.
@@ -82,6 +85,11 @@ impl<'a> Outgoing<'a> {
     pub fn for_challenges(settings: &'a Settings) -> Self {
         let until = Instant::now() + CHALLENGE_TIMEOUT;
         Self { patience: CHALLENGE_TIMEOUT, until, ..Self::new(settings) }
+    }
+
+    /// A client that tests providers.
+    pub fn for_checks(settings: &'a Settings) -> Self {
+        Self { until: Instant::now() + CHECK_TIMEOUT, ..Self::new(settings) }
     }
 
     /// A client for webhook endpoints, with the rules of [`Self::new`], that never calls the server

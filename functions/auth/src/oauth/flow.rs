@@ -10,6 +10,7 @@ use errors::{Error, KnownError};
 use flows::App;
 use flows::context::Scope;
 use flows::limits::{self, Counting};
+use flows::providers;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use jiff::SignedDuration;
 use model::limit::Rule;
@@ -44,7 +45,7 @@ fn project_of(state: &str) -> Option<ProjectId> {
 
 /// The redirect URI to which a provider sends users back.
 pub(crate) fn callback(app: &App, provider_id: &str) -> String {
-    format!("{}/api/v1/auth/oauth/callback/{provider_id}", app.settings.api_url)
+    providers::redirect_uri(&app.settings, provider_id)
 }
 
 /// The cookie that the callback expects. A provider that posts its answer does so across sites, so
@@ -168,8 +169,14 @@ fn code_of<'a>(provider: &OAuthProvider, answer: &'a ProviderAnswer) -> Result<&
 fn refusal(provider_id: &str, error: &str) -> KnownError {
     match error {
         "temporarily_unavailable" | "server_error" => KnownError::OauthProviderTemporarilyUnavailable,
-        "invalid_request" | "unauthorized_client" | "unsupported_response_type" | "invalid_scope" | "invalid_client"
-        | "redirect_uri_mismatch" | "application_suspended" | "unauthorized_scope_error" => misconfigured(provider_id),
+        "invalid_request"
+        | "unauthorized_client"
+        | "unsupported_response_type"
+        | "invalid_scope"
+        | "invalid_client"
+        | "redirect_uri_mismatch"
+        | "application_suspended"
+        | "unauthorized_scope_error" => misconfigured(provider_id),
         _ => KnownError::OauthProviderAccessDenied,
     }
 }
