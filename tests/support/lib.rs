@@ -4,8 +4,10 @@
 #![expect(clippy::unwrap_used, reason = "a test fails if something is missing")]
 
 pub mod authenticator;
+mod authorization;
 mod caller;
 mod faults;
+mod issuer_key;
 mod kept_log;
 pub mod mail_server;
 mod mails;

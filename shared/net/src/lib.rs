@@ -4,6 +4,8 @@
 #![warn(missing_docs)]
 
 mod answer;
+#[cfg(test)]
+mod attempts_tests;
 pub mod connector;
 mod lookups;
 pub mod outgoing;
@@ -13,4 +15,6 @@ pub mod public_address;
 mod rebinding;
 mod resolver;
 pub mod tls;
+#[cfg(test)]
+mod tunnel_tests;
 pub mod webhook;

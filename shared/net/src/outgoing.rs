@@ -98,6 +98,12 @@ impl<'a> Outgoing<'a> {
         Self { stand_in: None, is_for_webhooks: true, ..Self::new(settings) }
     }
 
+    /// A client for tests, which may call this machine.
+    #[cfg(test)]
+    pub(crate) fn of_tests(patience: Duration, until: Instant) -> Outgoing<'static> {
+        Outgoing { allow_private: true, stand_in: None, is_for_webhooks: false, patience, until }
+    }
+
     /// The URL to use for an endpoint: its own or, if a server stands in for all hosts, the
     /// corresponding URL of that server.
     pub fn place(self, endpoint: &str) -> Cow<'_, str> {
