@@ -3,6 +3,8 @@
 //! 9110 §9.3.6), so TLS is still that of the host. Plain HTTP, which only private hosts may use, is
 //! never sent to the proxy.
 
+use std::sync::Arc;
+
 use http::Uri;
 use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use url::Url;
@@ -10,7 +12,7 @@ use wire::environment::{Error, variable};
 
 /// A proxy, and the hosts that are called without it.
 #[derive(Debug, Clone)]
-pub struct Proxy(Matcher);
+pub struct Proxy(Arc<Matcher>);
 
 impl Proxy {
     /// A proxy by its URL, `http://[user:password@]host[:port]`, and the hosts to call without it:
@@ -24,7 +26,7 @@ impl Proxy {
         // The matcher ignores a URL that it cannot use.
         let matcher = |without: &str| Matcher::builder().https(whole.clone()).no(without.to_owned()).build();
         let is_usable = matcher("").intercept(&Uri::from_static("https://a.test")).is_some();
-        if is_usable { Ok(Self(matcher(without))) } else { Err(Error::InvalidProxy) }
+        if is_usable { Ok(Self(Arc::new(matcher(without)))) } else { Err(Error::InvalidProxy) }
     }
 
     /// The proxy of the environment; `None` if it has none. Capital names come first, as in curl.

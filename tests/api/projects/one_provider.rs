@@ -92,7 +92,7 @@ async fn an_issuer_is_tested_by_every_way_to_save_it() {
     let mut wrong = acme.setting();
     wrong["issuer"] = json!(format!("{}/", acme.issuer));
     let camel = json!({ "auth.oauth.providers.acme": {
-        "type": "custom", "clientId": CLIENT_ID, "clientSecret": "s", "issuer": wrong["issuer"], "allowSignIn": true,
+        "type": "custom_oidc", "clientId": CLIENT_ID, "clientSecret": "s", "issuer": wrong["issuer"], "allowSignIn": true,
     } });
     for answer in [
         set(&app, wrong.clone()).await,
