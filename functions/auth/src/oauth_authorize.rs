@@ -251,7 +251,7 @@ async fn begin(
 /// The provider's authorization endpoint: the one in the project's settings or in the catalog, or
 /// else the one in the issuer's metadata. Also whether the issuer lists the scope `offline_access`.
 async fn authorization_endpoint(app: &App, provider: &OAuthProvider) -> Result<(String, bool), KnownError> {
-    let outgoing = Outgoing::new(&app.settings);
+    let outgoing = Outgoing::for_metadata(&app.settings);
     if let Some(endpoint) = authorization::known_endpoint(provider) {
         return Ok((outgoing.place(endpoint).into_owned(), false));
     }

@@ -23,15 +23,19 @@ pub async fn test_changed(app: &App, before: &ProjectConfig, after: &ProjectConf
     let is_old = |provider: &&OAuthProvider| before.oauth_providers.contains(provider) || before.idle_oauth_providers.contains(provider);
     let changed = after.oauth_providers.iter().filter(|provider| !is_old(provider) && catalog::find(&provider.id).is_none());
     let issuers: BTreeMap<&str, &OAuthProvider> = changed.filter_map(|provider| Some((provider.issuer.as_deref()?, provider))).collect();
-    let outgoing = Outgoing::for_checks(&app.settings);
-    let test = async |(issuer, provider): (&str, &OAuthProvider)| match metadata::examine(outgoing, issuer, app.clock.now()).await {
+    let outgoing = Outgoing::for_metadata(&app.settings);
+    let tests = issuers.into_iter().map(|(issuer, provider)| test(app, outgoing, issuer, &provider.id));
+    join_all(tests).await.into_iter().collect()
+}
+
+async fn test(app: &App, outgoing: Outgoing<'_>, issuer: &str, provider_id: &str) -> Result<(), KnownError> {
+    match metadata::examine(outgoing, issuer, app.clock.now()).await {
         Ok(_) => Ok(()),
         Err(fault) => {
-            tracing::info!(%fault, provider = provider.id, "the issuer of a provider was not accepted");
-            Err(KnownError::OauthProviderMisconfigured { provider_id: provider.id.clone(), reason: reason(issuer, &fault) })
+            tracing::info!(%fault, provider = provider_id, "the issuer of a provider was not accepted");
+            Err(KnownError::OauthProviderMisconfigured { provider_id: provider_id.to_owned(), reason: reason(issuer, &fault) })
         }
-    };
-    join_all(issuers.into_iter().map(test)).await.into_iter().collect()
+    }
 }
 
 /// The redirect URI to which a provider sends users back, and which is registered there.

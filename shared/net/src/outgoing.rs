@@ -45,9 +45,9 @@ const PROVIDER_TIMEOUT: Duration = Duration::from_secs(6);
 pub const PROVIDERS_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long Turnstile may take: people wait for it at every sign-up.
 const CHALLENGE_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long the test of a project's providers may take while an administrator waits: less than the
-/// timeout of functions.
-const CHECK_TIMEOUT: Duration = Duration::from_secs(8);
+/// How long calls may take in operations whose main work is another: less than the timeout of
+/// functions.
+const BRIEF_TIMEOUT: Duration = Duration::from_secs(8);
 /// The pause before the second attempt.
 const PAUSE: Duration = Duration::from_millis(200);
 /// Longest accepted answer, in bytes; a set of ten RSA keys has about 5 KB.
@@ -87,9 +87,10 @@ impl<'a> Outgoing<'a> {
         Self { patience: CHALLENGE_TIMEOUT, until, ..Self::new(settings) }
     }
 
-    /// A client that tests providers.
-    pub fn for_checks(settings: &'a Settings) -> Self {
-        Self { until: Instant::now() + CHECK_TIMEOUT, ..Self::new(settings) }
+    /// A client that reads what issuers publish, in operations that call no other endpoint: its calls
+    /// may take eight seconds together.
+    pub fn for_metadata(settings: &'a Settings) -> Self {
+        Self { until: Instant::now() + BRIEF_TIMEOUT, ..Self::new(settings) }
     }
 
     /// A client for webhook endpoints, with the rules of [`Self::new`], that never calls the server
