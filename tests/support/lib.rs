@@ -4,9 +4,11 @@
 #![expect(clippy::unwrap_used, reason = "a test fails if something is missing")]
 
 pub mod authenticator;
+mod authorization;
 mod caller;
 pub mod expensive_rules;
 mod faults;
+mod issuer_key;
 mod kept_log;
 pub mod mail_server;
 mod mails;

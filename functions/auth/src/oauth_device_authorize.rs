@@ -8,7 +8,8 @@ use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use api::http::client::Caller;
 use api::http::{Json, Route};
 use api::product::access::NO_KEY;
-use api::product::{Access, Client, Input};
+use api::product::client_input::ClientInput;
+use api::product::{Access, Client};
 use axum::extract::State;
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
@@ -90,7 +91,7 @@ pub async fn handle(
     State(app): State<App>,
     caller: Caller,
     _: Option<Access<Client>>,
-    Input { body, .. }: Input<DeviceRequest>,
+    ClientInput(body): ClientInput<DeviceRequest>,
 ) -> Result<Json<DeviceResponse>, Error> {
     let invalid = || KnownError::InvalidOauthClientIdOrSecret { client_id: Some(body.client_id.clone()) };
     let id = client_project(&body.client_id).ok_or_else(invalid)?;

@@ -176,6 +176,8 @@ pub enum KnownError {
     #[error("the refresh token does not belong to the session of the access token, or the session has ended")]
     CrossDomainSessionMismatch,
     #[error("the provider does not accept the project's client id and secret")] OauthProviderRefusesClient,
+    #[error("the provider {provider_id} is not set up correctly: {reason}")]
+    OauthProviderMisconfigured { provider_id: String, reason: String },
     #[error("the project has no bundle id of an app that signs in with Apple")] AppleBundleIdNotConfigured,
     #[error("the identity token of Apple, or its nonce, is not valid")] InvalidAppleCredentials,
 

@@ -12,6 +12,7 @@ pub mod limits;
 pub mod literal;
 pub mod memory;
 pub mod proofs;
+pub mod providers;
 pub mod quota;
 pub mod rejections;
 pub mod sign_up_rules;

@@ -1,7 +1,7 @@
 //! Requests to webhook endpoints, which a project's administrators choose. They follow the same
-//! rules as requests to providers ([`crate::outgoing`]): no redirects, no proxies, and connections
-//! only to addresses that were checked. The body of an answer is only shown to people, so it may
-//! have any form.
+//! rules as requests to providers ([`crate::outgoing`]): no redirects, and connections only to
+//! addresses that were checked. The body of an answer is only shown to people, so it may have any
+//! form.
 
 use std::time::Duration;
 
@@ -14,7 +14,8 @@ use settings::Settings;
 use tokio::time::{Instant, timeout, timeout_at};
 use url::{Host, Url};
 
-use crate::outgoing::{Fault, Outgoing, unavailable, unsendable};
+use crate::answer::{unavailable, unsendable};
+use crate::outgoing::{Fault, Outgoing};
 
 /// How long an endpoint may take for a delivery, from resolving its name to the status of its
 /// answer.

@@ -9,8 +9,7 @@ use flows::accounts::admit;
 use flows::context::Scope;
 use flows::teams::welcome;
 use model::project::Project;
-use model::provider::authorization::{Authorization, Purpose};
-use model::provider::catalog::{self, OPENID_SCOPE};
+use model::provider::authorization::{Asked, Authorization, Purpose};
 use model::provider::profile::Profile;
 use model::session::Session;
 use model::sign_in::provider::Decision;
@@ -71,16 +70,16 @@ fn seal(
         refresh: tokens.refresh_token.as_ref().map(seal).transpose()?,
         refresh_scope: None,
         expires_at: tokens.expires_at,
-        scope: tokens.scope.clone().unwrap_or_else(|| asked_scope(authorization)),
+        scope: tokens.scope.clone().unwrap_or_else(|| asked(authorization).scope),
         is_revoked: false,
         refreshing_until: None,
     })
 }
 
-/// The requested scope. The provider grants it unless it says otherwise (RFC 6749 §5.1).
-fn asked_scope(authorization: &Authorization) -> String {
-    let scope = catalog::find(&authorization.provider_id).map_or(OPENID_SCOPE, |known| known.scope);
-    [Some(scope), authorization.provider_scope.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(" ")
+/// What the flow asked for. The provider grants the scopes unless it says otherwise (RFC 6749 §5.1).
+/// Whether `offline_access` was among them does not matter, because it permits nothing by itself.
+pub(super) fn asked(authorization: &Authorization) -> Asked {
+    Asked::new(&authorization.provider_id, authorization.purpose, authorization.provider_scope.as_deref(), false)
 }
 
 /// The provider account that somebody signs up with.

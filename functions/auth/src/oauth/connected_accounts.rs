@@ -20,6 +20,7 @@ use jiff::SignedDuration;
 use model::project::OAuthProvider;
 use model::user::reference::UserRef;
 use model::user::{ProviderAccount, User};
+use net::outgoing::Fault;
 use oauth::exchange::{NotIssued, Peer, Tokens};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Serialize;
@@ -29,15 +30,16 @@ use utoipa::ToSchema;
 use wire::clock::after;
 use wire::id::UserId;
 
+use crate::oauth::flow::misconfigured;
 use crate::oauth::provider_client;
 
 /// A token that expires within this time is due for a refresh.
 const LEAST_LEFT: SignedDuration = SignedDuration::from_mins(5);
 /// How long a request has the sole right to refresh: longer than its calls to the provider take.
-const LEASE: SignedDuration = SignedDuration::from_secs(10);
+const LEASE: SignedDuration = SignedDuration::from_secs(25);
 /// How many times, and at which interval, a request reads the tokens while another one refreshes
 /// them.
-const LOOKS: u32 = 25;
+const LOOKS: u32 = 40;
 const INTERVAL: Duration = Duration::from_millis(200);
 /// The errors of the operations that return a token.
 const ERRORS: &[ErrorCode] = &[
@@ -51,6 +53,7 @@ const ERRORS: &[ErrorCode] = &[
     ErrorCode::OauthAccessTokenNotAvailableWithSharedOauthKeys,
     ErrorCode::OauthProviderRefusesClient,
     ErrorCode::OauthProviderTemporarilyUnavailable,
+    ErrorCode::OauthProviderMisconfigured,
 ];
 
 /// The route of an operation that returns a token.
@@ -117,7 +120,7 @@ impl Connection<'_> {
         for _ in 0..LOOKS {
             let tokens = store.provider_tokens(self.of()).await?;
             let tokens = tokens.ok_or_else(|| self.unavailable("the provider issued no token for this account"))?;
-            if !tokens.covers(scope) {
+            if !tokens.covers(&self.account.provider_id, scope) {
                 return Err(self.unavailable("the user has not granted the requested scope").into());
             }
             if tokens.is_revoked {
@@ -199,7 +202,8 @@ impl Connection<'_> {
     /// has replaced the tokens in the meantime.
     async fn refreshed(&self, old: &ProviderTokens, refresh: &SecretString) -> Result<SecretString, Error> {
         let (project, store) = (&self.access.project, &self.access.app.store);
-        let failed = match self.peer()?.refresh(refresh).await {
+        let scope = old.refresh_scope.as_ref().unwrap_or(&old.scope);
+        let failed = match self.peer()?.refresh(refresh, scope).await {
             Ok(new) => return self.keep(old, refresh, new).await,
             Err(failed) => failed,
         };
@@ -210,6 +214,7 @@ impl Connection<'_> {
         store.end_refresh(self.of(), old).await?;
         Err(match failed {
             NotIssued::Client(_) => KnownError::OauthProviderRefusesClient,
+            NotIssued::Fault(Fault::Misconfigured(_) | Fault::Private(_)) => misconfigured(&self.provider.id),
             _ => KnownError::OauthProviderTemporarilyUnavailable,
         }
         .into())

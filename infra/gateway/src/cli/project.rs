@@ -2,11 +2,13 @@
 
 mod api;
 mod owner;
+mod provider;
 
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow, bail};
 use clap::Subcommand;
+use flows::providers::test_changed;
 use model::project::Project;
 use model::project::patch::ProjectPatch;
 use model::project::view::AdminProject;
@@ -86,6 +88,9 @@ pub(super) enum Command {
         #[command(flatten)]
         output: Output,
     },
+    /// Add, change and remove one OAuth provider of a project
+    #[command(subcommand)]
+    Provider(provider::Command),
 }
 
 impl Command {
@@ -107,6 +112,7 @@ impl Command {
             Self::Show { id } => show(&find(tools, &id).await?.project),
             Self::Keys { id } => new_keys(tools, &id).await,
             Self::Set { id, settings, output } => set(tools, &id, &settings, &output).await,
+            Self::Provider(command) => command.on_data(tools).await,
         }
     }
 
@@ -122,6 +128,7 @@ impl Command {
             Self::Show { id } => api::show(session, &id).await,
             Self::Keys { id } => api::new_keys(session, &id).await,
             Self::Set { id, settings, output } => api::set(session, &id, &patch(&settings)?, &output).await,
+            Self::Provider(command) => command.over_the_api(session).await,
         }
     }
 }
@@ -216,7 +223,9 @@ async fn set(tools: &Tools, id: &str, settings: &[String], output: &Output) -> a
     let fields = trail::fields(&patch);
     let patch = deserr::deserialize::<ProjectPatch, _, Problems>(patch).map_err(|problems| anyhow!("{problems}"))?;
     let (levels, keys) = (tools.store.levels(&row.project).await?, patch.keys());
-    let project = patch.apply(row.project, &tools.app()?.deployment())?;
+    let (config, app) = (row.project.config.clone(), tools.app()?);
+    let project = patch.apply(row.project, &app.deployment())?;
+    test_changed(&app, &config, &project.config).await?;
     let levels = levels.noted(&project, &keys);
     let update = tools.store.update_project(&project, row.version, Some(&levels));
     match tools.recorded("gateway-project-set", &project, fields, update).await {

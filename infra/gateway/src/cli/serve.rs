@@ -8,6 +8,7 @@ use clap::Args;
 use crypto::deployment_secret::DeploymentSecret;
 use email::smtp::Smtp;
 use jiff::SignedDuration;
+use net::proxy::Proxy;
 use net::tls;
 use secrecy::ExposeSecret as _;
 use settings::{Settings, base_url};
@@ -117,6 +118,8 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
         tracing::warn!("GATELET_SECURITY_EXPIRES {stale}");
     }
     let smtp = Smtp::trusting(&settings, tls::public_roots, clock.clone())?;
+    // Calls to providers and webhooks use it; a URL that cannot be used is reported here.
+    Proxy::from_env()?;
     let inbox = open_inbox(data.as_ref(), &clock)?;
     let shows_pages = !options.no_pages && trusted.is_empty();
     let pages_url = pages_url(&settings.api_url, address).filter(|_| shows_pages);

@@ -25,7 +25,7 @@ use crate::http::route::Route;
 use crate::http::whole_body::{self, Unread};
 use crate::product::header_family::{REQUEST_HEADERS, RESPONSE_HEADERS, answer_prefixes, is_of_older_sdk, names, values};
 use crate::product::input::ParsedBody;
-use crate::product::{oauth_error, trail};
+use crate::product::{client_input, oauth_error, trail};
 
 /// Largest accepted body, in bytes.
 const MAX_BODY_BYTES: usize = 256 * 1024;
@@ -88,16 +88,21 @@ async fn answered<F: Future<Output = Response>>(app: &App, request: Request, ans
     // log lines.
     let span = tracing::error_span!("request", request_id = request_id.as_str());
     let response = retry::within(retry::BUDGET, answer(request)).instrument(span).await;
-    let response = with_error(response, &app.settings.api_url, &request_id, has_oauth_errors);
+    let response = with_error(response, &app.settings.api_url, &request_id, has_oauth_errors.then_some(&headers));
     finish(&headers, request_id, response)
 }
 
-/// Writes the body of an error; other responses stay as they are.
-fn with_error(mut response: Response, api_url: &str, request_id: &RequestId, has_oauth_errors: bool) -> Response {
+/// Writes the body of an error; other responses stay as they are. `of_client` has the headers of a
+/// request of an OAuth client.
+fn with_error(mut response: Response, api_url: &str, request_id: &RequestId, of_client: Option<&HeaderMap>) -> Response {
     let Some(Answered(error)) = response.extensions_mut().remove::<Answered>() else { return response };
     let mut body = error.body();
-    if has_oauth_errors {
-        oauth_error::describe(&error, response.extensions_mut().remove(), &mut body);
+    if let Some(headers) = of_client {
+        let code = oauth_error::describe(&error, response.extensions_mut().remove(), &mut body);
+        if let Some((status, scheme)) = client_input::challenge(headers, code) {
+            *response.status_mut() = status;
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
+        }
     }
     body["hint"] = error.hint().into();
     body["documentation_url"] = format!("{api_url}/docs/errors#{}", error.code()).into();

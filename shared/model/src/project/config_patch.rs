@@ -11,12 +11,11 @@ use crate::passkey::settings::{MAX_RP_IDS, UserVerification, parse_rp_id};
 use crate::password;
 use crate::permission::{Occasion, PermissionId};
 use crate::project::email_input::EmailInput;
-use crate::project::provider_input::{ProviderInput, ProviderKind, check_providers};
+use crate::project::provider_input::{ProviderInput, check_providers};
 use crate::project::redirect::{TrustedDomain, parse_domain};
 use crate::project::second_factor::SecondFactorInput;
 use crate::project::setting::{Deployment, InvalidSetting, invalid, set};
 use crate::project::{MergeStrategy, ProjectConfig};
-use crate::provider::shared::shareable;
 use crate::sign_up::check::check;
 use crate::sign_up::program::in_order;
 use crate::sign_up::rule::{DefaultAction, MAX_RULES, SignUpRule};
@@ -156,9 +155,8 @@ pub struct ConfigPatch {
 impl ConfigPatch {
     /// The first provider of the type `shared` that no deployment can share.
     pub fn unshareable_provider(&self) -> Option<&str> {
-        let providers = self.oauth_providers.iter().flatten();
-        let mut shared = providers.filter(|provider| provider.r#type == Some(ProviderKind::Shared));
-        shared.find(|provider| shareable(&provider.id).is_none()).map(|provider| provider.id.as_str())
+        let mut providers = self.oauth_providers.iter().flatten();
+        providers.find(|provider| provider.is_unshareable()).map(|provider| provider.id.as_str())
     }
 }
 

@@ -8,7 +8,7 @@ pub mod config_patch;
 pub mod creation;
 pub mod email_config;
 pub mod email_input;
-mod host_pattern;
+pub(crate) mod host_pattern;
 pub mod key_permission;
 pub mod key_set;
 pub mod mail_server;
@@ -16,6 +16,8 @@ pub mod onboarding;
 pub mod patch;
 pub mod provider_input;
 pub mod redirect;
+#[cfg(test)]
+mod redirect_tests;
 pub mod second_factor;
 pub mod senders;
 pub mod sessions;

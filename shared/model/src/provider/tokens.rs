@@ -4,6 +4,7 @@ use crypto::seal::Sealed;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::provider::catalog;
 use crate::user::ProviderAccount;
 
 /// A provider's tokens for an account, sealed for the account.
@@ -51,11 +52,10 @@ pub struct NewTokens {
 }
 
 impl ProviderTokens {
-    /// Whether the tokens have every one of these scopes, which are separated by spaces or commas.
-    pub fn covers(&self, wanted: &str) -> bool {
-        let separators = [' ', ','];
-        let given: Vec<&str> = self.scope.split(separators).collect();
-        wanted.split(separators).filter(|scope| !scope.is_empty()).all(|scope| given.contains(&scope))
+    /// Whether the tokens of this provider give what every one of these scopes would, which are
+    /// separated by spaces or commas ([`catalog::scopes`]).
+    pub fn covers(&self, provider_id: &str, wanted: &str) -> bool {
+        catalog::scopes_of(provider_id).cover(&self.scope, wanted)
     }
 
     /// Whether a request is refreshing the tokens at `now`.
@@ -79,7 +79,7 @@ impl NewTokens {
     pub fn replacing(&self, old: Option<&ProviderTokens>, now: Timestamp) -> Option<ProviderTokens> {
         let mut new = self.tokens.clone();
         let Some(old) = old.filter(|old| old.is_usable(now)) else { return Some(new) };
-        if !self.replaces_wider && !new.covers(&old.scope) {
+        if !self.replaces_wider && !new.covers(&self.account.provider_id, &old.scope) {
             return None;
         }
         if new.refresh.is_some() || old.refresh.is_none() {
