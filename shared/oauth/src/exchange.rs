@@ -183,8 +183,8 @@ impl<'a> Peer<'a> {
         }
     }
 
-    /// Whether an issuer still accepts an access token at its userinfo endpoint (OpenID Connect Core
-    /// §5.3.3). `true` as well if it has none.
+    /// Whether an issuer still accepts an access token at its userinfo endpoint (OpenID Connect
+    /// Core §5.3.3). `true` as well if it has none.
     async fn accepts_at_userinfo(&self, access_token: &SecretString) -> Result<bool, Fault> {
         let issuer = self.provider.issuer.as_deref().unwrap_or_default();
         let Some(endpoint) = metadata::discover(self.outgoing, issuer, self.now).await?.userinfo_endpoint else { return Ok(true) };
@@ -192,8 +192,9 @@ impl<'a> Peer<'a> {
         Ok(answer.status() != 401)
     }
 
-    async fn tokens(&self, endpoints: &Endpoints, mut form: Vec<(&str, &str)>) -> Result<Tokens, Fault> {
+    async fn tokens(&self, endpoints: &Endpoints, form: Vec<(&str, &str)>) -> Result<Tokens, Fault> {
         let (id, secret) = (self.client.id.as_str(), self.client.secret.expose_secret());
+        let mut form: Vec<(&str, &str)> = form;
         let basic = match endpoints.client_auth {
             ClientAuth::Basic => Some((id, secret)),
             ClientAuth::Body => {

@@ -1,8 +1,8 @@
 //! The public keys of issuers (RFC 7517).
 //!
-//! Anybody with a project can name an issuer, so sets of keys may be hostile, and real ones have keys
-//! of unknown types beside those that sign: a set is read into the few fields that verifying needs,
-//! and whatever is not understood is left out rather than refused.
+//! Anybody with a project can name an issuer, so sets of keys may be hostile, and real ones have
+//! keys of unknown types beside those that sign: a set is read into the few fields that verifying
+//! needs, and whatever is not understood is left out rather than refused.
 
 use std::fmt;
 
