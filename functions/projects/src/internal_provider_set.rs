@@ -13,6 +13,7 @@ use flows::{App, providers};
 use model::project::provider_input::{ProviderInput, set_provider};
 use model::project::view::AdminProvider;
 use serde::Serialize;
+use store::Contention as _;
 use utoipa::ToSchema;
 use wire::problem::Problems;
 
