@@ -168,9 +168,8 @@ impl<'a> Peer<'a> {
         let Some(known) = catalog::find(&self.provider.id) else { return self.accepts_at_userinfo(access_token).await };
         let answer = match (known.token_check, known.identity) {
             (TokenCheck::TokenInfo(url), _) => {
-                let mut query = url::form_urlencoded::Serializer::new(String::new());
-                let query = query.append_pair("access_token", access_token.expose_secret()).finish();
-                self.outgoing.fetch(&format!("{url}?{query}"), None, None).await?
+                let token: String = url::form_urlencoded::byte_serialize(access_token.expose_secret().as_bytes()).collect();
+                self.outgoing.fetch(&format!("{url}?access_token={token}"), None, None).await?
             }
             (TokenCheck::Account | TokenCheck::AccountError(_), Identity::Api(api)) => self.reader().ask(&api, access_token).await?,
             (TokenCheck::None | TokenCheck::Account | TokenCheck::AccountError(_), _) => return Ok(true),
