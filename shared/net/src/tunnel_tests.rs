@@ -10,10 +10,10 @@ use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned};
 
 use crate::answer::{Fault, unavailable};
-use crate::lookups::Lookups;
+use crate::lookups::{Lookups, SystemNames};
 use crate::outgoing::client;
 use crate::proxy::Proxy;
-use crate::resolver::{PublicResolver, SystemNames};
+use crate::resolver::PublicResolver;
 use crate::tls;
 
 /// Names as the tests resolve them: the first stands for a public host.
