@@ -48,7 +48,7 @@ pub enum Fault {
     OtherUserinfo,
     /// Answers with this status at the userinfo endpoint.
     UserinfoAnswers(u16),
-    /// Answers with a JWT at the userinfo endpoint: one of its own, or a forged one.
+    /// Answers with a JWT at the userinfo endpoint, or with a forged one.
     SignedUserinfo,
     ForgedUserinfo,
     /// Signs ID tokens with the client secret.
@@ -203,10 +203,8 @@ impl Inner {
 
 /// Fails the first request at each endpoint ([`Fault::FailsOnce`]).
 async fn fail_once(State(inner): State<Arc<Inner>>, request: Request, next: Next) -> Response {
-    let name = match request.uri().path() {
-        "/.well-known/openid-configuration" => "metadata",
-        path => path.trim_start_matches('/'),
-    };
+    let path = request.uri().path();
+    let name = if path.ends_with("openid-configuration") { "metadata" } else { path.trim_start_matches('/') };
     let is_first = {
         let mut state = inner.state.lock().unwrap();
         let is_first = state.fault == Some(Fault::FailsOnce) && !state.requests.iter().any(|asked| asked == name);
@@ -281,8 +279,7 @@ async fn token(State(inner): State<Arc<Inner>>, headers: HeaderMap, Form(form): 
     }
     let mut claims = json!({ "iss": inner.issuer, "aud": CLIENT_ID, "iat": state.now, "exp": state.now + 300, "nonce": pending.nonce });
     for (name, value) in pending.account.as_object().unwrap() {
-        // If the account has `userinfo`, the ID token has only `sub`, and the other claims are read
-        // from userinfo, or those that `userinfo` lists.
+        // If `userinfo` is true, the ID token has only `sub`; if it lists claims, all but these.
         let is_elsewhere = match &pending.account["userinfo"] {
             Value::Array(names) => names.iter().any(|other| other == name),
             userinfo => *userinfo == true && name != "sub",
@@ -305,7 +302,7 @@ async fn token(State(inner): State<Arc<Inner>>, headers: HeaderMap, Form(form): 
     Json(answer).into_response()
 }
 
-/// Issues a new access token; the refresh token is not rotated.
+/// A new access token; the refresh token is not rotated.
 fn renewed() -> Response {
     Json(json!({ "access_token": "renewed", "token_type": "Bearer", "expires_in": "3600" })).into_response()
 }

@@ -1,8 +1,8 @@
-//! `POST /api/v1/internal/oauth-providers`: adds an OAuth provider to the project, or changes the one
-//! with its id. The other providers, and their secrets, stay as they are.
+//! `POST /api/v1/internal/oauth-providers`: adds an OAuth provider to the project, or changes the
+//! one with its id. The other providers, and their secrets, stay as they are.
 //!
-//! An OpenID issuer is tested before it is saved. The answer has the redirect URI to register at the
-//! provider.
+//! An OpenID issuer is tested before it is saved. The answer has the redirect URI to register at
+//! the provider.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
@@ -13,6 +13,7 @@ use flows::{App, providers};
 use model::project::provider_input::{ProviderInput, set_provider};
 use model::project::view::AdminProvider;
 use serde::Serialize;
+use store::Contention as _;
 use utoipa::ToSchema;
 use wire::problem::Problems;
 

@@ -56,14 +56,15 @@ pub struct ListQuery {
     #[schema(value_type = Option<bool>)]
     #[deserr(default)]
     desc: Option<Param<bool>>,
-    /// Only users whose display name or email addresses contain each word of this text (neither case
-    /// nor accents matter), or the user with this id. Pages of a search may be short.
+    /// Only users whose display name or email addresses contain each word of this text (neither
+    /// case nor accents matter), or the user with this id. Pages of a search may be short.
     #[deserr(default)]
     query: Option<String>,
     /// Only users whose primary email address, or one with which they sign in, begins with this
     /// text (neither case nor accents matter), or whose display name does from one of its first
-    /// three words on, or the user with this id. Several words may be in any order. The users are in the order of these addresses and words or,
-    /// until all users are in the index, of sign-up. Cannot be combined with `query`, `order_by`,
+    /// three words on, or the user with this id. Several words may be in any order. The users are
+    /// in the order of these addresses and words or, until all users are in the index, of sign-up.
+    /// Cannot be combined with `query`, `order_by`,
     /// `desc` or `team_id`.
     #[deserr(default)]
     starts_with: Option<String>,

@@ -1,5 +1,6 @@
-//! Providers of a project. Tests OpenID issuers when an administrator saves them: their metadata and their keys. What is
-//! wrong is then an error for the administrator, and not one for the first user who signs in.
+//! Providers of a project. Tests OpenID issuers when an administrator saves them: their metadata
+//! and their keys. What is wrong is then an error for the administrator, and not one for the first
+//! user who signs in.
 //!
 //! Providers of the catalog are not tested, because their endpoints are known, and no request could
 //! tell whether client id and secret are right without a user.

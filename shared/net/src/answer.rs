@@ -24,8 +24,8 @@ pub enum Fault {
     /// for one where none is sent.
     #[error("the provider does not accept the access token, or requires one")]
     Unauthorized,
-    /// What the provider publishes or answers shows that it, or its entry in the project's settings,
-    /// is not set up as needed, so that later attempts would fail as well.
+    /// What the provider publishes or answers shows that it, or its entry in the project's
+    /// settings, is not set up as needed, so that later attempts would fail as well.
     #[error("the provider is not set up correctly: {0}")]
     Misconfigured(String),
     /// The provider's answer violates the protocol, or a request to it cannot be built.

@@ -2,8 +2,8 @@
 //!
 //! With a proxy, the address that is called is the proxy's choice, so the filter against calls into
 //! the own network ([`crate::public_address`]) sees only the name: it is resolved here first, and
-//! refused if all its addresses are private. A name that does not resolve here is left to the proxy,
-//! as networks with a proxy often resolve no public names; the proxy must refuse private
+//! refused if all its addresses are private. A name that does not resolve here is left to the
+//! proxy, as networks with a proxy often resolve no public names; the proxy must refuse private
 //! destinations itself.
 
 use std::error::Error as StdError;
@@ -109,7 +109,7 @@ where
         return Ok(());
     }
     let name: Name = host.parse().map_err(|_| NotPublic(host.to_owned()))?;
-    match resolver.call(name).await.map_err(Into::into) {
+    match resolver.call(name).await.map_err(Into::<BoxError>::into) {
         Err(error) if error.is::<NotPublic>() => Err(error),
         Ok(_) | Err(_) => Ok(()),
     }

@@ -3,8 +3,8 @@
 //! IP addresses ([`crate::public_address`]) unless the deployment allows others.
 //!
 //! A request that fails is made a second time if that is safe: if it only reads, or if it has
-//! certainly not reached the server. A code or a refresh token is never sent twice otherwise, because
-//! a provider that sees it again revokes what it issued (RFC 6749 §4.1.2, RFC 9700 §4.14).
+//! certainly not reached the server. A code or a refresh token is never sent twice otherwise,
+//! because a provider that sees it again revokes what it issued (RFC 6749 §4.1.2, RFC 9700 §4.14).
 
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
@@ -87,8 +87,8 @@ impl<'a> Outgoing<'a> {
         Self { patience: CHALLENGE_TIMEOUT, until, ..Self::new(settings) }
     }
 
-    /// A client that reads what issuers publish, in operations that call no other endpoint: its calls
-    /// may take eight seconds together.
+    /// A client that reads what issuers publish, in operations that call no other endpoint: its
+    /// calls may take eight seconds together.
     pub fn for_metadata(settings: &'a Settings) -> Self {
         Self { until: Instant::now() + BRIEF_TIMEOUT, ..Self::new(settings) }
     }

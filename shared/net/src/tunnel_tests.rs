@@ -10,10 +10,10 @@ use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned};
 
 use crate::answer::{Fault, unavailable};
-use crate::lookups::Lookups;
+use crate::lookups::{Lookups, SystemNames};
 use crate::outgoing::client;
 use crate::proxy::Proxy;
-use crate::resolver::{PublicResolver, SystemNames};
+use crate::resolver::PublicResolver;
 use crate::tls;
 
 /// Names as the tests resolve them: the first stands for a public host.
@@ -32,7 +32,8 @@ fn resolver() -> PublicResolver {
     PublicResolver { names: SystemNames(&LOOKUPS), may_call: |address| address.is_loopback() }
 }
 
-/// A TLS server with a certificate of its own for these names; returns its port and the certificate.
+/// A TLS server with a certificate of its own for these names; returns its port and the
+/// certificate.
 fn tls_server(names: &[&str]) -> (u16, Vec<u8>) {
     let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
     let certified = rcgen::generate_simple_self_signed(names).expect("a certificate");

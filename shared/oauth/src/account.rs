@@ -1,5 +1,5 @@
-//! Reads the account that tokens belong to: from the ID token and the userinfo endpoint of an OpenID
-//! provider, or from a provider's own API.
+//! Reads the account that tokens belong to: from the ID token and the userinfo endpoint of an
+//! OpenID provider, or from a provider's own API.
 
 use crypto::shared_secret::hmac_sha256_hex;
 use jiff::Timestamp;

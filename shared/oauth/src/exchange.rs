@@ -168,9 +168,8 @@ impl<'a> Peer<'a> {
         let Some(known) = catalog::find(&self.provider.id) else { return self.accepts_at_userinfo(access_token).await };
         let answer = match (known.token_check, known.identity) {
             (TokenCheck::TokenInfo(url), _) => {
-                let mut query = url::form_urlencoded::Serializer::new(String::new());
-                let query = query.append_pair("access_token", access_token.expose_secret()).finish();
-                self.outgoing.fetch(&format!("{url}?{query}"), None, None).await?
+                let token: String = url::form_urlencoded::byte_serialize(access_token.expose_secret().as_bytes()).collect();
+                self.outgoing.fetch(&format!("{url}?access_token={token}"), None, None).await?
             }
             (TokenCheck::Account | TokenCheck::AccountError(_), Identity::Api(api)) => self.reader().ask(&api, access_token).await?,
             (TokenCheck::None | TokenCheck::Account | TokenCheck::AccountError(_), _) => return Ok(true),
@@ -183,8 +182,8 @@ impl<'a> Peer<'a> {
         }
     }
 
-    /// Whether an issuer still accepts an access token at its userinfo endpoint (OpenID Connect Core
-    /// §5.3.3). `true` as well if it has none.
+    /// Whether an issuer still accepts an access token at its userinfo endpoint (OpenID Connect
+    /// Core §5.3.3). `true` as well if it has none.
     async fn accepts_at_userinfo(&self, access_token: &SecretString) -> Result<bool, Fault> {
         let issuer = self.provider.issuer.as_deref().unwrap_or_default();
         let Some(endpoint) = metadata::discover(self.outgoing, issuer, self.now).await?.userinfo_endpoint else { return Ok(true) };
@@ -192,8 +191,9 @@ impl<'a> Peer<'a> {
         Ok(answer.status() != 401)
     }
 
-    async fn tokens(&self, endpoints: &Endpoints, mut form: Vec<(&str, &str)>) -> Result<Tokens, Fault> {
+    async fn tokens(&self, endpoints: &Endpoints, form: Vec<(&str, &str)>) -> Result<Tokens, Fault> {
         let (id, secret) = (self.client.id.as_str(), self.client.secret.expose_secret());
+        let mut form: Vec<(&str, &str)> = form;
         let basic = match endpoints.client_auth {
             ClientAuth::Basic => Some((id, secret)),
             ClientAuth::Body => {

@@ -27,8 +27,8 @@ pub struct Expected<'a> {
     /// The required nonce. If it is absent, the token must not have a nonce either, so nobody can
     /// use a stolen token with a nonce by leaving out the nonce.
     pub nonce: Option<&'a str>,
-    /// The client's secret and the HMAC algorithms that the issuer says to sign with, if any (§3.1.3.7
-    /// step 8).
+    /// The client's secret and the HMAC algorithms that the issuer says to sign with, if any
+    /// (§3.1.3.7 step 8).
     pub shared: Option<(&'a SecretString, &'a [&'a str])>,
 }
 

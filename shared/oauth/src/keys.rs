@@ -1,8 +1,8 @@
 //! The public keys of issuers (RFC 7517).
 //!
-//! Anybody with a project can name an issuer, so sets of keys may be hostile, and real ones have keys
-//! of unknown types beside those that sign: a set is read into the few fields that verifying needs,
-//! and whatever is not understood is left out rather than refused.
+//! Anybody with a project can name an issuer, so sets of keys may be hostile, and real ones have
+//! keys of unknown types beside those that sign: a set is read into the few fields that verifying
+//! needs, and whatever is not understood is left out rather than refused.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ const MAX_TRIED: usize = 8;
 
 /// The keys of an issuer that verify signatures.
 #[derive(Debug, Clone, Default)]
-pub struct Keys(Vec<Key>);
+pub(crate) struct Keys(Vec<Key>);
 
 /// The fields of a key that verifying needs (RFC 7517 §4, RFC 7518 §6, RFC 8037 §2).
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -50,7 +50,7 @@ pub(crate) enum Verification {
 
 impl Keys {
     /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 

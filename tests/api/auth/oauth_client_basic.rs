@@ -1,4 +1,5 @@
-//! Clients that authenticate with HTTP Basic (RFC 6749 §2.3.1), as libraries of OAuth do by default.
+//! Clients that authenticate with HTTP Basic (RFC 6749 §2.3.1), as libraries of OAuth do by
+//! default.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -62,7 +62,8 @@ async fn concurrent_changes_of_several_providers_are_all_made() {
     assert_eq!(ids, ["github", "gitlab"]);
 }
 
-/// The configuration of a branch, such as a file in a repository, and the operations on one provider.
+/// The configuration of a branch, such as a file in a repository, and the operations on one
+/// provider.
 #[tokio::test]
 async fn a_removed_provider_of_the_branch_stays_removed_and_others_stay() {
     let app = TestApp::start().await;

@@ -76,8 +76,9 @@ fn seal(
     })
 }
 
-/// What the flow asked for. The provider grants the scopes unless it says otherwise (RFC 6749 §5.1).
-/// Whether `offline_access` was among them does not matter, because it permits nothing by itself.
+/// What the flow asked for. The provider grants the scopes unless it says otherwise (RFC 6749
+/// §5.1). Whether `offline_access` was among them does not matter, because it permits nothing by
+/// itself.
 pub(super) fn asked(authorization: &Authorization) -> Asked {
     Asked::new(&authorization.provider_id, authorization.purpose, authorization.provider_scope.as_deref(), false)
 }

@@ -165,7 +165,8 @@ fn code_of<'a>(provider: &OAuthProvider, answer: &'a ProviderAnswer) -> Result<&
 }
 
 /// The meaning of an error in the provider's answer (RFC 6749 §4.1.2.1, and codes of GitHub and
-/// LinkedIn). Any other error, such as `access_denied` or `login_required`, is a choice of the user.
+/// LinkedIn). Any other error, such as `access_denied` or `login_required`, is a choice of the
+/// user.
 fn refusal(provider_id: &str, error: &str) -> KnownError {
     match error {
         "temporarily_unavailable" | "server_error" => KnownError::OauthProviderTemporarilyUnavailable,
@@ -181,8 +182,8 @@ fn refusal(provider_id: &str, error: &str) -> KnownError {
     }
 }
 
-/// The error for users of a provider that is not set up correctly. Only the log has the reason, which
-/// the provider may have worded.
+/// The error for users of a provider that is not set up correctly. Only the log has the reason,
+/// which the provider may have worded.
 pub(crate) fn misconfigured(provider_id: &str) -> KnownError {
     let reason = "the log of the service says what is wrong".to_owned();
     KnownError::OauthProviderMisconfigured { provider_id: provider_id.to_owned(), reason }

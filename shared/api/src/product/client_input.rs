@@ -1,6 +1,6 @@
 //! The input of an operation that authenticates an OAuth client by `client_id` and `client_secret`:
-//! in the body or, with HTTP Basic, in the header (RFC 6749 §2.3.1). The operation finds both in the
-//! body, wherever they were sent.
+//! in the body or, with HTTP Basic, in the header (RFC 6749 §2.3.1). The operation finds both in
+//! the body, wherever they were sent.
 
 use axum::extract::{FromRequest, Request};
 use base64::Engine as _;

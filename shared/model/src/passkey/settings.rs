@@ -49,9 +49,9 @@ pub enum UserVerification {
     Required,
 }
 
-/// Parses a relying party id, and returns its ASCII form in lower case: a domain name, but not a public suffix
-/// such as `com` or `co.uk`, whose passkeys all sites below it could use. `None` for any other
-/// text.
+/// Parses a relying party id, and returns its ASCII form in lower case: a domain name, but not a
+/// public suffix such as `com` or `co.uk`, whose passkeys all sites below it could use. `None` for
+/// any other text.
 pub fn parse_rp_id(text: &str) -> Option<String> {
     let name = ascii_form(text.trim());
     let is_domain = Url::parse(&format!("https://{name}")).is_ok_and(|url| {

@@ -94,8 +94,8 @@ impl Search {
         let phrase = folded(text);
         let words: Vec<String> = phrase.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect();
         let longest = words.iter().take(NAME_WORDS).rev().max_by_key(|word| word.len())?.clone();
-        // The longest word leads to few users. If it is none of the first words of a name, all words
-        // together may still be in the order of the name.
+        // The longest word leads to few users. If it is none of the first words of a name, all
+        // words together may still be in the order of the name.
         let beginnings = if phrase.starts_with(&longest) { vec![longest] } else { vec![longest, phrase] };
         Some(Self { words, beginnings })
     }

@@ -1,5 +1,5 @@
-//! `gateway project provider …`: one OAuth provider of a project. The others, and their secrets, stay
-//! as they are.
+//! `gateway project provider …`: one OAuth provider of a project. The others, and their secrets,
+//! stay as they are.
 
 use std::io::Read as _;
 
