@@ -254,6 +254,19 @@ async fn the_first_to_prove_an_address_gets_its_account() {
 }
 
 #[tokio::test]
+async fn only_one_strategy_hands_an_account_over() {
+    let (app, apple) = start().await;
+    let eve = app.sign_up(EMAIL).await;
+    configure(&app, &apple, json!({ "oauth_account_merge_strategy": "raise_error" })).await;
+    let refused = sign_in(&app, &apple, &claims(&app, "001.a")).await;
+    assert_error(&refused, 409, "CONTACT_CHANNEL_ALREADY_USED_FOR_AUTH_BY_SOMEONE_ELSE");
+    configure(&app, &apple, json!({ "oauth_account_merge_strategy": "allow_duplicates" })).await;
+    let other = sign_in(&app, &apple, &claims(&app, "001.a")).await;
+    assert!(other.status() == 200 && other.json()["user_id"] != eve.user_id);
+    assert_eq!(app.sign_in(EMAIL).await.user_id, eve.user_id, "the password stays");
+}
+
+#[tokio::test]
 async fn a_sign_in_from_a_new_place_is_notified() {
     let (app, apple) = start().await;
     configure(&app, &apple, json!({ "new_sign_in_mails": true })).await;

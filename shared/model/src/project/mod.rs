@@ -224,19 +224,19 @@ impl ProjectConfig {
     }
 }
 
-/// What happens when a provider reports an address that another account signs in with. The
-/// strategy does not apply if only the provider has verified the address: that account is then
-/// handed over to the person who signs in.
+/// What happens when a provider reports an address that another account signs in with.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, deserr::Deserr)]
 #[serde(rename_all = "snake_case")]
 #[deserr(rename_all = lowercase)]
 pub enum MergeStrategy {
     /// The provider account is linked to that account, if the address is verified both at the
-    /// provider and here; otherwise, the sign-in is refused.
+    /// provider and here. If only the provider has verified it, that account is handed over to the
+    /// person who signs in ([`ownership`](crate::user::ownership)); otherwise, the sign-in is
+    /// refused.
     #[default]
     #[deserr(rename = "link_method")]
     LinkMethod,
-    /// The sign-in is refused.
+    /// The sign-in is refused, whoever has verified the address.
     #[deserr(rename = "raise_error")]
     RaiseError,
     /// A new account is created, which does not sign in with the address.
