@@ -173,7 +173,7 @@ pub struct PermissionInput {
 #[deserr(deny_unknown_fields)]
 pub struct DomainInput {
     /// `http://` or `https://`, a host, which may have the wildcards `*` and `**`, and optionally a
-    /// port.
+    /// port, which may be `*`. Or a redirect to a native app, as in `com.example.app:/callback`.
     pub domain: String,
     /// The path of the pages that emails link to; begins with `/`. Default: `/handler`.
     #[deserr(default)]
@@ -318,7 +318,7 @@ fn check_domains(domains: Vec<DomainInput>) -> Result<Vec<TrustedDomain>, Invali
         parse_domain(&domain).map_err(|_| {
             invalid(
                 format!("config.domains[{index}].domain"),
-                "must be http:// or https://, a host (* and ** are wildcards) and optionally a port",
+                "must be http:// or https://, a host (* and ** are wildcards) and optionally a port, or a native app's URL whose scheme has a dot, as in com.example.app:/callback",
             )
         })?;
         let handler_path = input.handler_path.unwrap_or_else(|| "/handler".to_owned());

@@ -12,10 +12,13 @@ mod host_pattern;
 pub mod key_permission;
 pub mod key_set;
 pub mod mail_server;
+mod native_redirect;
 pub mod onboarding;
 pub mod patch;
 pub mod provider_input;
 pub mod redirect;
+#[cfg(test)]
+mod redirect_tests;
 pub mod second_factor;
 pub mod senders;
 pub mod sessions;
@@ -219,7 +222,7 @@ impl ProjectConfig {
     /// A page of the project's app on the first trusted domain without a wildcard, for links for
     /// which the app has given no URL. `None` if there is no such domain.
     pub fn handler_page(&self, name: &str) -> Option<RedirectUrl> {
-        let domain = self.domains.iter().find(|domain| !domain.domain.contains('*'))?;
+        let domain = self.domains.iter().find(|domain| domain.is_web() && !domain.domain.contains('*'))?;
         RedirectUrl::parse(&format!("{}{}/{name}", domain.domain, domain.handler_path.trim_end_matches('/'))).ok()
     }
 }
