@@ -9,7 +9,7 @@ use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::accounts::read;
-use model::email::Email;
+use model::email::any::AnyEmail;
 use model::user::ProviderAccount;
 use model::user::provider_account::ProviderAccountRead;
 use model::user::reference::UserRef;
@@ -43,7 +43,7 @@ pub struct CreateProviderAccount {
     #[schema(value_type = String, min_length = 1, max_length = 512)]
     account_id: AccountId,
     #[deserr(default)]
-    email: Option<Email>,
+    email: Option<AnyEmail>,
     /// Whether the user can sign in with the account.
     allow_sign_in: bool,
     /// Whether the app can get the provider's access tokens for the account.
@@ -63,7 +63,7 @@ pub async fn handle(
         id: ProviderAccountId::from(app.entropy.uuid()),
         provider_id: body.provider_config_id,
         account_id: body.account_id.0,
-        email: body.email,
+        email: body.email.map(|email| email.0),
         allow_sign_in: body.allow_sign_in,
         allow_connected_accounts: body.allow_connected_accounts,
     };

@@ -9,6 +9,7 @@ use crypto::webauthn::client_data::Ceremony;
 use http::request::Parts;
 use model::code::Code;
 use model::email::Email;
+use model::email::any::AnyEmail;
 use model::owned_key::text::KeyText;
 use model::passkey::ceremony::claimed_user;
 use model::session::cli::login_code;
@@ -83,7 +84,7 @@ impl Names<'_> {
 
     /// The email address in the field `email`.
     pub(crate) fn email(&self) -> Option<Email> {
-        self.id("email", Email::parse)
+        self.id("email", AnyEmail::parse).map(|email| email.0)
     }
 
     /// The API key of a user or team in the field `api_key`, if it is one of this project.

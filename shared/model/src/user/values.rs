@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use wire::id::ProviderAccountId;
 use wire::problem::rejected;
 
-use crate::email::Email;
+use crate::email::any::AnyEmail;
 use crate::text::line;
 use crate::user::provider_account::is_account_id;
 use crate::user::{MAX_ACCOUNTS, ProviderAccount};
@@ -46,7 +46,7 @@ pub struct AccountInput {
     pub account_id: String,
     /// The address that the provider reports.
     #[deserr(default)]
-    pub email: Option<Email>,
+    pub email: Option<AnyEmail>,
 }
 
 impl AccountInput {
@@ -64,7 +64,7 @@ impl AccountInput {
             id,
             provider_id: self.id.clone(),
             account_id: self.account_id.clone(),
-            email: self.email.clone(),
+            email: self.email.clone().map(|email| email.0),
             allow_sign_in: true,
             allow_connected_accounts: true,
         }
