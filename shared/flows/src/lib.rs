@@ -11,6 +11,7 @@ pub mod email;
 pub mod limits;
 pub mod literal;
 pub mod memory;
+pub mod new_owner;
 pub mod proofs;
 pub mod quota;
 pub mod rejections;

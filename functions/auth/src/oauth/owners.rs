@@ -4,9 +4,8 @@
 use errors::{Error, KnownError};
 use flows::App;
 use flows::context::Scope;
-use flows::email::code::account_claimed;
 use flows::email::notice;
-use flows::teams::start_anew;
+use flows::new_owner::hand_over;
 use model::email::Email;
 use model::project::Project;
 use model::provider::authorization::Purpose;
@@ -93,7 +92,7 @@ pub(crate) fn attached(
 
 /// Gives the user of `row`, whose email address is unverified, to the person who proved the address
 /// through the provider. Returns the changed user, and the writes that belong to the change.
-pub(crate) fn taken_over(
+pub(crate) async fn taken_over(
     Scope { app, project, .. }: Scope<'_>,
     row: &UserRow,
     account: &ProviderAccount,
@@ -107,8 +106,7 @@ pub(crate) fn taken_over(
         return Err(Error::conflict());
     }
     user.provider_accounts.push(account.clone());
-    let mut writes = start_anew(app, project, &row.user, &mut user)?;
-    writes.extend(account_claimed(app, &project.id, &user, app.clock.now())?);
+    let writes = hand_over(app, project, row, &mut user).await?;
     Ok((user, writes))
 }
 

@@ -190,6 +190,11 @@ pub struct Channel {
     /// Whether the address is verified: somebody has proved that they receive its emails, a
     /// provider has verified it, or a server has declared it verified.
     pub is_verified: bool,
+    /// Whether a verified address is still unproved: its verification code was redeemed without a
+    /// session of the account, so the recipient of its emails need not be who uses the account.
+    /// Always `false` for an unverified address.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_unproved: bool,
     /// Whether this is the user's primary address.
     pub is_primary: bool,
     /// Whether and why the user may sign in with the address while it is unverified.
@@ -263,7 +268,7 @@ impl User {
             channel.is_primary = false;
         }
         let standing = Standing::default();
-        self.channels.push(Channel { id, value, used_for_auth: true, is_verified, is_primary: true, standing });
+        self.channels.push(Channel { id, value, used_for_auth: true, is_verified, is_unproved: false, is_primary: true, standing });
         id
     }
 
