@@ -56,11 +56,13 @@ pub async fn handle(
     Input { body, .. }: Input<CreateProviderAccount>,
 ) -> Result<Created<ProviderAccountRead>, Error> {
     let user_id = access.user_id(body.user_id)?;
-    access.project.config.oauth_provider(&body.provider_config_id).ok_or(KnownError::OauthProviderNotFoundOrNotEnabled)?;
+    let config = &access.project.config;
+    let provider = config.oauth_provider(&body.provider_config_id).ok_or(KnownError::OauthProviderNotFoundOrNotEnabled)?;
     let missing = KnownError::UserIdDoesNotExist { user_id: user_id.to_string() };
     let row = read(&access, user_id).await?.ok_or_else(|| missing.clone())?;
     let account = ProviderAccount {
         id: ProviderAccountId::from(app.entropy.uuid()),
+        issuer: config.issuer_of_accounts(provider),
         provider_id: body.provider_config_id,
         account_id: body.account_id.0,
         email: body.email.map(|email| email.0),

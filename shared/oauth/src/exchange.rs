@@ -161,14 +161,33 @@ impl<'a> Peer<'a> {
         Ok(self.tokens(&endpoints, &form).await?)
     }
 
-    /// Whether the provider still accepts an access token. Always `true` for a provider whose
-    /// accounts are read from ID tokens, because the catalog has no API to try the token with.
-    pub async fn accepts(&self, access_token: &SecretString) -> Result<bool, Fault> {
-        let Some(Identity::Api(api)) = catalog::find(&self.provider.id).map(|known| known.identity) else { return Ok(true) };
-        let header = api.client_id_header.map(|name| (name, self.client.id.as_str()));
-        match self.outgoing.get::<IgnoredAny>(api.url, Some(access_token.expose_secret()), header).await {
-            Ok(_) => Ok(true),
-            Err(Fault::Unauthorized) => Ok(false),
+    /// Whether the provider still accepts an access token; `None` if it cannot be asked: an issuer
+    /// outside of the catalog without a userinfo endpoint.
+    pub async fn accepts(&self, access_token: &SecretString) -> Result<Option<bool>, Fault> {
+        let (token, known) = (access_token.expose_secret(), catalog::find(&self.provider.id));
+        if let Some(endpoint) = catalog::token_info(&self.provider.id) {
+            let (status, answer) = self.outgoing.post(endpoint, &[("access_token", token)], None).await?;
+            return match answer["error"].as_str() {
+                None if status.is_success() => Ok(Some(true)),
+                Some("invalid_token") => Ok(Some(false)),
+                _ => Err(Fault::Refused(format!("{status}"))),
+            };
+        }
+        let asked = match known.map(|known| known.identity) {
+            Some(Identity::Api(api)) => {
+                let header = api.client_id_header.map(|name| (name, self.client.id.as_str()));
+                self.outgoing.get::<IgnoredAny>(api.url, Some(token), header).await
+            }
+            // Apple has no API for this question, and its tokens live for an hour.
+            Some(Identity::IdToken { .. }) => return Ok(Some(true)),
+            None => match self.endpoints().await?.source {
+                Source::IdToken { userinfo: Some(endpoint), .. } => self.outgoing.get::<IgnoredAny>(&endpoint, Some(token), None).await,
+                _ => return Ok(None),
+            },
+        };
+        match asked {
+            Ok(_) => Ok(Some(true)),
+            Err(Fault::Unauthorized) => Ok(Some(false)),
             Err(fault) => Err(fault),
         }
     }

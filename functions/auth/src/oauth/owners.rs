@@ -19,10 +19,12 @@ use store::{Contention as _, Items, Key, Write};
 use wire::id::{ProjectId, UserId};
 
 /// A provider account with the data of the provider's profile, to be linked to a user.
-pub(crate) fn account_of(app: &App, provider_id: &str, profile: &Profile) -> ProviderAccount {
+pub(crate) fn account_of(app: &App, project: &Project, provider_id: &str, profile: &Profile) -> ProviderAccount {
+    let provider = project.config.oauth_provider(provider_id);
     ProviderAccount {
         id: app.entropy.uuid().into(),
         provider_id: provider_id.to_owned(),
+        issuer: provider.and_then(|provider| project.config.issuer_of_accounts(provider)),
         account_id: profile.account_id.clone(),
         email: profile.email.clone(),
         allow_sign_in: true,

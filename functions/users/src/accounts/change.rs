@@ -92,6 +92,12 @@ impl UserChange {
             Refused::NoPrimaryEmail => KnownError::PrimaryEmailRequired,
             Refused::TooManyChannels => KnownError::TooManyContactChannels { max: MAX_CHANNELS },
         })?;
+        if self.patch.input.oauth_providers.is_some() {
+            for account in &mut user.provider_accounts {
+                let provider = project.config.oauth_provider(&account.provider_id);
+                account.issuer = provider.and_then(|provider| project.config.issuer_of_accounts(provider));
+            }
+        }
         if self.patch.author == Author::User {
             user.keeps_way_to_sign_in(&before, &project.config).map_err(|_| KnownError::LastSignInMethod)?;
         }

@@ -244,8 +244,10 @@ impl ConfigPatch {
             config.domains = check_domains(domains)?;
         }
         if let Some(providers) = self.oauth_providers {
-            config.oauth_providers = check_providers(providers, &config.oauth_providers, owner, deployment)?;
-            config.idle_oauth_providers.clear();
+            let new = check_providers(providers, &config.oauth_providers, owner, deployment)?;
+            let mut old = std::mem::replace(&mut config.oauth_providers, new);
+            old.append(&mut config.idle_oauth_providers);
+            config.record_registrations(&old)?;
         }
         if let Some(email) = self.email_config {
             config.email = email.check(&config.email, owner, deployment)?;

@@ -43,6 +43,7 @@ use crate::project::onboarding::OnboardingStatus;
 use crate::project::redirect::{RedirectUrl, Rules, TrustedDomain};
 use crate::project::second_factor::SecondFactorSettings;
 use crate::project::source::ConfigSource;
+use crate::provider::registration::Registration;
 use crate::quota::QuotaSettings;
 use crate::sign_up::rule::{DefaultAction, SignUpRule};
 use crate::trail::retention;
@@ -147,6 +148,11 @@ pub struct ProjectConfig {
     /// `type`. They keep their secrets for as long as a level sets their client id.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub idle_oauth_providers: Vec<OAuthProvider>,
+    /// The first registrations of providers whose issuer or client has changed, and of those that
+    /// were removed ([`registration`](crate::provider::registration)), by the ids of the
+    /// providers.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub first_registrations: BTreeMap<String, Registration>,
     /// What happens when a provider reports the address of an existing account.
     pub oauth_account_merge_strategy: MergeStrategy,
     /// The sign-up rules, in the order in which they were listed; they are evaluated by priority.
@@ -198,6 +204,7 @@ impl Default for ProjectConfig {
             domain_names: BTreeMap::new(),
             oauth_providers: Vec::new(),
             idle_oauth_providers: Vec::new(),
+            first_registrations: BTreeMap::new(),
             oauth_account_merge_strategy: MergeStrategy::default(),
             sign_up_rules: Vec::new(),
             sign_up_rules_default_action: DefaultAction::default(),

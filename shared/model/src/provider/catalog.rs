@@ -245,6 +245,15 @@ pub fn find(id: &str) -> Option<&'static Provider> {
     CATALOG.iter().find(|provider| provider.id == id)
 }
 
+/// The endpoint of a provider that tells whether an access token is valid, if the provider has one
+/// for this purpose: the token is posted as `access_token`, and the answer for an invalid one has
+/// the error `invalid_token`.
+///
+/// Google: <https://developers.google.com/identity/sign-in/web/backend-auth>, `tokeninfo`.
+pub fn token_info(id: &str) -> Option<&'static str> {
+    (id == "google").then_some("https://oauth2.googleapis.com/tokeninfo")
+}
+
 /// The ids of all providers of the catalog.
 pub fn ids() -> impl Iterator<Item = &'static str> {
     CATALOG.iter().map(|provider| provider.id)

@@ -36,7 +36,7 @@ use crypto::password::hash::Hash;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use wire::entropy::Entropy;
-use wire::id::{ChannelId, ProviderAccountId, SessionId, TeamId, UserId};
+use wire::id::{ChannelId, SessionId, TeamId, UserId};
 
 use crate::email::Email;
 use crate::email::category::Category;
@@ -50,6 +50,8 @@ use crate::user::notices::Notices;
 use crate::user::restriction::Restriction;
 use crate::user::standing::Standing;
 use crate::user::totp::Totp;
+
+pub use crate::user::provider_account::ProviderAccount;
 
 /// The maximum number of contact channels of a user. With this limit, the item stays far below
 /// DynamoDB's 400 KB, and the claims of all addresses fit into one transaction.
@@ -200,24 +202,6 @@ pub struct Channel {
     /// Whether and why the user may sign in with the address while it is unverified.
     #[serde(default, skip_serializing_if = "Standing::is_provisional")]
     pub standing: Standing,
-}
-
-/// An account at an OAuth provider.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ProviderAccount {
-    /// The id of the provider account.
-    pub id: ProviderAccountId,
-    /// The provider's id in the project.
-    pub provider_id: String,
-    /// The user's id at the provider.
-    pub account_id: String,
-    /// The address that the provider reports, if it reports one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub email: Option<Email>,
-    /// Whether the user can sign in with the account.
-    pub allow_sign_in: bool,
-    /// Whether the app may get access tokens for the account.
-    pub allow_connected_accounts: bool,
 }
 
 impl User {

@@ -32,6 +32,7 @@ fn prepared() -> User {
     user.provider_accounts.push(ProviderAccount {
         id: Entropy::system().uuid().into(),
         provider_id: "github".to_owned(),
+        issuer: None,
         account_id: "1".to_owned(),
         email: None,
         allow_sign_in: true,

@@ -58,11 +58,13 @@ impl AccountInput {
         accounts.len() <= MAX_ACCOUNTS && accounts.iter().all(is_new)
     }
 
-    /// The provider account to store, with this id.
+    /// The provider account to store, with this id. Its issuer is still to be set, as it depends on
+    /// the project.
     pub fn account(&self, id: ProviderAccountId) -> ProviderAccount {
         ProviderAccount {
             id,
             provider_id: self.id.clone(),
+            issuer: None,
             account_id: self.account_id.clone(),
             email: self.email.clone().map(|email| email.0),
             allow_sign_in: true,
