@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails if something is missing")]
 
 pub mod authenticator;
+mod authorization;
 mod caller;
 mod faults;
 mod kept_log;

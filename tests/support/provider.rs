@@ -13,20 +13,20 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use http::{HeaderMap, StatusCode};
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
-use model::project::redirect::RedirectUrl;
-use model::provider::authorization::{Authorization, LIFE, Purpose, ResponseMode};
 use p256::elliptic_curve::sec1::ToSec1Point as _;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use url::Url;
-use wire::clock::after;
 
 use crate::TestApp;
 use crate::until::until;
 
 pub const CLIENT_ID: &str = "acme-client";
 pub const CLIENT_SECRET: &str = "acme secret: 100%";
+
+/// The access token that a refresh token is exchanged for.
+const RENEWED: &str = "renewed";
 
 /// How a provider misbehaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +53,10 @@ pub enum Fault {
     Maintenance,
     /// Names a script in place of its authorization endpoint.
     ScriptEndpoint,
+    /// Has revoked the access tokens that it issued for codes.
+    RevokesAccess,
+    /// Has revoked all tokens.
+    RevokesEverything,
 }
 
 /// A running provider; stops on drop.
@@ -242,7 +246,7 @@ async fn token(State(inner): State<Arc<Inner>>, headers: HeaderMap, Form(form): 
         Some(Fault::Garbage) => return "<html>not JSON</html>".into_response(),
         Some(Fault::Huge) => return format!("{{\"access_token\":\"{}\"}}", "x".repeat(2_000_000)).into_response(),
         Some(Fault::RedirectsTokenRequest) => return Redirect::temporary("/elsewhere").into_response(),
-        Some(Fault::Refuses) => return refused(),
+        Some(Fault::Refuses | Fault::RevokesEverything) => return refused(),
         Some(Fault::RefusesClient) => return (StatusCode::UNAUTHORIZED, Json(json!({ "error": "invalid_client" }))).into_response(),
         Some(Fault::RefusesClientInHtml) => return (StatusCode::UNAUTHORIZED, "<html>Unauthorized</html>").into_response(),
         Some(Fault::Waits) => {
@@ -290,7 +294,7 @@ async fn token(State(inner): State<Arc<Inner>>, headers: HeaderMap, Form(form): 
 
 /// Issues a new access token; the refresh token is not rotated.
 fn renewed() -> Response {
-    Json(json!({ "access_token": "renewed", "token_type": "Bearer", "expires_in": "3600" })).into_response()
+    Json(json!({ "access_token": RENEWED, "token_type": "Bearer", "expires_in": "3600" })).into_response()
 }
 
 fn refused() -> Response {
@@ -318,33 +322,16 @@ fn signed(key: &Key, claims: &Value, fault: Option<Fault>) -> String {
 async fn userinfo(State(inner): State<Arc<Inner>>, headers: HeaderMap) -> Response {
     let fault = inner.asked("userinfo");
     let token = headers.get("authorization").and_then(|value| value.to_str().ok()?.strip_prefix("Bearer ")).unwrap_or_default();
+    if fault == Some(Fault::RevokesEverything) || (fault == Some(Fault::RevokesAccess) && token != RENEWED) {
+        return StatusCode::UNAUTHORIZED.into_response();
+    }
+    if token == RENEWED {
+        return Json(json!({})).into_response();
+    }
     let Ok(account) = URL_SAFE_NO_PAD.decode(token) else { return StatusCode::UNAUTHORIZED.into_response() };
     let mut account: Value = serde_json::from_slice(&account).unwrap();
     if fault == Some(Fault::OtherUserinfo) {
         account["sub"] = "somebody else".into();
     }
     Json(account).into_response()
-}
-
-impl TestApp {
-    /// A flow at a provider, begun without a user, whose app receives the provider's URL as JSON.
-    pub fn authorization(&self, provider_id: &str) -> Authorization {
-        Authorization {
-            project_id: self.project_id().clone(),
-            provider_id: provider_id.to_owned(),
-            purpose: Purpose::Authenticate,
-            response_mode: ResponseMode::Json,
-            redirect_uri: RedirectUrl::parse("http://localhost:3000/callback").unwrap(),
-            state: "the app's own state".to_owned(),
-            code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM".to_owned(),
-            error_redirect_url: None,
-            after_callback_redirect_url: None,
-            provider_scope: None,
-            user_id: None,
-            epoch: 0,
-            begun_in: None,
-            verifier: self.app.sealer.seal(&self.app.entropy, "oauth-verifier", &self.app.entropy.code()).unwrap(),
-            expires_at: after(self.now(), LIFE),
-        }
-    }
 }

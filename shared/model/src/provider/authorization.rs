@@ -12,6 +12,7 @@ use wire::id::{ProjectId, SessionId, UserId};
 use crate::project::OAuthProvider;
 use crate::project::redirect::RedirectUrl;
 use crate::provider::catalog::{self, OPENID_EXTRA, OPENID_SCOPE, TENANT};
+use crate::provider::registration::Registration;
 
 /// How long a user may take to authorize at the provider.
 pub const LIFE: SignedDuration = SignedDuration::from_mins(10);
@@ -49,6 +50,10 @@ pub struct Authorization {
     pub project_id: ProjectId,
     /// The provider.
     pub provider_id: String,
+    /// The registration of the provider when the flow began. The provider's code is sent to no other
+    /// issuer. Absent in flows of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub registration: Option<Registration>,
     /// The purpose of the flow.
     pub purpose: Purpose,
     /// How the app receives the provider's URL.
