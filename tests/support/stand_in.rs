@@ -135,12 +135,17 @@ async fn answer(State(inner): State<Arc<Inner>>, method: Method, uri: Uri, heade
     if method == Method::POST && url == provider.token_endpoint.replace(catalog::TENANT, "common") {
         return inner.token(&headers, &body);
     }
+    let is_revoked = inner.is_revoked.load(Ordering::SeqCst);
+    if method == Method::POST && catalog::token_info(provider.id) == Some(&*url) {
+        let is_valid = !is_revoked && form(&body).get("access_token").is_some_and(|token| token == ACCESS_TOKEN);
+        let answer = if is_valid { json!({ "aud": CLIENT_ID, "expires_in": "3599" }) } else { json!({ "error": "invalid_token" }) };
+        return (if is_valid { StatusCode::OK } else { StatusCode::BAD_REQUEST }, Json(answer)).into_response();
+    }
     if let Identity::IdToken { jwks_uri, .. } = provider.identity
         && url == jwks_uri
     {
         return Json(json!({ "keys": [inner.key.jwk()] })).into_response();
     }
-    let is_revoked = inner.is_revoked.load(Ordering::SeqCst);
     let is_bearer = !is_revoked && headers.get("authorization").is_some_and(|value| value == &format!("Bearer {ACCESS_TOKEN}"));
     match (inner.documents.get(&url), provider.identity) {
         (_, Identity::Api(api)) if api.client_id_header.is_some_and(|name| headers.get(name).is_none_or(|id| id != CLIENT_ID)) => {
@@ -153,9 +158,14 @@ async fn answer(State(inner): State<Arc<Inner>>, method: Method, uri: Uri, heade
     }
 }
 
+/// The fields of a request's form.
+fn form(body: &[u8]) -> HashMap<String, String> {
+    url::form_urlencoded::parse(body).into_owned().collect()
+}
+
 impl Inner {
     fn token(&self, headers: &HeaderMap, body: &[u8]) -> Response {
-        let form: HashMap<String, String> = url::form_urlencoded::parse(body).into_owned().collect();
+        let form = form(body);
         let asked = self.asked.lock().unwrap();
         let is = |name: &str, value: &str| form.get(name).is_some_and(|found| found == value);
         let verifies = form.get("code_verifier").is_some_and(|verifier| {

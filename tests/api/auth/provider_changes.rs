@@ -135,7 +135,7 @@ async fn tokens_of(app: &TestApp, user: &SignedIn) -> ProviderTokens {
 }
 
 /// Stores the user's tokens as earlier versions did: sealed only for the account.
-async fn age_tokens(app: &TestApp, user: &SignedIn) {
+pub(super) async fn age_tokens(app: &TestApp, user: &SignedIn) {
     let project = app.project_id();
     let owner = format!("{project}/acme/acme|1/tokens");
     let seal = |token: &str| app.app.sealer.seal(&app.app.entropy, &owner, &token.to_owned().into()).unwrap();
