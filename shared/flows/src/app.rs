@@ -17,6 +17,7 @@ use wire::clock::Clock;
 use wire::entropy::Entropy;
 use wire::environment;
 
+use crate::catalogue::Kept;
 use crate::memory::Memory;
 use crate::proofs::Proofs;
 use crate::tokens::Tokens;
@@ -47,6 +48,8 @@ pub struct Parts {
     pub proofs: Proofs,
     /// Signs and verifies proof-of-work challenges.
     pub challenge_key: ChallengeKey,
+    /// The public content that the process keeps.
+    pub catalogue: Kept,
     /// Where the images of the content are; set when it is first needed.
     shelf: OnceLock<Shelf>,
 }
@@ -58,8 +61,8 @@ impl App {
         let sealer = Sealer::new(&settings.secret);
         let challenge_key = ChallengeKey::new(&settings.secret);
         let proofs = Proofs::new(SignedDuration::from_secs(settings.project_cache_seconds.into()));
-        let (memory, shelf) = (Memory::default(), OnceLock::new());
-        Self(Arc::new(Parts { settings, store, clock, entropy, hasher, signer, sealer, memory, proofs, challenge_key, shelf }))
+        let (memory, catalogue, shelf) = (Memory::default(), Kept::default(), OnceLock::new());
+        Self(Arc::new(Parts { settings, store, clock, entropy, hasher, signer, sealer, memory, proofs, challenge_key, catalogue, shelf }))
     }
 
     /// Builds the app of a Lambda function from its environment.

@@ -5,6 +5,7 @@
 pub mod accounts;
 pub mod app;
 pub mod bot_challenge;
+pub mod catalogue;
 pub mod context;
 pub mod current_user;
 pub mod email;
