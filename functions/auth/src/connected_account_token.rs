@@ -30,6 +30,12 @@ pub async fn handle(
     headers: HeaderMap,
     Input { body, query, path }: Input<TokenScope, TokenQuery, ProviderOfUser>,
 ) -> Result<Created<ProviderAccessToken>, Error> {
-    let wanted = Wanted { user: path.user_id, provider_id: &path.provider_id, account_id: None, scope: body.scope.as_deref(), has_failed: query.has_failed() };
+    let wanted = Wanted {
+        user: path.user_id,
+        provider_id: &path.provider_id,
+        account_id: None,
+        scope: body.scope.as_deref(),
+        has_failed: query.has_failed(),
+    };
     access_token(&access, &headers, wanted).await.map(Created)
 }

@@ -86,7 +86,8 @@ async fn start(has_personal_teams: bool) -> (TestApp, Provider) {
 async fn the_owner_of_an_address_gets_none_of_the_squatter_s_teams_invitations_and_words() {
     for (proof, has_personal_teams) in PROOFS.into_iter().flat_map(|proof| [(proof, true), (proof, false)]) {
         let (app, provider) = start(has_personal_teams).await;
-        let (eve, mallory, bob) = (app.sign_up(ADA).await, app.sign_up("mallory@example.com").await, app.sign_in_by_mail("bob@example.com").await);
+        let (eve, mallory, bob) =
+            (app.sign_up(ADA).await, app.sign_up("mallory@example.com").await, app.sign_in_by_mail("bob@example.com").await);
         let own = app.signed_in(&eve);
         let founded = own.post("/api/v1/teams", json!({ "display_name": "Looms", "creator_user_id": "me" })).await.json();
         let founded = founded["id"].as_str().unwrap().to_owned();
@@ -220,7 +221,8 @@ async fn the_owner_proves_the_address_a_second_time_without_loss() {
 async fn the_first_sign_in_to_an_account_that_a_server_created_keeps_its_teams() {
     for (is_entered, proof) in [false, true].into_iter().flat_map(|is_entered| PROOFS.map(|proof| (is_entered, proof))) {
         let (app, provider) = start(true).await;
-        let body = json!({ "primary_email": ADA, "primary_email_auth_enabled": true, "display_name": "Ada", "client_metadata": { "plan": 1 } });
+        let body =
+            json!({ "primary_email": ADA, "primary_email_auth_enabled": true, "display_name": "Ada", "client_metadata": { "plan": 1 } });
         let created = app.server().post("/api/v1/users", body).await.json();
         let id = created["id"].as_str().unwrap().to_owned();
         let own = team(&app, "Looms", None).await;

@@ -20,7 +20,7 @@ const EMAIL: &str = "ada@example.com";
 const INVALID: &str = "INVALID_APPLE_CREDENTIALS";
 
 /// A project with two apps at Apple, and the stand-in for Apple.
-async fn start() -> (TestApp, StandIn) {
+pub(super) async fn start() -> (TestApp, StandIn) {
     let apple = StandIn::start("apple", HashMap::new()).await;
     let app = TestApp::start_at(&apple).await;
     configure(&app, &apple, json!({})).await;
@@ -28,7 +28,7 @@ async fn start() -> (TestApp, StandIn) {
 }
 
 /// Configures Apple as a provider with two apps, together with other settings.
-async fn configure(app: &TestApp, apple: &StandIn, mut config: Value) {
+pub(super) async fn configure(app: &TestApp, apple: &StandIn, mut config: Value) {
     let mut provider = apple.setting();
     provider["apple_bundle_ids"] = json!(["com.example.other", BUNDLE]);
     config["oauth_providers"] = json!([provider]);
@@ -251,19 +251,6 @@ async fn the_first_to_prove_an_address_gets_its_account() {
     assert_eq!(app.signed_in(&eve).get("/api/v1/users/me").await.status(), 401, "the squatter's session has ended");
     assert!(app.last_mail(EMAIL).await.0.text.contains("account"), "the owner is told");
     assert_ne!(app.sign_up("eve@b.example").await.user_id, eve.user_id, "the squatter's other address is free");
-}
-
-#[tokio::test]
-async fn only_one_strategy_hands_an_account_over() {
-    let (app, apple) = start().await;
-    let eve = app.sign_up(EMAIL).await;
-    configure(&app, &apple, json!({ "oauth_account_merge_strategy": "raise_error" })).await;
-    let refused = sign_in(&app, &apple, &claims(&app, "001.a")).await;
-    assert_error(&refused, 409, "CONTACT_CHANNEL_ALREADY_USED_FOR_AUTH_BY_SOMEONE_ELSE");
-    configure(&app, &apple, json!({ "oauth_account_merge_strategy": "allow_duplicates" })).await;
-    let other = sign_in(&app, &apple, &claims(&app, "001.a")).await;
-    assert!(other.status() == 200 && other.json()["user_id"] != eve.user_id);
-    assert_eq!(app.sign_in(EMAIL).await.user_id, eve.user_id, "the password stays");
 }
 
 #[tokio::test]

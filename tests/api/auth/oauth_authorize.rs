@@ -164,7 +164,8 @@ async fn linking_requires_a_user_token_and_sign_in_accepts_one() {
 #[tokio::test]
 async fn trusted_urls_and_parameters_of_other_versions_are_accepted() {
     let app = start().await;
-    let domains = ["https://app.example.com", "stack-auth-mobile-oauth-url://", "com.example.app:/cb"].map(|domain| json!({ "domain": domain }));
+    let domains =
+        ["https://app.example.com", "stack-auth-mobile-oauth-url://", "com.example.app:/cb"].map(|domain| json!({ "domain": domain }));
     app.configure(json!({ "config": { "domains": domains } })).await;
     let others = [
         ("redirect_uri", "https://app.example.com/callback?x=1#y"),

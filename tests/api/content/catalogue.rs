@@ -18,7 +18,12 @@ async fn titles(app: &TestApp, query: &str) -> Vec<String> {
 async fn agent(app: &TestApp, text: &str) -> Value {
     let message = json!({ "messageId": "m", "role": "ROLE_USER", "parts": [{ "text": text }] });
     let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": { "message": message } });
-    let request = app.anonymous().request("POST", "/a2a").header("content-type", "application/json").header("a2a-version", "1.0").body(request.to_string());
+    let request = app
+        .anonymous()
+        .request("POST", "/a2a")
+        .header("content-type", "application/json")
+        .header("a2a-version", "1.0")
+        .body(request.to_string());
     request.send().await.json()["result"]["message"].clone()
 }
 
@@ -45,7 +50,7 @@ async fn all_content_is_read_once_for_a_publication() {
         assert!(resource(&app, "index.md").await.contains("/blog/post-0"));
         let later = app.recorder.consumed();
         assert_eq!(later.calls, 4, "one for each answer");
-        assert!(later.read * 2 < first.read, "{} units, and {} before", later.read, first.read);
+        assert!(later.read * 2.0 < first.read, "{} units, and {} before", later.read, first.read);
     }
 }
 

@@ -92,7 +92,8 @@ async fn documents_of_ten_thousand_posts_take_few_calls_of_the_table() {
     row("the tool `search`, first after a publication", search.to_string().len(), 3);
     let search = tool(&app, "search", json!({ "query": "9999" })).await;
     row("the tool `search`", search.to_string().len(), 1);
-    let read = modern(&app, "resources/read", Some("https://site.example/llms.txt"), json!({ "uri": "https://site.example/llms.txt" })).await;
+    let read =
+        modern(&app, "resources/read", Some("https://site.example/llms.txt"), json!({ "uri": "https://site.example/llms.txt" })).await;
     row("the resource `llms.txt`", read.bytes().len(), 1);
     let listed = tool(&app, "list_blog_posts", json!({})).await;
     row("the tool `list_blog_posts`", listed.to_string().len(), 2);

@@ -109,7 +109,8 @@ async fn a_server_brings_addresses_that_nobody_could_sign_up_with() {
 
         // A client gets none of them: at sign-up, as a channel or as the primary address.
         let own = app.sign_up(&format!("client-of-{}@example.com", email.len())).await;
-        let sign_up = app.client().post("/api/v1/auth/password/sign-up", json!({ "email": format!("x{email}"), "password": password })).await;
+        let sign_up =
+            app.client().post("/api/v1/auth/password/sign-up", json!({ "email": format!("x{email}"), "password": password })).await;
         assert_eq!(fields(&sign_up), ["body.email"]);
         let channel = json!({ "user_id": "me", "value": format!("x{email}"), "type": "email", "used_for_auth": false });
         assert_eq!(fields(&app.signed_in(&own).post("/api/v1/contact-channels", channel.clone()).await), ["body.value"]);
@@ -122,7 +123,9 @@ async fn a_server_brings_addresses_that_nobody_could_sign_up_with() {
         let target = format!("/api/v1/contact-channels/{}/{}", id_of(&user), added.json()["id"].as_str().unwrap());
         assert_eq!(app.server().patch(&target, json!({ "value": format!("y{email}") })).await.status(), 200);
     }
-    for (wrong, reason) in [("ada", "a name, @ and a host name"), ("a..b@localhost", "RFC 5321 §4.1.2"), ("a@127.0.0.1", "not an IP address")] {
+    for (wrong, reason) in
+        [("ada", "a name, @ and a host name"), ("a..b@localhost", "RFC 5321 §4.1.2"), ("a@127.0.0.1", "not an IP address")]
+    {
         let answer = app.server().post(USERS, json!({ "primary_email": wrong })).await;
         assert_eq!(fields(&answer), ["body.primary_email"], "{wrong}");
         assert!(answer.text().contains(reason), "{}", answer.text());

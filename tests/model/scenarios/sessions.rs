@@ -186,11 +186,7 @@ async fn link_for(app: &TestApp, user: &SignedIn, session: &str) -> String {
     let profile = Profile { account_id: account_id.clone(), name: None, email: None, email_verified: false, picture: None };
     let (id, email) = (app.app.entropy.uuid().into(), None);
     let account = ProviderAccount { id, provider_id, issuer: None, account_id, email, allow_sign_in: true, allow_connected_accounts: true };
-    let access = app
-        .app
-        .sealer
-        .seal(&app.app.entropy, &owner(app.project_id(), &account, None), &"a token".into())
-        .unwrap();
+    let access = app.app.sealer.seal(&app.app.entropy, &owner(app.project_id(), &account, None), &"a token".into()).unwrap();
     let tokens = ProviderTokens {
         access,
         refresh: None,

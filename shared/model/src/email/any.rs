@@ -28,7 +28,9 @@ pub enum AddressRefusal {
     )]
     Name,
     /// The part after the `@` is not a host name.
-    #[error("must be an email address with a host name after the @, not an IP address: there is nowhere to send an email to otherwise (RFC 5321 §2.3.5)")]
+    #[error(
+        "must be an email address with a host name after the @, not an IP address: there is nowhere to send an email to otherwise (RFC 5321 §2.3.5)"
+    )]
     Host,
 }
 
@@ -76,7 +78,8 @@ mod tests {
 
     #[test]
     fn every_address_that_can_be_emailed_is_accepted() {
-        for text in ["a@localhost", "a@b.c", "ada@example.com", "ada@intranet", "ada@mail.corp", "a+b@1and1.x1", " Ada@BÜCHER ", "_@x-y.z"] {
+        for text in ["a@localhost", "a@b.c", "ada@example.com", "ada@intranet", "ada@mail.corp", "a+b@1and1.x1", " Ada@BÜCHER ", "_@x-y.z"]
+        {
             let address = AnyEmail::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
             assert_eq!(AnyEmail::parse(address.as_str()), Ok(address.clone()), "{text}");
         }

@@ -48,7 +48,14 @@ mod tests {
         for url in ["com.example.app:/cb", "com.example.app:/cb?x=1#y", "com.example.app:/cb/", "COM.example.app:/cb"] {
             assert!(trusts(entry, url), "{url}");
         }
-        for url in ["com.example.app:/cb2", "com.example.app://cb", "com.example.app2:/cb", "com.example.app:cb", "com.example.app:/", "com.example.app://u@/cb"] {
+        for url in [
+            "com.example.app:/cb2",
+            "com.example.app://cb",
+            "com.example.app2:/cb",
+            "com.example.app:cb",
+            "com.example.app:/",
+            "com.example.app://u@/cb",
+        ] {
             assert!(!trusts(entry, url), "{url}");
         }
         assert!(trusts("com.example.app://auth/cb", "com.example.app://auth/cb?x=1"));

@@ -72,9 +72,7 @@ fn a_host_is_trusted_at_any_port() {
     for host in ["app.example.com", "APP.example.com", "one.preview.example"] {
         assert!(rules.trust_host(host), "{host}");
     }
-    for host in
-        ["", "example.com", "app.example.com.evil.test", "a.b.preview.example", "localhost", "app.example.com:8443", "127.0.0.1"]
-    {
+    for host in ["", "example.com", "app.example.com.evil.test", "a.b.preview.example", "localhost", "app.example.com:8443", "127.0.0.1"] {
         assert!(!rules.trust_host(host), "{host}");
     }
     let local = Rules { allow_localhost: true, domains: &[] };
@@ -97,9 +95,7 @@ fn localhost_is_trusted_by_a_setting() {
 #[test]
 fn localhost_with_a_custom_or_browser_scheme_is_rejected() {
     let rules = Rules { allow_localhost: true, domains: &[] };
-    for url in
-        ["intent://localhost#Intent;end", "view-source://localhost", "exp://127.0.0.1:19000", "ftp://localhost/", "x://localhost"]
-    {
+    for url in ["intent://localhost#Intent;end", "view-source://localhost", "exp://127.0.0.1:19000", "ftp://localhost/", "x://localhost"] {
         let url = RedirectUrl::parse(url).expect("a URL");
         assert!(matches!(rules.check(&url), Err(Untrusted::Scheme { .. })), "{url:?}");
     }
@@ -133,9 +129,17 @@ fn a_domain_setting_is_an_origin() {
     for text in domains.into_iter().chain(["http://*:*", "https://a.example:*", "com.example.app:/cb", "com.example.app:"]) {
         assert!(parse_domain(text).is_ok(), "{text}");
     }
-    for text in
-        ["example.com", "ftp://example.com", "https://", "https://example.com/path", "https://u@example.com", "javascript:alert(1)", "https://:*", "https://a.example:8*", "myapp://cb"]
-    {
+    for text in [
+        "example.com",
+        "ftp://example.com",
+        "https://",
+        "https://example.com/path",
+        "https://u@example.com",
+        "javascript:alert(1)",
+        "https://:*",
+        "https://a.example:8*",
+        "myapp://cb",
+    ] {
         assert!(parse_domain(text).is_err(), "{text}");
     }
 }

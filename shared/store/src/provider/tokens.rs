@@ -93,9 +93,7 @@ pub fn renew_tokens(
 ) -> Result<Write, Error> {
     let write = match old {
         None => Write::create(of.key(), new)?,
-        Some(old) if keeps_refresh => {
-            unchanged(of.put(new)?, old, IS_FREE)?.value(":now", integer(now.as_millisecond()))
-        }
+        Some(old) if keeps_refresh => unchanged(of.put(new)?, old, IS_FREE)?.value(":now", integer(now.as_millisecond())),
         Some(old) => unchanged(of.put(new)?, old, "")?,
     };
     Ok(write.labelled(Label::Tokens))
