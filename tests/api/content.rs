@@ -2,6 +2,7 @@
 
 mod a2a;
 mod bucket;
+mod catalogue;
 mod compression;
 mod documents;
 mod earlier;

@@ -1,4 +1,4 @@
-//! Flows at providers, as they are stored until the user returns.
+//! The stored half of an OAuth flow, for tests that begin none.
 
 use model::project::redirect::RedirectUrl;
 use model::provider::authorization::{Authorization, LIFE, Purpose, ResponseMode};
@@ -12,6 +12,7 @@ impl TestApp {
         Authorization {
             project_id: self.project_id().clone(),
             provider_id: provider_id.to_owned(),
+            registration: None,
             purpose: Purpose::Authenticate,
             response_mode: ResponseMode::Json,
             redirect_uri: RedirectUrl::parse("http://localhost:3000/callback").unwrap(),

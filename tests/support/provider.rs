@@ -25,6 +25,9 @@ use crate::until::until;
 pub const CLIENT_ID: &str = "acme-client";
 pub const CLIENT_SECRET: &str = "acme secret: 100%";
 
+/// The access token that a refresh token is exchanged for.
+const RENEWED: &str = "renewed";
+
 /// How a provider misbehaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
@@ -59,6 +62,10 @@ pub enum Fault {
     Maintenance,
     /// Names a script in place of its authorization endpoint.
     ScriptEndpoint,
+    /// Has revoked the access tokens that it issued for codes.
+    RevokesAccess,
+    /// Has revoked all tokens.
+    RevokesEverything,
 }
 
 /// A running provider; stops on drop.
@@ -253,7 +260,7 @@ async fn token(State(inner): State<Arc<Inner>>, headers: HeaderMap, Form(form): 
         Some(Fault::Garbage) => return "<html>not JSON</html>".into_response(),
         Some(Fault::Huge) => return format!("{{\"access_token\":\"{}\"}}", "x".repeat(2_000_000)).into_response(),
         Some(Fault::RedirectsTokenRequest) => return Redirect::temporary("/elsewhere").into_response(),
-        Some(Fault::Refuses) => return refused(),
+        Some(Fault::Refuses | Fault::RevokesEverything) => return refused(),
         Some(Fault::RefusesClient) => return (StatusCode::UNAUTHORIZED, Json(json!({ "error": "invalid_client" }))).into_response(),
         Some(Fault::RefusesClientInHtml) => return (StatusCode::UNAUTHORIZED, "<html>Unauthorized</html>").into_response(),
         Some(Fault::Waits) => {
@@ -304,7 +311,7 @@ async fn token(State(inner): State<Arc<Inner>>, headers: HeaderMap, Form(form): 
 
 /// A new access token; the refresh token is not rotated.
 fn renewed() -> Response {
-    Json(json!({ "access_token": "renewed", "token_type": "Bearer", "expires_in": "3600" })).into_response()
+    Json(json!({ "access_token": RENEWED, "token_type": "Bearer", "expires_in": "3600" })).into_response()
 }
 
 fn refused() -> Response {
@@ -333,6 +340,12 @@ fn signed(key: &Key, claims: &Value, fault: Option<Fault>) -> String {
 async fn userinfo(State(inner): State<Arc<Inner>>, headers: HeaderMap) -> Response {
     let fault = inner.asked("userinfo");
     let token = headers.get("authorization").and_then(|value| value.to_str().ok()?.strip_prefix("Bearer ")).unwrap_or_default();
+    if fault == Some(Fault::RevokesEverything) || (fault == Some(Fault::RevokesAccess) && token != RENEWED) {
+        return StatusCode::UNAUTHORIZED.into_response();
+    }
+    if token == RENEWED {
+        return Json(json!({})).into_response();
+    }
     let Ok(account) = URL_SAFE_NO_PAD.decode(token) else { return StatusCode::UNAUTHORIZED.into_response() };
     let mut account: Value = serde_json::from_slice(&account).unwrap();
     match fault {

@@ -155,6 +155,12 @@ async fn answer(State(inner): State<Arc<Inner>>, method: Method, uri: Uri, heade
     if method == Method::POST && url == provider.token_endpoint.replace(catalog::TENANT, "common") {
         return inner.token(&headers, &body);
     }
+    let is_revoked = inner.is_revoked.load(Ordering::SeqCst);
+    if method == Method::POST && matches!(provider.token_check, TokenCheck::TokenInfo(endpoint) if endpoint == url) {
+        let is_valid = !is_revoked && form(&body).get("access_token").is_some_and(|token| token == ACCESS_TOKEN);
+        let answer = if is_valid { json!({ "aud": CLIENT_ID, "expires_in": "3599" }) } else { json!({ "error": "invalid_token" }) };
+        return (if is_valid { StatusCode::OK } else { StatusCode::BAD_REQUEST }, Json(answer)).into_response();
+    }
     if let Identity::IdToken { jwks_uri, .. } = provider.identity
         && url == jwks_uri
     {
@@ -162,13 +168,6 @@ async fn answer(State(inner): State<Arc<Inner>>, method: Method, uri: Uri, heade
     }
     if let Some(status) = inner.refused.lock().unwrap().get(&url) {
         return StatusCode::from_u16(*status).unwrap().into_response();
-    }
-    let is_revoked = inner.is_revoked.load(Ordering::SeqCst);
-    if let TokenCheck::TokenInfo(endpoint) = provider.token_check
-        && url.starts_with(endpoint)
-    {
-        let is_known = url::form_urlencoded::parse(uri.query().unwrap().as_bytes()).any(|(_, token)| token == ACCESS_TOKEN);
-        return if is_known && !is_revoked { Json(json!({})).into_response() } else { StatusCode::BAD_REQUEST.into_response() };
     }
     let Some(url) = inner.without_proof(url) else { return StatusCode::BAD_REQUEST.into_response() };
     if is_revoked && let TokenCheck::AccountError(code) = provider.token_check {
@@ -186,6 +185,11 @@ async fn answer(State(inner): State<Arc<Inner>>, method: Method, uri: Uri, heade
     }
 }
 
+/// The fields of a request's form.
+fn form(body: &[u8]) -> HashMap<String, String> {
+    url::form_urlencoded::parse(body).into_owned().collect()
+}
+
 impl Inner {
     /// The URL without the proof that the caller knows the client secret; `None` if the provider
     /// requires one and it is missing or wrong.
@@ -199,7 +203,7 @@ impl Inner {
     }
 
     fn token(&self, headers: &HeaderMap, body: &[u8]) -> Response {
-        let form: HashMap<String, String> = url::form_urlencoded::parse(body).into_owned().collect();
+        let form = form(body);
         let asked = self.asked.lock().unwrap();
         let is = |name: &str, value: &str| form.get(name).is_some_and(|found| found == value);
         let verifies = match form.get("code_verifier") {

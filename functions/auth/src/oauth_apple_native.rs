@@ -78,7 +78,7 @@ pub async fn handle(
     let expires_at = id_token::expiry(&claims).ok_or_else(|| invalid.clone())?;
     let native = Native {
         access: &access,
-        account: account_of(&app, APPLE, &profile),
+        account: account_of(&app, &access.project, APPLE, &profile),
         profile,
         used: use_token(&access.project.id, &body.id_token, after(expires_at, MEMORY))?,
         replayed: invalid,

@@ -223,6 +223,7 @@ async fn begin(
     let authorization = Authorization {
         project_id: project.id.clone(),
         provider_id: provider.id.clone(),
+        registration: Some(provider.registration()),
         purpose,
         response_mode: mode,
         redirect_uri: query.redirect_uri.without_fragment(),

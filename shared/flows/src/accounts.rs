@@ -198,7 +198,8 @@ pub async fn create(app: &App, project: &ProjectId, user: &User, With(others): W
     }
 }
 
-fn taken_error(outcome: Outcome) -> KnownError {
+/// The error for a change that was not made because another user has what the user would claim.
+pub fn taken_error(outcome: Outcome) -> KnownError {
     match outcome {
         Outcome::EmailTaken(email) => {
             KnownError::UserEmailAlreadyExists { email: email.to_string(), would_work_if_email_was_verified: false }

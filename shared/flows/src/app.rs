@@ -17,6 +17,7 @@ use wire::clock::Clock;
 use wire::entropy::Entropy;
 use wire::environment;
 
+use crate::catalogue::Kept;
 use crate::memory::Memory;
 use crate::proofs::Proofs;
 use crate::sign_up_rules::SignUpRules;
@@ -50,6 +51,8 @@ pub struct Parts {
     pub sign_up_rules: SignUpRules,
     /// Signs and verifies proof-of-work challenges.
     pub challenge_key: ChallengeKey,
+    /// The public content that the process keeps.
+    pub catalogue: Kept,
     /// Where the images of the content are; set when it is first needed.
     shelf: OnceLock<Shelf>,
 }
@@ -61,8 +64,10 @@ impl App {
         let sealer = Sealer::new(&settings.secret);
         let challenge_key = ChallengeKey::new(&settings.secret);
         let proofs = Proofs::new(SignedDuration::from_secs(settings.project_cache_seconds.into()));
-        let (memory, sign_up_rules, shelf) = (Memory::default(), SignUpRules::default(), OnceLock::new());
-        let parts = Parts { settings, store, clock, entropy, hasher, signer, sealer, memory, proofs, sign_up_rules, challenge_key, shelf };
+        let (memory, sign_up_rules, catalogue, shelf) =
+            (Memory::default(), SignUpRules::default(), Kept::default(), OnceLock::new());
+        let parts =
+            Parts { settings, store, clock, entropy, hasher, signer, sealer, memory, proofs, sign_up_rules, challenge_key, catalogue, shelf };
         Self(Arc::new(parts))
     }
 

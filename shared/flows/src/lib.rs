@@ -5,12 +5,14 @@
 pub mod accounts;
 pub mod app;
 pub mod bot_challenge;
+pub mod catalogue;
 pub mod context;
 pub mod current_user;
 pub mod email;
 pub mod limits;
 pub mod literal;
 pub mod memory;
+pub mod new_owner;
 pub mod proofs;
 pub mod providers;
 pub mod quota;

@@ -7,7 +7,7 @@ use model::project::OAuthProvider;
 use model::provider::authorization::uses_pkce;
 use model::provider::catalog::{self, Api, ClientAuth, Identity, TENANT, TokenCheck};
 use model::provider::profile::Profile;
-use net::outgoing::{Fault, Outgoing};
+use net::outgoing::{Answer, Fault, Outgoing};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::account::{HMAC, OpenId, Reader, value};
@@ -162,33 +162,29 @@ impl<'a> Peer<'a> {
         Ok(self.tokens(&endpoints, form).await?)
     }
 
-    /// Whether the provider still accepts an access token. `true` as well if there is no way to ask
-    /// the provider.
-    pub async fn accepts(&self, access_token: &SecretString) -> Result<bool, Fault> {
-        let Some(known) = catalog::find(&self.provider.id) else { return self.accepts_at_userinfo(access_token).await };
-        let answer = match (known.token_check, known.identity) {
-            (TokenCheck::TokenInfo(url), _) => {
-                let token: String = url::form_urlencoded::byte_serialize(access_token.expose_secret().as_bytes()).collect();
-                self.outgoing.fetch(&format!("{url}?access_token={token}"), None, None).await?
-            }
-            (TokenCheck::Account | TokenCheck::AccountError(_), Identity::Api(api)) => self.reader().ask(&api, access_token).await?,
-            (TokenCheck::None | TokenCheck::Account | TokenCheck::AccountError(_), _) => return Ok(true),
+    /// Whether the provider still accepts an access token; `None` if it cannot be asked: an issuer
+    /// outside of the catalog without a userinfo endpoint (OpenID Connect Core §5.3.3).
+    pub async fn accepts(&self, access_token: &SecretString) -> Result<Option<bool>, Fault> {
+        let token = access_token.expose_secret();
+        let Some(known) = catalog::find(&self.provider.id) else {
+            let Source::OpenId(OpenId { userinfo: Some(endpoint), .. }) = self.endpoints().await?.source else { return Ok(None) };
+            return judged(&self.outgoing.fetch(&endpoint, Some(token), None).await?, None).map(Some);
         };
-        match (answer.status(), known.token_check) {
-            (200..=299, _) => Ok(true),
-            (401, _) | (400, TokenCheck::TokenInfo(_)) => Ok(false),
-            (400, TokenCheck::AccountError(code)) if value(&answer)?["error"]["code"] == code => Ok(false),
-            (status, _) => Err(Fault::Refused(status.to_string())),
-        }
-    }
-
-    /// Whether an issuer still accepts an access token at its userinfo endpoint (OpenID Connect
-    /// Core §5.3.3). `true` as well if it has none.
-    async fn accepts_at_userinfo(&self, access_token: &SecretString) -> Result<bool, Fault> {
-        let issuer = self.provider.issuer.as_deref().unwrap_or_default();
-        let Some(endpoint) = metadata::discover(self.outgoing, issuer, self.now).await?.userinfo_endpoint else { return Ok(true) };
-        let answer = self.outgoing.fetch(&endpoint, Some(access_token.expose_secret()), None).await?;
-        Ok(answer.status() != 401)
+        let (api, number) = match (known.token_check, known.identity) {
+            (TokenCheck::TokenInfo(endpoint), _) => {
+                let (status, answer) = self.outgoing.post(endpoint, &[("access_token", token)], None).await?;
+                return match answer["error"].as_str() {
+                    None if (200..=299).contains(&status) => Ok(Some(true)),
+                    Some("invalid_token") => Ok(Some(false)),
+                    _ => Err(Fault::Refused(status.to_string())),
+                };
+            }
+            (TokenCheck::Account, Identity::Api(api)) => (api, None),
+            (TokenCheck::AccountError(number), Identity::Api(api)) => (api, Some(number)),
+            // Apple has no API for this question, and its tokens live for an hour.
+            (TokenCheck::None, _) | (_, Identity::IdToken { .. }) => return Ok(Some(true)),
+        };
+        judged(&self.reader().ask(&api, access_token).await?, number).map(Some)
     }
 
     async fn tokens(&self, endpoints: &Endpoints, form: Vec<(&str, &str)>) -> Result<Tokens, Fault> {
@@ -212,5 +208,17 @@ impl<'a> Peer<'a> {
         // RFC 6749 §5.2: only a client that is not authenticated is answered with 401.
         let code = if status == 401 { INVALID_CLIENT } else { "it gave no reason" };
         Err(Fault::Refused(code.to_owned()))
+    }
+}
+
+/// Whether an answer to a call with an access token shows that the provider accepts the token.
+/// `number` is the one at `/error/code` with which the provider refuses a token with the status 400
+/// in place of 401.
+fn judged(answer: &Answer, number: Option<i64>) -> Result<bool, Fault> {
+    match answer.status() {
+        200..=299 => Ok(true),
+        401 => Ok(false),
+        400 if number.is_some() && value(answer)?["error"]["code"].as_i64() == number => Ok(false),
+        status => Err(Fault::Refused(status.to_string())),
     }
 }

@@ -20,6 +20,7 @@ mod old_codes;
 mod old_tables;
 mod outbox_reader;
 mod own_proofs;
+mod planted;
 mod providers_callback;
 mod requirements;
 mod squatters;

@@ -54,6 +54,7 @@ mod password_reset;
 mod password_sign_in;
 mod password_sign_up;
 mod password_strength;
+mod provider_changes;
 mod reseal;
 mod second_factor_of_every_way;
 mod second_factor_required;

@@ -20,7 +20,7 @@ const EMAIL: &str = "ada@example.com";
 const INVALID: &str = "INVALID_APPLE_CREDENTIALS";
 
 /// A project with two apps at Apple, and the stand-in for Apple.
-async fn start() -> (TestApp, StandIn) {
+pub(super) async fn start() -> (TestApp, StandIn) {
     let apple = StandIn::start("apple", HashMap::new()).await;
     let app = TestApp::start_at(&apple).await;
     configure(&app, &apple, json!({})).await;
@@ -28,7 +28,7 @@ async fn start() -> (TestApp, StandIn) {
 }
 
 /// Configures Apple as a provider with two apps, together with other settings.
-async fn configure(app: &TestApp, apple: &StandIn, mut config: Value) {
+pub(super) async fn configure(app: &TestApp, apple: &StandIn, mut config: Value) {
     let mut provider = apple.setting();
     provider["apple_bundle_ids"] = json!(["com.example.other", BUNDLE]);
     config["oauth_providers"] = json!([provider]);

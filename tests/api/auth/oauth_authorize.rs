@@ -159,7 +159,9 @@ async fn linking_requires_a_user_token_and_sign_in_accepts_one() {
 #[tokio::test]
 async fn trusted_urls_and_parameters_of_other_versions_are_accepted() {
     let app = start().await;
-    app.configure(json!({ "config": { "domains": [{ "domain": "https://app.example.com" }] } })).await;
+    let domains =
+        ["https://app.example.com", "stack-auth-mobile-oauth-url://", "com.example.app:/cb"].map(|domain| json!({ "domain": domain }));
+    app.configure(json!({ "config": { "domains": domains } })).await;
     let others = [
         ("redirect_uri", "https://app.example.com/callback?x=1#y"),
         ("error_redirect_uri", "https://app.example.com/error"),
@@ -172,7 +174,32 @@ async fn trusted_urls_and_parameters_of_other_versions_are_accepted() {
         ("client_id", &format!("{}#main", app.project_id())),
     ];
     location(&app, "github", &others).await;
-    location(&app, "github", &[("redirect_uri", "stack-auth-mobile-oauth-url://success")]).await;
+    for app_url in ["stack-auth-mobile-oauth-url://success", "com.example.app:/cb?x=1"] {
+        location(&app, "github", &[("redirect_uri", app_url)]).await;
+    }
+}
+
+/// Whoever installs an app on a device can register any scheme there.
+#[tokio::test]
+async fn a_scheme_of_a_native_app_is_not_trusted_unless_the_project_lists_it() {
+    let app = start().await;
+    for app_url in ["stack-auth-mobile-oauth-url://success", "com.example.app:/cb"] {
+        for name in ["redirect_uri", "after_callback_redirect_url", "error_redirect_url"] {
+            let answer = authorize(&app, "github", &parameters_with(&app, &[(name, app_url)])).await;
+            assert_error(&answer, 400, "REDIRECT_URL_NOT_WHITELISTED");
+            assert!(answer.text().contains("config.domains"), "{}", answer.text());
+        }
+    }
+    app.configure(json!({ "config": { "domains": [{ "domain": "com.example.app:/cb" }] } })).await;
+    location(&app, "github", &[("redirect_uri", "com.example.app:/cb")]).await;
+    for other in ["com.example.app:/other", "com.example.other:/cb", "stack-auth-mobile-oauth-url://success"] {
+        let answer = authorize(&app, "github", &parameters_with(&app, &[("redirect_uri", other)])).await;
+        assert_error(&answer, 400, "REDIRECT_URL_NOT_WHITELISTED");
+    }
+    // An email never leads to a native app.
+    let reset = json!({ "email": "ada@example.com", "callback_url": "com.example.app:/cb" });
+    let answer = app.client().post("/api/v1/auth/password/send-reset-code", reset).await;
+    assert_error(&answer, 400, "REDIRECT_URL_NOT_WHITELISTED");
 }
 
 #[tokio::test]

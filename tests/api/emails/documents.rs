@@ -174,6 +174,11 @@ async fn the_sdk_alias_of_a_source_is_accepted_but_modules_are_not() {
         let module = "import { Html } from \"@react-email/components\";\nexport function EmailTemplate() { return <Html/>; }\n";
         for (body, path) in [
             (json!({ "display_name": "x", "tsx_source": module }), "body.tsx_source looks like TSX"),
+            (json!({ "display_name": "x", "tsx_source": format!(" {}", module.replace('\n', "\n  ")) }), "body.tsx_source looks like TSX"),
+            (
+                json!({ "display_name": "x", "html_source": format!("/* ours */{}", module.replace('\n', " ")) }),
+                "body.html_source looks like TSX",
+            ),
             (json!({ "display_name": "x", "tsx_source": "a", "html_source": "b" }), "body.tsx_source is an alias of html_source"),
             (json!({ "display_name": "" }), "body.display_name"),
             (json!({ "display_name": "x", "source": "y" }), "body.source"),

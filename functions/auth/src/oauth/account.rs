@@ -19,7 +19,7 @@ use oauth::exchange::Tokens;
 use secrecy::SecretString;
 use store::keys::user_key;
 use store::provider::authorization::{self, AuthorizationCode, CODE_LIFE, Pending, PendingChange};
-use store::provider::tokens::{self, NewTokens, ProviderTokens};
+use store::provider::tokens::{NewTokens, ProviderTokens};
 use store::session::{self, session_key};
 use store::user::provider_account::{self, Holder};
 use store::user::{self, UserRow};
@@ -28,6 +28,7 @@ use wire::clock::after;
 use wire::id::UserId;
 
 use crate::oauth::owners::{Owners, account_of};
+use crate::oauth::sealed_tokens::TokenSealer;
 
 /// Maximum number of attempts when an account is changed concurrently.
 const ROUNDS: u32 = 4;
@@ -48,32 +49,16 @@ pub(super) async fn resolve(
     tokens: &Tokens,
     profile: &Profile,
 ) -> Result<SecretString, Error> {
-    let account = account_of(scope.app, &authorization.provider_id, profile);
+    let account = account_of(scope.app, scope.project, &authorization.provider_id, profile);
     // If the project uses the deployment's client, apps get no access tokens of the provider.
-    let is_own = scope.project.config.oauth_provider(&account.provider_id).is_some_and(|provider| !provider.is_shared());
-    let tokens = is_own.then(|| seal(scope.app, scope.project, authorization, &account, tokens)).transpose()?;
+    let own = scope.project.config.oauth_provider(&account.provider_id).filter(|provider| !provider.is_shared());
+    let seal = |provider| {
+        let sealer = TokenSealer { app: scope.app, project: scope.project, provider, account: &account };
+        sealer.seal(tokens, tokens.refresh_token.as_ref(), asked(authorization).scope)
+    };
+    let tokens = own.map(seal).transpose()?;
     let flow = Flow { scope, authorization, tokens, account, profile };
     optimistic!(ROUNDS, |_| { flow.attempt().await })
-}
-
-fn seal(
-    app: &App,
-    project: &Project,
-    authorization: &Authorization,
-    account: &ProviderAccount,
-    tokens: &Tokens,
-) -> Result<ProviderTokens, Error> {
-    let owner = tokens::owner(&project.id, &account.provider_id, &account.account_id);
-    let seal = |token: &SecretString| app.sealer.seal(&app.entropy, &owner, token);
-    Ok(ProviderTokens {
-        access: seal(&tokens.access_token)?,
-        refresh: tokens.refresh_token.as_ref().map(seal).transpose()?,
-        refresh_scope: None,
-        expires_at: tokens.expires_at,
-        scope: tokens.scope.clone().unwrap_or_else(|| asked(authorization).scope),
-        is_revoked: false,
-        refreshing_until: None,
-    })
 }
 
 /// What the flow asked for. The provider grants the scopes unless it says otherwise (RFC 6749

@@ -130,6 +130,10 @@ async fn proceed(
     project.redirects().check_for_oauth(&authorization.redirect_uri)?;
     let provider = project.config.oauth_provider(&authorization.provider_id);
     let provider = provider.ok_or(KnownError::OauthProviderNotFoundOrNotEnabled)?;
+    // An administrator may have changed the provider since the flow began.
+    if authorization.registration.as_ref().is_some_and(|began| *began != provider.registration()) {
+        return Err(KnownError::InvalidAuthorizationCode.into());
+    }
     let code = code_of(provider, answer)?;
     let verifier = app.sealer.open("oauth-verifier", &authorization.verifier)?;
     let peer = provider_client::peer(app, project, provider)?;

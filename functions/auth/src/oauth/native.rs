@@ -129,7 +129,7 @@ impl Native<'_> {
             }
             Decision::TakeOver(user) => {
                 let row = self.user(user).await?;
-                let change = taken_over(scope, &row, account, profile)?;
+                let change = taken_over(scope, &row, account, profile).await?;
                 (Some(row), change)
             }
             Decision::Upgrade { email_signs_in, .. } => {

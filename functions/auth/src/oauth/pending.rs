@@ -38,7 +38,7 @@ pub(super) async fn made(scope: Scope<'_>, pending: &Pending, row: &UserRow) -> 
             Some(_) => return Err(refused(Refusal::NotForSignIn, None).into()),
             None => attached(scope, row, account).map_err(outdated)?,
         },
-        PendingChange::TakeOver => taken_over(scope, row, account, profile).map_err(outdated)?,
+        PendingChange::TakeOver => taken_over(scope, row, account, profile).await.map_err(outdated)?,
     };
     if let Some(tokens) = tokens {
         writes.push(keep_tokens(&scope.project.id, user.id, account, tokens)?);

@@ -282,7 +282,7 @@ fn settings(address: SocketAddr, secret: DeploymentSecret, options: &Options) ->
         None => format!("http://{listen}"),
     };
     Ok(Settings {
-        site_url: site_url(&listen)?,
+        site_url: site_url(&api_url)?,
         senders: settings::senders(&api_url, "*")?,
         mails_per_hour: settings::mails_per_hour(variable("GATELET_MAILS_PER_HOUR").as_deref().unwrap_or("off"))?,
         development: api_url.starts_with("http:"),
@@ -304,11 +304,11 @@ fn settings(address: SocketAddr, secret: DeploymentSecret, options: &Options) ->
     })
 }
 
-/// The URL of the site, for links in its content.
-fn site_url(listen: &str) -> anyhow::Result<String> {
+/// The URL of the site, for links in its content: that of the API, unless another one is set.
+fn site_url(api_url: &str) -> anyhow::Result<String> {
     match variable("GATELET_SITE_URL") {
         Some(url) => Ok(base_url("GATELET_SITE_URL", &url)?),
-        None => Ok(format!("http://{listen}")),
+        None => Ok(api_url.to_owned()),
     }
 }
 

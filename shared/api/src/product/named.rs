@@ -9,6 +9,7 @@ use crypto::webauthn::client_data::Ceremony;
 use http::request::Parts;
 use model::code::Code;
 use model::email::Email;
+use model::email::any::AnyEmail;
 use model::owned_key::text::KeyText;
 use model::passkey::ceremony::claimed_user;
 use model::profile_image;
@@ -84,7 +85,7 @@ impl Names<'_> {
 
     /// The email address in the field `email`.
     pub(crate) fn email(&self) -> Option<Email> {
-        self.id("email", Email::parse)
+        self.id("email", AnyEmail::parse).map(|email| email.0)
     }
 
     /// Whether the request uploads a picture, as the data URL of a field `profile_image_url`.

@@ -1,5 +1,6 @@
 //! Email addresses: what is accepted, and the normal form in which they are stored and compared.
 
+pub mod any;
 pub mod category;
 mod mailbox;
 
@@ -37,11 +38,13 @@ impl Email {
         if !is_local_part(local) || !is_domain(&domain) {
             return Err(InvalidEmail);
         }
-        // The ASCII form of a domain may be longer than what was written.
-        if local.len() + 1 + domain.len() > MAX_LENGTH {
-            return Err(InvalidEmail);
-        }
-        Ok(Self(format!("{}@{domain}", local.to_ascii_lowercase())))
+        joined(local, &domain).ok_or(InvalidEmail)
+    }
+
+    /// Whether the domain can be one of the public internet. If not, a server has brought the
+    /// address ([`AnyEmail`](any::AnyEmail)).
+    pub fn is_public(&self) -> bool {
+        self.0.rsplit_once('@').is_some_and(|(_, domain)| is_domain(domain))
     }
 
     /// The normalised address.
@@ -80,15 +83,25 @@ fn is_local_part(text: &str) -> bool {
     text.len() <= 64 && text.split('.').all(|atom| !atom.is_empty() && atom.chars().all(is_atext))
 }
 
+/// The address of a name at a domain in its ASCII form, which may be longer than what was written;
+/// `None` if the address is too long.
+fn joined(local: &str, domain: &str) -> Option<Email> {
+    let fits = local.len() + 1 + domain.len() <= MAX_LENGTH;
+    fits.then(|| Email(format!("{}@{domain}", local.to_ascii_lowercase())))
+}
+
+/// Whether the text is one label of a host name.
+fn is_label(text: &str) -> bool {
+    let is_end = |edge: Option<char>| edge.is_some_and(|c| c != '-');
+    (1..=63).contains(&text.len())
+        && is_end(text.chars().next())
+        && is_end(text.chars().next_back())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+}
+
 /// Whether the text is a host name of at most [`MAX_DOMAIN`] characters with at least two labels.
 /// The last label consists of two or more letters, or begins with `xn--`.
 fn is_domain(text: &str) -> bool {
-    let is_label = |label: &str| {
-        (1..=63).contains(&label.len())
-            && !label.starts_with('-')
-            && !label.ends_with('-')
-            && label.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
-    };
     let Some((_, top)) = text.rsplit_once('.') else { return false };
     let top_is_name = top.len() >= 2 && (top.starts_with("xn--") || top.chars().all(|c| c.is_ascii_alphabetic()));
     top_is_name && text.len() <= MAX_DOMAIN && text.split('.').all(is_label)

@@ -173,7 +173,7 @@ pub struct PermissionInput {
 #[deserr(deny_unknown_fields)]
 pub struct DomainInput {
     /// `http://` or `https://`, a host, which may have the wildcards `*` and `**`, and optionally a
-    /// port.
+    /// port, which may be `*`. Or a redirect to a native app, as in `com.example.app:/callback`.
     pub domain: String,
     /// The path of the pages that emails link to; begins with `/`. Default: `/handler`.
     #[deserr(default)]
@@ -247,8 +247,10 @@ impl ConfigPatch {
             config.domains = check_domains(domains)?;
         }
         if let Some(providers) = self.oauth_providers {
-            config.oauth_providers = check_providers(providers, &config.oauth_providers, owner, deployment)?;
-            config.idle_oauth_providers.clear();
+            let new = check_providers(providers, &config.oauth_providers, owner, deployment)?;
+            let mut old = std::mem::replace(&mut config.oauth_providers, new);
+            old.append(&mut config.idle_oauth_providers);
+            config.record_registrations(&old)?;
         }
         if let Some(email) = self.email_config {
             config.email = email.check(&config.email, owner, deployment)?;
@@ -314,7 +316,7 @@ fn check_domains(domains: Vec<DomainInput>) -> Result<Vec<TrustedDomain>, Invali
         parse_domain(&domain).map_err(|_| {
             invalid(
                 format!("config.domains[{index}].domain"),
-                "must be http:// or https://, a host (* and ** are wildcards) and optionally a port",
+                "must be http:// or https://, a host (* and ** are wildcards) and optionally a port, or a native app's URL whose scheme has a dot, as in com.example.app:/callback",
             )
         })?;
         let handler_path = input.handler_path.unwrap_or_else(|| "/handler".to_owned());

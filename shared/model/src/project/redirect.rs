@@ -5,20 +5,18 @@ use serde::{Deserialize, Serialize};
 use url::{Host, Origin, Url};
 use utoipa::ToSchema;
 
-use crate::project::callback_path;
 use crate::project::host_pattern::{MAX_HOST, ascii_form, has_mixed_label, host_matches};
-
-/// The scheme of native apps, accepted in OAuth flows only.
-pub const NATIVE_SCHEME: &str = "stack-auth-mobile-oauth-url";
+use crate::project::{callback_path, native_redirect};
 
 /// The longest accepted URL, in bytes.
 const MAX_LENGTH: usize = 2048;
 
 /// A domain that the project trusts: an origin, whose host may have wildcards, and the path of its
-/// handler pages.
+/// handler pages. In place of an origin, a redirect to a native app.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TrustedDomain {
-    /// `scheme://host[:port]`. In the host, `*` matches within one label and `**` across labels.
+    /// `scheme://host[:port]`. In the host, `*` matches within one label and `**` across labels; the
+    /// port `*` matches every port. Or a redirect to a native app, as in `com.example.app:/callback`.
     #[schema(example = "https://*.example.com")]
     pub domain: String,
     /// The path of the pages that emails link to.
@@ -88,6 +86,13 @@ impl<E: deserr::DeserializeError> deserr::Deserr<E> for RedirectUrl {
     }
 }
 
+impl TrustedDomain {
+    /// Whether this is a domain on the web rather than a redirect to a native app.
+    pub fn is_web(&self) -> bool {
+        authority(&self.domain).is_some()
+    }
+}
+
 /// The redirects that a project permits.
 pub struct Rules<'a> {
     /// Whether localhost is trusted.
@@ -115,9 +120,9 @@ impl Rules<'_> {
         (self.allow_localhost && is_local()) || self.domains.iter().any(is_of)
     }
 
-    /// Like [`Self::trust`], but also accepts the scheme of native apps.
+    /// Like [`Self::trust`], but also accepts the native apps that the project lists.
     pub fn trust_for_oauth(&self, url: &RedirectUrl) -> bool {
-        url.url().scheme() == NATIVE_SCHEME || self.trust(url)
+        self.trust(url) || self.domains.iter().any(|domain| native_redirect::matches(&domain.domain, url.url()))
     }
 
     /// Like [`Self::trust`], with an error that says how to fix an untrusted URL.
@@ -127,7 +132,12 @@ impl Rules<'_> {
 
     /// Like [`Self::trust_for_oauth`], with an error that says how to fix an untrusted URL.
     pub fn check_for_oauth(&self, url: &RedirectUrl) -> Result<(), Untrusted> {
-        if self.trust_for_oauth(url) { Ok(()) } else { Err(Untrusted::of(url)) }
+        let scheme = url.url().scheme();
+        match self.trust_for_oauth(url) {
+            true => Ok(()),
+            false if native_redirect::is_scheme(scheme) => Err(Untrusted::App { scheme: scheme.to_owned() }),
+            false => Err(Untrusted::of(url)),
+        }
     }
 }
 
@@ -142,6 +152,14 @@ pub enum Untrusted {
         origin: String,
         /// A hint for localhost URLs; otherwise empty.
         localhost: &'static str,
+    },
+    /// The scheme can be that of a native app, which the project does not list.
+    #[error(
+        "redirect URL with the scheme {scheme} is not trusted: if it is your native app's, add it to the project's trusted domains (`config.domains`), as in com.example.app:/callback"
+    )]
+    App {
+        /// The scheme of the URL.
+        scheme: String,
     },
     /// The scheme is neither http nor https.
     #[error("redirect URL with the scheme {scheme} is not trusted: use an http or https URL")]
@@ -209,24 +227,34 @@ fn matches_loopback(pattern: &str, url: &Url) -> bool {
         && url.host() == named.host()
 }
 
+/// The port of a domain pattern.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Port {
+    Any,
+    Is(Option<u16>),
+}
+
 fn matches(pattern: &str, url: &Url) -> bool {
     if matches_loopback(pattern, url) {
         return true;
     }
     let Some((scheme, host, port)) = authority(pattern) else { return false };
     scheme.eq_ignore_ascii_case(url.scheme())
-        && matches!(url.scheme(), "http" | "https")
-        && port == url.port_or_known_default()
+        && (port == Port::Any || port == Port::Is(url.port_or_known_default()))
         && url.host_str().is_some_and(|name| host_matches(&ascii_form(host), name))
 }
 
-/// The scheme, host and port of a domain pattern; `None` if the pattern has no scheme.
-fn authority(pattern: &str) -> Option<(&str, &str, Option<u16>)> {
+/// The scheme, host and port of a domain pattern; `None` if the scheme is neither http nor https.
+fn authority(pattern: &str) -> Option<(&str, &str, Port)> {
     let (scheme, authority) = pattern.split_once("://")?;
+    if !["http", "https"].iter().any(|web| scheme.eq_ignore_ascii_case(web)) {
+        return None;
+    }
     let authority = authority.split(['/', '?', '#']).next().unwrap_or_default();
     let (host, port) = match authority.rsplit_once(':') {
-        Some((host, port)) if !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => (host, port.parse().ok()),
-        _ => (authority, Some(default_port(scheme))),
+        Some((host, "*")) => (host, Port::Any),
+        Some((host, port)) if !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => (host, Port::Is(port.parse().ok())),
+        _ => (authority, Port::Is(Some(default_port(scheme)))),
     };
     Some((scheme, host, port))
 }
@@ -235,8 +263,13 @@ fn default_port(scheme: &str) -> u16 {
     if scheme.eq_ignore_ascii_case("https") { 443 } else { 80 }
 }
 
-/// Validates a domain setting: an http or https origin, with wildcards only in the host.
+/// Validates a domain setting: an http or https origin, with wildcards only in the host and as the
+/// whole port, or a redirect to a native app.
 pub fn parse_domain(text: &str) -> Result<(), InvalidUrl> {
+    if text.len() <= MAX_LENGTH && native_redirect::parse(text).is_some() {
+        return Ok(());
+    }
+    let text = text.strip_suffix(":*").unwrap_or(text);
     let authority = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")).ok_or(InvalidUrl)?;
     if authority.is_empty() || authority.contains(['@', '\\', ' ', '?', '#']) {
         return Err(InvalidUrl);

@@ -39,6 +39,32 @@ fn wildcards_match_only_host_labels() {
 }
 
 #[test]
+fn the_port_may_be_a_wildcard() {
+    assert!(trusts("http://*:*", "http://box:3000") && trusts("https://app.example.com:*", "https://app.example.com/x"));
+    assert!(trusts("https://*.example.com:*", "https://a.example.com:8443"));
+    assert!(!trusts("https://*.example.com:*", "http://a.example.com:8443"), "the scheme still matters");
+    assert!(!trusts("http://*:*", "http://a.b:3000") && !trusts("https://app.example.com:*", "https://evil.test:443"));
+    assert!(!trusts("https://app.example.com:8*", "https://app.example.com:80"), "only the whole port");
+}
+
+/// A native app's scheme is trusted only where a code needs its PKCE verifier.
+#[test]
+fn a_native_app_is_trusted_only_in_oauth_flows_and_only_if_it_is_listed() {
+    let domain = |domain: &str| TrustedDomain { domain: domain.to_owned(), handler_path: "/handler".to_owned() };
+    let domains = [domain("com.example.app://cb"), domain("stack-auth-mobile-oauth-url:")];
+    let url = |text: &str| RedirectUrl::parse(text).expect("a URL");
+    let (none, listed) = (Rules { allow_localhost: true, domains: &[] }, Rules { allow_localhost: false, domains: &domains });
+    for app in ["com.example.app://cb?x=1", "stack-auth-mobile-oauth-url://success"].map(url) {
+        assert!(listed.trust_for_oauth(&app) && !listed.trust(&app) && !none.trust_for_oauth(&app));
+        assert!(none.check_for_oauth(&app).expect_err("a refusal").to_string().contains("com.example.app:/callback"));
+    }
+    for other in ["com.example.other://cb", "javascript://cb", "http://cb/", "https://cb/"].map(url) {
+        assert!(!listed.trust_for_oauth(&other), "{other:?}");
+    }
+    assert!(!listed.trust_host("cb") && !domains.iter().any(TrustedDomain::is_web));
+}
+
+#[test]
 fn a_host_is_trusted_at_any_port() {
     let domain = |domain: &str| TrustedDomain { domain: domain.to_owned(), handler_path: "/handler".to_owned() };
     let domains = [domain("https://app.example.com:8443"), domain("https://*.preview.example")];
@@ -140,11 +166,21 @@ fn a_code_replaces_an_existing_code_parameter() {
 
 #[test]
 fn a_domain_setting_is_an_origin() {
-    for text in ["https://example.com", "http://localhost:3000", "https://*.example.com", "https://**.example.com:8443"] {
+    let domains = ["https://example.com", "http://localhost:3000", "https://*.example.com", "https://**.example.com:8443"];
+    for text in domains.into_iter().chain(["http://*:*", "https://a.example:*", "com.example.app:/cb", "com.example.app:"]) {
         assert!(parse_domain(text).is_ok(), "{text}");
     }
-    for text in ["example.com", "ftp://example.com", "https://", "https://example.com/path", "https://u@example.com", "javascript:alert(1)"]
-    {
+    for text in [
+        "example.com",
+        "ftp://example.com",
+        "https://",
+        "https://example.com/path",
+        "https://u@example.com",
+        "javascript:alert(1)",
+        "https://:*",
+        "https://a.example:8*",
+        "myapp://cb",
+    ] {
         assert!(parse_domain(text).is_err(), "{text}");
     }
 }

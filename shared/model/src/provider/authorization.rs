@@ -13,6 +13,7 @@ use crate::project::OAuthProvider;
 use crate::project::redirect::RedirectUrl;
 use crate::provider::catalog::scopes::{OFFLINE_ACCESS, joined};
 use crate::provider::catalog::{self, OPENID_OFFLINE, OPENID_SCOPE, Offline, Parameters, TENANT};
+use crate::provider::registration::Registration;
 
 /// How long a user may take to authorize at the provider.
 pub const LIFE: SignedDuration = SignedDuration::from_mins(10);
@@ -53,6 +54,10 @@ pub struct Authorization {
     pub project_id: ProjectId,
     /// The provider.
     pub provider_id: String,
+    /// The registration of the provider when the flow began. The provider's code is sent to no other
+    /// issuer. Absent in flows of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub registration: Option<Registration>,
     /// The purpose of the flow.
     pub purpose: Purpose,
     /// How the app receives the provider's URL.

@@ -17,6 +17,8 @@ fn tokens(scope: &str, refresh: Option<&str>) -> ProviderTokens {
         scope: scope.to_owned(),
         is_revoked: false,
         refreshing_until: None,
+        registration: None,
+        confirmed_at: None,
     }
 }
 
@@ -24,6 +26,7 @@ fn new(scope: &str, refresh: Option<&str>, replaces_wider: bool) -> NewTokens {
     let account = ProviderAccount {
         id: ProviderAccountId::from(Entropy::system().uuid()),
         provider_id: "acme".to_owned(),
+        issuer: None,
         account_id: "1".to_owned(),
         email: None,
         allow_sign_in: true,

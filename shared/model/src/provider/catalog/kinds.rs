@@ -113,7 +113,8 @@ pub enum TokenCheck {
     Account,
     /// The API that returns the account answers 400 with this number at `/error/code`.
     AccountError(i64),
-    /// This endpoint, given the token in the parameter `access_token`, answers 400.
+    /// This endpoint, to which the token is posted as `access_token`, answers with the error
+    /// `invalid_token` if it does not.
     TokenInfo(&'static str),
 }
 
