@@ -11,6 +11,7 @@ use errors::{Error, ErrorCode, KnownError};
 use flows::literal::{SUCCESS, Success};
 use model::project::provider_input::remove_provider;
 use utoipa::ToSchema;
+use wire::problem::Problems;
 
 use crate::providers::change;
 
@@ -28,7 +29,8 @@ pub struct ProviderPath {
 
 pub async fn handle(access: Access<Admin>, Input { path, .. }: Input<Ignored, Nothing, ProviderPath>) -> Result<Json<Success>, Error> {
     change(access.into_context(), &path.provider_id, |project| {
-        let is_removed = remove_provider(&path.provider_id, &mut project.config);
+        let removed = remove_provider(&path.provider_id, &mut project.config);
+        let is_removed = removed.map_err(|error| ROUTE.schema_error(&Problems::one(&format!("path.{}", error.path), error.message)))?;
         if is_removed { Ok(()) } else { Err(KnownError::OauthProviderNotFoundOrNotEnabled.into()) }
     })
     .await?;

@@ -215,6 +215,27 @@ async fn a_provider_that_is_added_again_is_the_same_only_with_its_issuer() {
     assert_eq!(token(&app, &user).await.status(), 201);
 }
 
+/// The operations on one provider change the issuer as the settings of all do.
+#[tokio::test]
+async fn a_provider_that_is_set_or_removed_by_itself_is_the_same_only_with_its_issuer() {
+    const PROVIDERS: &str = "/api/v1/internal/oauth-providers";
+    for is_removed_first in [false, true] {
+        let (app, first) = start().await;
+        let second = Provider::start().await;
+        let (user, _) = sign_in(&app, &first, ada()).await;
+        if is_removed_first {
+            assert_eq!(app.admin().delete(&format!("{PROVIDERS}/acme")).await.status(), 200);
+        }
+        let set = async |provider: &Provider| app.admin().post(PROVIDERS, provider.setting()).await;
+        assert_eq!(set(&second).await.status(), 200);
+        assert_to_be_linked_again(&token(&app, &user).await);
+        let mallory = json!({ "sub": "acme|1", "email": "mallory@example.com", "email_verified": true });
+        assert_ne!(sign_in(&app, &second, mallory).await.0.user_id, user.user_id);
+        assert_eq!(set(&first).await.status(), 200);
+        assert_eq!(sign_in(&app, &first, ada()).await.0.user_id, user.user_id);
+    }
+}
+
 #[tokio::test]
 async fn a_flow_ends_at_the_issuer_at_which_it_began() {
     let (app, first) = start().await;

@@ -250,7 +250,7 @@ impl ConfigPatch {
             let new = check_providers(providers, &config.oauth_providers, owner, deployment)?;
             let mut old = std::mem::replace(&mut config.oauth_providers, new);
             old.append(&mut config.idle_oauth_providers);
-            config.record_registrations(&old)?;
+            config.record_registrations("config.oauth_providers", &old)?;
         }
         if let Some(email) = self.email_config {
             config.email = email.check(&config.email, owner, deployment)?;

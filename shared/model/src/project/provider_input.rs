@@ -104,22 +104,22 @@ pub fn set_provider(
         return Err(invalid("id", "must be that of an existing provider, because a project has at most 50"));
     }
     let idle = config.idle_oauth_providers.iter().find(|provider| provider.id == input.id);
-    let old = place.map(|place| &all[place]).or(idle);
-    let provider = input.check(old, owner, deployment, &|field: &str| field.to_owned())?;
+    let old = place.map(|place| &all[place]).or(idle).cloned();
+    let provider = input.check(old.as_ref(), owner, deployment, &|field: &str| field.to_owned())?;
     config.idle_oauth_providers.retain(|idle| idle.id != provider.id);
     match place {
         Some(place) => all[place] = provider,
         None => all.push(provider),
     }
-    Ok(())
+    config.record_registrations("id", old.as_slice())
 }
 
 /// Removes the provider with this id from a project's, with its secret; `false` if there is none.
-pub fn remove_provider(id: &str, config: &mut ProjectConfig) -> bool {
-    let before = config.oauth_providers.len() + config.idle_oauth_providers.len();
-    config.oauth_providers.retain(|provider| provider.id != id);
-    config.idle_oauth_providers.retain(|provider| provider.id != id);
-    config.oauth_providers.len() + config.idle_oauth_providers.len() < before
+pub fn remove_provider(id: &str, config: &mut ProjectConfig) -> Result<bool, InvalidSetting> {
+    let mut removed: Vec<OAuthProvider> = config.oauth_providers.extract_if(.., |provider| provider.id == id).collect();
+    removed.extend(config.idle_oauth_providers.extract_if(.., |provider| provider.id == id));
+    config.record_registrations("provider_id", &removed)?;
+    Ok(!removed.is_empty())
 }
 
 impl ProviderInput {

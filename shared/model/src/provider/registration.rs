@@ -48,8 +48,8 @@ impl ProjectConfig {
     }
 
     /// Records the first registrations of those of the providers `old` that the present ones change
-    /// or lack.
-    pub(crate) fn record_registrations(&mut self, old: &[OAuthProvider]) -> Result<(), InvalidSetting> {
+    /// or lack. `path` is that of an error.
+    pub(crate) fn record_registrations(&mut self, path: &str, old: &[OAuthProvider]) -> Result<(), InvalidSetting> {
         for old in old {
             let now = self.oauth_providers.iter().find(|provider| provider.id == old.id);
             if now.is_none_or(|now| now.registration() != old.registration()) {
@@ -58,7 +58,7 @@ impl ProjectConfig {
         }
         if self.first_registrations.len() > MAX_RECORDED {
             let message = format!("must not change the issuer or client of more than {MAX_RECORDED} providers over time");
-            return Err(invalid("config.oauth_providers", message));
+            return Err(invalid(path, message));
         }
         Ok(())
     }
@@ -103,7 +103,7 @@ mod tests {
     /// The configuration with these providers in place of the present ones.
     fn with(mut config: ProjectConfig, providers: &[OAuthProvider]) -> ProjectConfig {
         let old = std::mem::replace(&mut config.oauth_providers, providers.to_vec());
-        config.record_registrations(&old).expect("few");
+        config.record_registrations("", &old).expect("few");
         config
     }
 
@@ -136,9 +136,9 @@ mod tests {
         let mut settings = ProjectConfig::default();
         let of = |number: usize| provider(&format!("acme{number}"), "https://a.test", "1");
         for number in 0..MAX_RECORDED {
-            settings.record_registrations(&[of(number)]).expect("few");
+            settings.record_registrations("", &[of(number)]).expect("few");
         }
-        assert!(settings.record_registrations(&[of(MAX_RECORDED - 1)]).is_ok());
-        assert!(settings.record_registrations(&[of(MAX_RECORDED)]).is_err());
+        assert!(settings.record_registrations("", &[of(MAX_RECORDED - 1)]).is_ok());
+        assert!(settings.record_registrations("", &[of(MAX_RECORDED)]).is_err());
     }
 }

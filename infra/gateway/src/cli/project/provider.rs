@@ -64,7 +64,8 @@ impl Command {
             }
             Self::Remove { id, provider } => {
                 let change = |project: &mut Project| {
-                    if remove_provider(&provider, &mut project.config) { Ok(()) } else { bail!("the project has no provider {provider:?}") }
+                    let is_removed = remove_provider(&provider, &mut project.config).map_err(wrong)?;
+                    if is_removed { Ok(()) } else { bail!("the project has no provider {provider:?}") }
                 };
                 write(tools, &id, (&provider, Vec::new()), change).await?;
                 say!("removed {} from project {}", plain(&provider), plain(&id));
@@ -131,9 +132,13 @@ async fn set(tools: &Tools, id: &str, fields: &Value) -> anyhow::Result<(Value, 
     let change = |project: &mut Project| {
         let owner = project.id.to_string();
         let set = set_provider(input.clone(), &mut project.config, &owner, &app.deployment());
-        set.map_err(|InvalidSetting { path, message }| anyhow!("{path} {message}"))
+        set.map_err(wrong)
     };
     write(tools, id, (&provider, trail::fields(fields)), change).await
+}
+
+fn wrong(InvalidSetting { path, message }: InvalidSetting) -> anyhow::Error {
+    anyhow!("{path} {message}")
 }
 
 /// Changes one provider of a project.
