@@ -20,6 +20,7 @@ use url::Url;
 
 use crate::TestApp;
 pub use crate::issuer_key::Key;
+pub use crate::provider_fault::Fault;
 use crate::until::until;
 
 pub const CLIENT_ID: &str = "acme-client";
@@ -27,46 +28,6 @@ pub const CLIENT_SECRET: &str = "acme secret: 100%";
 
 /// The access token that a refresh token is exchanged for.
 const RENEWED: &str = "renewed";
-
-/// How a provider misbehaves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
-    Down,
-    Silent,
-    Garbage,
-    Huge,
-    RedirectsTokenRequest,
-    Refuses,
-    RefusesClient,
-    RefusesClientInHtml,
-    /// Answers correctly, once [`Provider::behave`] has been called.
-    Waits,
-    NoIdToken,
-    WrongNonce,
-    WrongAudience,
-    WrongIssuer,
-    Expired,
-    ForgedSignature,
-    Unsigned,
-    OtherUserinfo,
-    /// Answers with this status at the userinfo endpoint.
-    UserinfoAnswers(u16),
-    /// Answers with a JWT at the userinfo endpoint, or with a forged one.
-    SignedUserinfo,
-    ForgedUserinfo,
-    /// Signs ID tokens with the client secret.
-    SignsWithSecret,
-    /// Answers 502 to the first request at each endpoint, and correctly to the next one.
-    FailsOnce,
-    /// Answers 200 with another JSON object in place of its metadata and keys.
-    Maintenance,
-    /// Names a script in place of its authorization endpoint.
-    ScriptEndpoint,
-    /// Has revoked the access tokens that it issued for codes.
-    RevokesAccess,
-    /// Has revoked all tokens.
-    RevokesEverything,
-}
 
 /// A running provider; stops on drop.
 pub struct Provider {
