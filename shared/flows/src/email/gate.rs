@@ -25,7 +25,7 @@ use model::limit::{Counter, Limits, Rule, Subject};
 use model::outbox::notice::{Fate, NoticeCount};
 use model::outbox::{NewEntry, OutboxEntry};
 use model::place::Place;
-use model::user::User;
+use model::user::{Channel, User};
 use store::outbox::broadcast;
 use store::{Key, Write, limit, outbox};
 use wire::id::{BroadcastId, EmailId, ProjectId, UserId};
@@ -46,8 +46,8 @@ pub enum Address {
 impl Address {
     /// Whether the user has proved an address.
     pub fn of(user: &User, email: &Email) -> Self {
-        let is_verified = user.channel_of(email).is_some_and(|channel| channel.is_verified);
-        if is_verified { Self::Proved } else { Self::Unproved }
+        let is_proved = user.channel_of(email).is_some_and(Channel::is_proved);
+        if is_proved { Self::Proved } else { Self::Unproved }
     }
 }
 
