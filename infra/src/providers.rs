@@ -84,7 +84,7 @@ fn check(provider: &Provider) -> String {
     match (provider.token_check, provider.identity) {
         (TokenCheck::Account, Identity::Api(api)) => format!("`{}` answers 401", path(api.url)),
         (TokenCheck::AccountError(code), Identity::Api(api)) => format!("`{}` answers 400 with the error {code}", path(api.url)),
-        (TokenCheck::TokenInfo(url), _) => format!("`{url}` answers 400"),
+        (TokenCheck::TokenInfo(url), _) => format!("`{url}` answers `invalid_token`"),
         _ => "cannot be asked".to_owned(),
     }
 }
