@@ -64,10 +64,22 @@ impl App {
         let sealer = Sealer::new(&settings.secret);
         let challenge_key = ChallengeKey::new(&settings.secret);
         let proofs = Proofs::new(SignedDuration::from_secs(settings.project_cache_seconds.into()));
-        let (memory, sign_up_rules, catalogue, shelf) =
-            (Memory::default(), SignUpRules::default(), Kept::default(), OnceLock::new());
-        let parts =
-            Parts { settings, store, clock, entropy, hasher, signer, sealer, memory, proofs, sign_up_rules, challenge_key, catalogue, shelf };
+        let (memory, sign_up_rules, catalogue, shelf) = (Memory::default(), SignUpRules::default(), Kept::default(), OnceLock::new());
+        let parts = Parts {
+            settings,
+            store,
+            clock,
+            entropy,
+            hasher,
+            signer,
+            sealer,
+            memory,
+            proofs,
+            sign_up_rules,
+            challenge_key,
+            catalogue,
+            shelf,
+        };
         Self(Arc::new(parts))
     }
 

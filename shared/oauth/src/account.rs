@@ -174,12 +174,24 @@ mod tests {
         let ada = Some("ada@example.com".to_owned());
         for (token, userinfo, verified) in [
             (json!({ "sub": "1" }), json!({ "sub": "1", "email": "ada@example.com", "email_verified": true }), true),
-            (json!({ "sub": "1", "email": "ada@example.com" }), json!({ "sub": "1", "email": "Ada@Example.com", "email_verified": true }), true),
+            (
+                json!({ "sub": "1", "email": "ada@example.com" }),
+                json!({ "sub": "1", "email": "Ada@Example.com", "email_verified": true }),
+                true,
+            ),
             (json!({ "sub": "1", "email": "ada@example.com" }), json!({ "sub": "1", "email_verified": "true" }), true),
             (json!({ "sub": "1", "email_verified": true }), json!({ "sub": "1", "email": "ada@example.com" }), true),
-            (json!({ "sub": "1", "email": "ada@example.com", "email_verified": false }), json!({ "sub": "1", "email_verified": true }), false),
+            (
+                json!({ "sub": "1", "email": "ada@example.com", "email_verified": false }),
+                json!({ "sub": "1", "email_verified": true }),
+                false,
+            ),
             // The other address is verified, not this one.
-            (json!({ "sub": "1", "email": "ada@example.com" }), json!({ "sub": "1", "email": "eve@example.com", "email_verified": true }), false),
+            (
+                json!({ "sub": "1", "email": "ada@example.com" }),
+                json!({ "sub": "1", "email": "eve@example.com", "email_verified": true }),
+                false,
+            ),
         ] {
             assert_eq!(added(token.clone(), userinfo), Some((ada.clone(), verified)), "{token}");
         }

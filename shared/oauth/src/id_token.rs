@@ -142,12 +142,20 @@ fn check(claims: &Value, expected: &Expected<'_>, now: f64) -> Result<(), NotVer
         (Value::String(nonce), Some(expected)) => nonce.as_bytes().ct_eq(expected.as_bytes()).into(),
         _ => false,
     };
-    if has_nonce { Ok(()) } else { Err(NotVerified::Token(Fault::Refused("the nonce of the ID token is missing, wrong or unexpected".to_owned()))) }
+    if has_nonce {
+        Ok(())
+    } else {
+        Err(NotVerified::Token(Fault::Refused("the nonce of the ID token is missing, wrong or unexpected".to_owned())))
+    }
 }
 
 fn check_issuer(claims: &Value, expected: &Expected<'_>) -> Result<(), NotVerified> {
     let wanted = metadata::issuer_of(expected.issuer, claims);
-    if claims["iss"].as_str() == Some(&wanted) { Ok(()) } else { Err(misconfigured(format!("its `iss` is {}, not {wanted}", claims["iss"]))) }
+    if claims["iss"].as_str() == Some(&wanted) {
+        Ok(())
+    } else {
+        Err(misconfigured(format!("its `iss` is {}, not {wanted}", claims["iss"])))
+    }
 }
 
 /// The client must be an audience. If there are others, the token must name the client as the

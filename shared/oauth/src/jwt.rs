@@ -47,7 +47,8 @@ impl<'a> Jwt<'a> {
             return Err(Malformed(if parts.len() == 5 { "it is encrypted" } else { "it is not a JWT" }));
         };
         let decode = |part: &str| URL_SAFE_NO_PAD.decode(part).ok().filter(|text| !is_too_complex(text));
-        let header = decode(header).and_then(|text| serde_json::from_slice::<Header>(&text).ok()).ok_or(Malformed("its header is malformed"))?;
+        let header =
+            decode(header).and_then(|text| serde_json::from_slice::<Header>(&text).ok()).ok_or(Malformed("its header is malformed"))?;
         if header.crit.is_some() {
             return Err(Malformed("its header has extensions (`crit`)"));
         }
@@ -91,7 +92,15 @@ mod tests {
     #[test]
     fn only_signed_objects_are_tokens() {
         let header = json!({ "alg": "ES256" });
-        for text in ["", "a.b", "a.b.c.d.e", &token(&header, "[]"), &token(&header, "{"), &token(&json!({ "kid": "x" }), "{}"), &token(&json!([]), "{}")] {
+        for text in [
+            "",
+            "a.b",
+            "a.b.c.d.e",
+            &token(&header, "[]"),
+            &token(&header, "{"),
+            &token(&json!({ "kid": "x" }), "{}"),
+            &token(&json!([]), "{}"),
+        ] {
             assert!(Jwt::parse(text).is_err(), "{text}");
         }
         for (name, is_known) in [("none", false), ("HS256", false), ("es256", false), ("RS256", true), ("Ed25519", true), ("EdDSA", true)] {

@@ -261,7 +261,8 @@ mod tests {
 
     #[test]
     fn the_lists_of_an_issuer_are_bounded() {
-        let client_auth = |methods: Value| with("token_endpoint_auth_methods_supported", methods).map(|metadata| metadata.client_auth()).ok();
+        let client_auth =
+            |methods: Value| with("token_endpoint_auth_methods_supported", methods).map(|metadata| metadata.client_auth()).ok();
         assert_eq!(client_auth(json!(["client_secret_post"])), Some(ClientAuth::Body));
         assert_eq!(client_auth(Value::Null), Some(ClientAuth::Basic));
         let long = with("token_endpoint_auth_methods_supported", json!(vec![""; MAX_LISTED + 100])).expect("metadata");

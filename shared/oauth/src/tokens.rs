@@ -62,7 +62,8 @@ fn scope(answer: &Value) -> Option<String> {
 pub(crate) fn error(answer: &Value) -> Option<String> {
     let error = match &answer["error"] {
         Value::Object(error) => {
-            let field = |name: &str| error.get(name).filter(|value| !value.is_null()).map(|value| value.to_string().trim_matches('"').to_owned());
+            let field =
+                |name: &str| error.get(name).filter(|value| !value.is_null()).map(|value| value.to_string().trim_matches('"').to_owned());
             [field("type"), field("code")].into_iter().flatten().collect::<Vec<_>>().join(" ")
         }
         error => error.as_str()?.to_owned(),

@@ -229,7 +229,10 @@ mod tests {
         let microsoft = Asked::new("microsoft", Purpose::Link, Some("Mail.Read offline_access"), false);
         assert_eq!((microsoft.scope.as_str(), microsoft.parameters), ("openid email profile User.Read offline_access Mail.Read", &[][..]));
         let acme = |has_offline_access| Asked::new("acme", Purpose::Link, None, has_offline_access);
-        assert_eq!((acme(true).scope.as_str(), acme(true).parameters), ("openid email profile offline_access", &[("prompt", "consent")][..]));
+        assert_eq!(
+            (acme(true).scope.as_str(), acme(true).parameters),
+            ("openid email profile offline_access", &[("prompt", "consent")][..])
+        );
         let own = Asked::new("acme", Purpose::Authenticate, Some("offline_access"), false);
         assert_eq!(own, acme(true), "the app asks for it itself");
         assert_eq!((acme(false).scope.as_str(), acme(false).parameters), ("openid email profile", &[][..]));

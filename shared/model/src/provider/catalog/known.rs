@@ -178,12 +178,7 @@ const DISCORD: Provider = Provider {
     scopes: Scopes::PLAIN,
     identity: Identity::Api(Api::new(
         "https://discord.com/api/v10/users/@me",
-        Fields {
-            id: "/id",
-            names: &[&["/global_name"], &["/username"]],
-            emails: &[("/email", Verified::If("/verified"))],
-            picture: None,
-        },
+        Fields { id: "/id", names: &[&["/global_name"], &["/username"]], emails: &[("/email", Verified::If("/verified"))], picture: None },
     )),
     token_check: TokenCheck::Account,
 };
