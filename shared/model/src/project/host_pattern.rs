@@ -25,17 +25,19 @@ pub(crate) fn has_mixed_label(pattern: &str) -> bool {
 /// The time is proportional to the product of both lengths, however many wildcards there are:
 /// whoever sets the domains of one project shares the process with others.
 pub(crate) fn host_matches(pattern: &str, host: &str) -> bool {
-    if host.len() > MAX_HOST || pattern.len() > 2 * MAX_HOST {
+    // Everything in a pattern stands for at least one character.
+    let least = pattern.len() - pattern.matches("**").count();
+    if host.len() > MAX_HOST || least > host.len() {
         return false;
     }
     let host = host.as_bytes();
     // For each length, whether the pattern read so far matches that many bytes of the host.
-    let mut matched = vec![false; host.len() + 1];
+    let (mut matched, mut next) = (vec![false; host.len() + 1], vec![false; host.len() + 1]);
     matched[0] = true;
     let mut bytes = pattern.bytes().peekable();
     while let Some(byte) = bytes.next() {
         let crosses_dots = byte == b'*' && bytes.next_if_eq(&b'*').is_some();
-        let mut next = vec![false; host.len() + 1];
+        next[0] = false;
         for (at, &found) in host.iter().enumerate() {
             next[at + 1] = match byte {
                 // A wildcard stands for at least one character: `*.example.com` does not match
@@ -44,7 +46,7 @@ pub(crate) fn host_matches(pattern: &str, host: &str) -> bool {
                 _ => matched[at] && found == byte,
             };
         }
-        matched = next;
+        std::mem::swap(&mut matched, &mut next);
     }
     matched[host.len()]
 }
