@@ -54,7 +54,7 @@ mod tests {
             "com.example.app2:/cb",
             "com.example.app:cb",
             "com.example.app:/",
-            "com.example.app://u@/cb",
+            "com.example.app://u@auth/cb",
         ] {
             assert!(!trusts(entry, url), "{url}");
         }

@@ -13,7 +13,7 @@
 //! | an anonymous user signs up, or that of a tool is taken over | none stays; the sign-up adds its own | end | raised |
 //! | "This wasn't me" ([`notice`](crate::notice)) | as before the change or, if the link only locks intruders out, as they are; without a password and recovery codes | end | raised |
 //! | proof by the account's creator, or of a proved address | stay | stay | stays |
-//! | verification code redeemed | stay; an address that the user requested for signing in can now be used. Without a session of the account, the address stays unproved: the next proof is the first one | stay | stays |
+//! | verification code redeemed | stay; an address that the user requested for signing in can now be used. Without a session of the account, the address of the sign-up or, if none is verified, any stays unproved: the next proof is the first one | stay | stays |
 //! | password changed, reset or removed; all sessions ended | the others stay | end, except for a kept one | raised |
 //! | first password set by the user; address removed, replaced, disabled for signing in or no longer primary; provider account unlinked or disabled for signing in; passkey removed | the others stay | stay | raised |
 //! | address added | stay | stay | stays: no earlier code is for the address |
@@ -169,14 +169,21 @@ impl User {
     }
 
     /// Marks an address as verified, by a code that was emailed to it; `false` if the user no
-    /// longer has the address. If a stranger redeemed the code, the address stays unproved: nobody
-    /// can tell whether its recipient uses the account.
+    /// longer has the address.
+    ///
+    /// If a stranger redeemed the code, nobody can tell whether the recipient uses the account. So
+    /// an address that a client claimed when it signed up stays unproved, and so does the first
+    /// address of the account that is verified. A further address does not: otherwise, whoever
+    /// adds one by a stolen session could become the owner of the account with it, and the links in
+    /// the notices to the owner would end.
     pub fn verify_email(&mut self, email: &Email, prover: Prover) -> bool {
+        let is_further = self.channels.iter().any(|other| other.is_verified && other.value != *email);
         let Some(channel) = self.channels.iter_mut().find(|channel| channel.value == *email) else { return false };
         match prover {
             Prover::Creator => channel.settle(),
             Prover::Stranger => {
-                channel.is_unproved |= !channel.is_verified;
+                let is_claimed = channel.signs_in() && channel.standing == Standing::Provisional;
+                channel.is_unproved |= !channel.is_verified && (is_claimed || !is_further);
                 channel.is_verified = true;
             }
         }

@@ -93,12 +93,31 @@ fn a_verification_without_a_session_settles_nothing() {
 }
 
 #[test]
-fn an_address_that_was_added_is_as_unproved_as_the_first_one() {
+fn the_first_verified_address_is_unproved_even_if_it_was_added() {
     let bob = email("bob@example.com");
     let mut user = prepared();
+    user.channels.remove(1);
     user.verify_email(&bob, Prover::Stranger);
-    assert!(user.channels[2].signs_in());
+    assert!(user.channels[1].signs_in());
     assert_eq!(user.prove(&bob, Prover::Stranger, id()), Some(Proof::First));
+}
+
+/// Otherwise, an intruder with a stolen session could become the owner.
+#[test]
+fn an_address_that_was_added_to_a_verified_one_does_not_replace_the_owner() {
+    let (ada, bob) = (email("ada@example.com"), email("bob@example.com"));
+    for prover in [Prover::Stranger, Prover::Creator] {
+        let mut user = prepared();
+        user.verify_email(&ada, prover);
+        user.verify_email(&bob, Prover::Stranger);
+        assert!(user.channels[2].is_proved());
+        assert_eq!(user.prove(&bob, Prover::Stranger, id()), Some(Proof::Known));
+    }
+    // The address of the sign-up stays that of its recipient, whatever was added to it before.
+    let mut user = prepared();
+    user.verify_email(&bob, Prover::Creator);
+    user.verify_email(&ada, Prover::Stranger);
+    assert_eq!(user.prove(&ada, Prover::Stranger, id()), Some(Proof::First));
 }
 
 #[test]
