@@ -30,7 +30,7 @@ pub struct ProviderPath {
 pub async fn handle(access: Access<Admin>, Input { path, .. }: Input<Ignored, Nothing, ProviderPath>) -> Result<Json<Success>, Error> {
     change(access.into_context(), &path.provider_id, |project| {
         let removed = remove_provider(&path.provider_id, &mut project.config);
-        let is_removed = removed.map_err(|error| ROUTE.schema_error(&Problems::one(&format!("path.{}", error.path), error.message)))?;
+        let is_removed = removed.map_err(|error| ROUTE.schema_error(&Problems::one(&format!("params.{}", error.path), error.message)))?;
         if is_removed { Ok(()) } else { Err(KnownError::OauthProviderNotFoundOrNotEnabled.into()) }
     })
     .await?;

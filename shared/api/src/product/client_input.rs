@@ -30,11 +30,11 @@ impl<B: Deserr<Problems>, S: Send + Sync> FromRequest<S> for ClientInput<B> {
         if let Some(credentials) = basic(request.headers()) {
             let malformed = || KnownError::InvalidOauthClientIdOrSecret { client_id: None };
             let (id, secret) = decode(credentials).ok_or_else(malformed)?;
-            let body = request.extensions_mut().remove::<ParsedBody>().and_then(|body| body.0);
-            let body = body.unwrap_or_else(|| Value::Object(Map::new()));
+            let (json, bytes) = request.extensions_mut().remove::<ParsedBody>().map_or((None, 0), |body| (body.json, body.bytes));
+            let body = json.unwrap_or_else(|| Value::Object(Map::new()));
             let (method, path) = (request.method().as_str().to_owned(), request.uri().path().to_owned());
             let body = with_credentials(body, id, secret).map_err(|problem| KnownError::schema(&problem, &method, &path))?;
-            request.extensions_mut().insert(ParsedBody(Some(body)));
+            request.extensions_mut().insert(ParsedBody { json: Some(body), bytes });
         }
         Input::<B, Nothing, Nothing>::from_request(request, state).await.map(|input| Self(input.body))
     }
