@@ -8,7 +8,6 @@ use flows::App;
 use flows::accounts::admit;
 use flows::context::Scope;
 use flows::teams::welcome;
-use model::project::Project;
 use model::provider::authorization::{Asked, Authorization, Purpose};
 use model::provider::profile::Profile;
 use model::session::Session;
