@@ -172,7 +172,8 @@ mod tests {
         assert!(Arc::ptr_eq(&first, &rules.known().program(&closed).expect("kept")));
         let open = project(FIRST, &["false".to_owned()]);
         assert_eq!(admits(&rules, &open).await, Ok(true));
-        assert_eq!((rules.known().programs.len(), rules.known().program(&closed).is_none()), (1, true));
+        let known = rules.known();
+        assert_eq!((known.programs.len(), known.program(&closed).is_none()), (1, true));
     }
 
     #[test]
