@@ -21,7 +21,7 @@ excerpts have 200 characters and whose texts have 1 KB. A call of the table read
 parts of the list with 64 posts on average, or chunks of texts, which are compressed at publication
 (those of this test to less than others, as its texts repeat themselves). Caches in front of the
 service keep documents for five minutes and lists for one, so these are costs per visit of a cache,
-not of a reader. No cache keeps the answers to models and agents; the process keeps what it has read
+not of a reader. No cache keeps the answers to models and agents; a process keeps what it has read
 for searches and resources until the next publication.
 
 | answer | bytes | calls of the table | read units |
