@@ -3,7 +3,7 @@
 
 use serde_json::json;
 use support::TestApp;
-use support::provider::{Fault, Provider};
+use support::provider::Fault;
 
 use super::assert_error;
 use super::oauth_authorize::{authorize, parameters_with};
