@@ -144,7 +144,7 @@ async fn an_abandoned_refresh_is_taken_over() {
         () = provider.is_waiting(1) => {}
     }
     provider.behave();
-    app.advance(SignedDuration::from_secs(10));
+    app.advance(SignedDuration::from_secs(25));
     assert_eq!(by_server(&app, &user).await.json()["access_token"], "renewed");
 }
 

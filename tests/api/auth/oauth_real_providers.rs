@@ -68,7 +68,7 @@ async fn granted_scopes_cover_those_that_they_include() {
         assert_eq!(token(&app, &user, "github", scope).await.status(), 201, "{scope}");
     }
     for scope in ["admin:org", "gist"] {
-        assert_error(&token(&app, &user, "github", scope).await, 400, "OAUTH_ACCESS_TOKEN_NOT_AVAILABLE");
+        assert_error(&token(&app, &user, "github", scope).await, 400, "OAUTH_CONNECTION_DOES_NOT_HAVE_REQUIRED_SCOPE");
     }
     // A GitHub App has permissions in place of scopes, and reports an empty text.
     provider.answer_with("scope", json!(""));
@@ -85,7 +85,7 @@ async fn long_and_short_names_of_scopes_are_the_same() {
     for scope in ["email openid", "https://www.googleapis.com/auth/userinfo.email", "https://www.googleapis.com/auth/calendar.readonly"] {
         assert_eq!(token(&app, &user, "google", scope).await.status(), 201, "{scope}");
     }
-    assert_error(&token(&app, &user, "google", "profile").await, 400, "OAUTH_ACCESS_TOKEN_NOT_AVAILABLE");
+    assert_error(&token(&app, &user, "google", "profile").await, 400, "OAUTH_CONNECTION_DOES_NOT_HAVE_REQUIRED_SCOPE");
 
     let account = json!({ "id": "a1", "displayName": "Ada", "mail": "ada@example.com" });
     let (app, provider) = start("microsoft", &[("https://graph.microsoft.com/v1.0/me", account)]).await;
@@ -123,6 +123,6 @@ async fn each_provider_is_asked_about_a_token_in_its_own_way() {
         assert_eq!(token(&app, &user, id, "").await.status(), 201, "{id}: an outage says nothing about the token");
         provider.fail(false);
         provider.revoke();
-        assert_error(&token(&app, &user, id, "").await, 400, "OAUTH_ACCESS_TOKEN_NOT_AVAILABLE");
+        assert_error(&token(&app, &user, id, "").await, 400, "OAUTH_CONNECTION_DOES_NOT_HAVE_REQUIRED_SCOPE");
     }
 }

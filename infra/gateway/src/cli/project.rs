@@ -3,6 +3,7 @@
 mod api;
 mod owner;
 mod provider;
+mod stored;
 
 use std::time::Duration;
 
@@ -11,18 +12,16 @@ use clap::Subcommand;
 use flows::providers::test_changed;
 use model::project::Project;
 use model::project::patch::ProjectPatch;
-use model::project::view::AdminProject;
 use model::team::Team;
 use model::text::line;
 use model::trail;
-use serde_json::Value;
 use store::Label;
-use store::project::ProjectRow;
 use store::project::deletion::Purge;
 use tokio::time::Instant;
 use wire::id::ProjectId;
 use wire::problem::Problems;
 
+use self::stored::{find, view};
 use super::confirm::deletion;
 use super::deployment::Session;
 use super::deployment::output::{Output, json};
@@ -133,11 +132,6 @@ impl Command {
     }
 }
 
-async fn find(tools: &Tools, id: &str) -> anyhow::Result<ProjectRow> {
-    let id = project_id(id)?;
-    tools.store.project(&id).await?.ok_or_else(|| anyhow!("project {id} does not exist"))
-}
-
 async fn create_internal(tools: &Tools, name: Option<String>) -> anyhow::Result<()> {
     let mut project = closed_internal(tools.clock.now());
     if let Some(name) = name {
@@ -201,11 +195,6 @@ async fn list(tools: &Tools, output: &Output) -> anyhow::Result<()> {
 
 fn show(project: &Project) -> anyhow::Result<()> {
     json(&view(project)?)
-}
-
-/// The project as an administrator sees it.
-fn view(project: &Project) -> anyhow::Result<Value> {
-    Ok(serde_json::to_value(AdminProject::of(project, true))?)
 }
 
 async fn new_keys(tools: &Tools, id: &str) -> anyhow::Result<()> {

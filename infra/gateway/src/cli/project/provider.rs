@@ -18,7 +18,7 @@ use wire::problem::Problems;
 use super::super::deployment::output::{Output, text};
 use super::super::deployment::{Administrator, Session};
 use super::super::tools::Tools;
-use super::{find, view};
+use super::stored::{find, view};
 use crate::say::say;
 
 const PATH: &str = "/internal/oauth-providers";
@@ -28,7 +28,7 @@ const CALLBACK: &str = "/api/v1/auth/oauth/callback/";
 const STANDARD_INPUT: &str = "-";
 
 #[derive(Subcommand)]
-pub(in super::super) enum Command {
+pub(crate) enum Command {
     /// Add a provider, or change it, and print the redirect URI to register there. An OpenID issuer
     /// is tested first
     Set {
