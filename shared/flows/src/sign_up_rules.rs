@@ -34,6 +34,7 @@ const MAX_KEPT: usize = 16 << 20;
 pub struct SignUpRules {
     threads: Arc<Semaphore>,
     known: Arc<Mutex<Known>>,
+    timeout: Duration,
 }
 
 #[derive(Default)]
@@ -47,7 +48,7 @@ struct Known {
 
 impl Default for SignUpRules {
     fn default() -> Self {
-        Self { threads: Arc::new(Semaphore::new(THREADS)), known: Arc::default() }
+        Self { threads: Arc::new(Semaphore::new(THREADS)), known: Arc::default(), timeout: TIMEOUT }
     }
 }
 
@@ -73,7 +74,7 @@ impl SignUpRules {
             };
             spawn_blocking(work).await.ok()
         };
-        timeout(TIMEOUT, evaluation).await.ok().flatten().ok_or(KnownError::ServiceUnavailable)
+        timeout(self.timeout, evaluation).await.ok().flatten().ok_or(KnownError::ServiceUnavailable)
     }
 
     fn compile(&self, project: ProjectId, rules: &[SignUpRule]) -> Arc<Program> {
@@ -202,9 +203,9 @@ mod tests {
         assert!(rules.known().waiting.is_empty());
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn a_sign_up_that_is_not_judged_in_time_fails() {
-        let rules = SignUpRules::default();
+        let rules = SignUpRules { timeout: Duration::from_millis(5), ..SignUpRules::default() };
         let threads = rules.threads.clone().acquire_many_owned(2).await.expect("two threads");
         assert_eq!(admits(&rules, &project(FIRST, &["false".to_owned()])).await, Err(KnownError::ServiceUnavailable));
         drop(threads);

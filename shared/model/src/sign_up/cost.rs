@@ -22,6 +22,8 @@ const BYTES_PER_NODE: usize = 256;
 const VALUE: u64 = 24;
 /// The longest text of a number, in bytes.
 const MAX_NUMBER: u64 = 400;
+/// How deep a condition may be nested: evaluating it takes stack for each level.
+const MAX_DEPTH: usize = 200;
 
 /// The longest address or domain that conditions see, in bytes.
 pub(crate) const MAX_TEXT: usize = 256;
@@ -45,6 +47,8 @@ pub(crate) enum Refusal {
     Exceeded(#[from] Exceeded),
     #[error("macros such as `map` and `exists` cannot be nested or chained")]
     Nested,
+    #[error("it has more than {MAX_DEPTH} levels")]
+    Deep,
 }
 
 /// An upper bound on a value.
@@ -80,7 +84,7 @@ pub(crate) struct Cost {
 /// The bound of a condition. Its regular expressions are compiled into `patterns`, which `budget`
 /// pays for; the bound itself is not paid yet.
 pub(crate) fn of(expression: &IdedExpr, patterns: &mut Patterns, budget: &mut Budget) -> Result<Cost, Refusal> {
-    let mut walk = Walk { patterns, budget, scope: Scope::Condition, nodes: 0, invalid: None };
+    let mut walk = Walk { patterns, budget, scope: Scope::Condition, depth: 0, nodes: 0, invalid: None };
     let bound = walk.bound(expression)?;
     Ok(Cost { steps: bound.steps, bytes: walk.nodes.saturating_mul(BYTES_PER_NODE), invalid: walk.invalid })
 }
@@ -99,6 +103,7 @@ struct Walk<'a> {
     patterns: &'a mut Patterns,
     budget: &'a mut Budget,
     scope: Scope,
+    depth: usize,
     nodes: usize,
     invalid: Option<String>,
 }
@@ -142,7 +147,16 @@ impl Bound {
 
 impl Walk<'_> {
     fn bound(&mut self, expression: &IdedExpr) -> Result<Bound, Refusal> {
-        self.nodes += 1;
+        (self.depth, self.nodes) = (self.depth + 1, self.nodes + 1);
+        if self.depth > MAX_DEPTH {
+            return Err(Refusal::Deep);
+        }
+        let bound = self.bound_here(expression);
+        self.depth -= 1;
+        bound
+    }
+
+    fn bound_here(&mut self, expression: &IdedExpr) -> Result<Bound, Refusal> {
         match &expression.expr {
             Expr::Unspecified => Ok(Bound::node(&[], Size::default())),
             Expr::Literal(literal) => Ok(Bound::node(&[], Size::of_bytes(length(literal)))),
@@ -166,7 +180,11 @@ impl Walk<'_> {
     }
 
     fn all<'e>(&mut self, expressions: impl IntoIterator<Item = &'e IdedExpr>) -> Result<Vec<Bound>, Refusal> {
-        expressions.into_iter().map(|expression| self.bound(expression)).collect()
+        let mut bounds = Vec::new();
+        for expression in expressions {
+            bounds.push(self.bound(expression)?);
+        }
+        Ok(bounds)
     }
 
     fn entries<'e>(&mut self, entries: impl Iterator<Item = &'e EntryExpr>) -> Result<Bound, Refusal> {
