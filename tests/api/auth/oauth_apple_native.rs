@@ -115,7 +115,6 @@ async fn tokens_that_apple_did_not_issue_for_an_app_of_the_project_are_refused()
         ("aud", "com.attacker.app".into()),
         ("aud", json!([BUNDLE, "com.attacker.app"])),
         ("aud", Value::Null),
-        ("azp", "com.attacker.app".into()),
         ("iss", "https://appleid.apple.com/".into()),
         ("iss", "https://accounts.google.com".into()),
         ("iss", Value::Null),
@@ -129,7 +128,9 @@ async fn tokens_that_apple_did_not_issue_for_an_app_of_the_project_are_refused()
     let mut tokens: Vec<String> = changed.map(|(name, value)| key.sign(&with(good.clone(), name, value))).into();
     let token = key.sign(&good);
     let (signed, signature) = token.rsplit_once('.').unwrap();
+    let shared = with(good.clone(), "aud", json!([BUNDLE, "com.attacker.app"]));
     tokens.extend([
+        key.sign(&with(shared, "azp", "com.attacker.app")),
         key.forged().sign(&good),
         Key::new(7).sign(&good),
         key.unsigned(&good),
