@@ -16,6 +16,13 @@ use crate::app::App;
 #[derive(Debug, Default)]
 pub struct Kept(RwLock<Option<Arc<Catalogue>>>);
 
+impl Kept {
+    /// Forgets the catalogue, so that the process keeps no more than a new one.
+    pub async fn forget(&self) {
+        *self.0.write().await = None;
+    }
+}
+
 /// An edition of the content without texts, with absolute URLs. It has posts whose time has not
 /// come, which its answers leave out.
 #[derive(Debug)]

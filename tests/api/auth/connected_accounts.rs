@@ -180,7 +180,8 @@ async fn before_and_after_a_revocation(provider_id: &str, documents: HashMap<Str
     let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("code", &code).append_pair("state", &state).finish();
     let back = landed(&app.anonymous().get(&format!("/api/v1/auth/oauth/callback/{provider_id}?{query}")).await);
     let tokens = exchange(&app, &parameter(&back, "code")).await.json();
-    let path = format!("{ACCOUNTS}/{}/{provider_id}/access-token", tokens["user_id"].as_str().unwrap());
+    let me = app.client().with("x-stack-access-token", tokens["access_token"].as_str().unwrap()).get("/api/v1/users/me").await.json();
+    let path = format!("{ACCOUNTS}/{}/{provider_id}/access-token", me["id"].as_str().unwrap());
     let token = async || app.server().post(&path, json!({})).await;
     app.advance(SignedDuration::from_mins(5));
     let before = token().await.status();

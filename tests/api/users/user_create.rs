@@ -96,7 +96,7 @@ async fn a_verified_address_signs_in_by_email_to_the_same_user() {
 async fn a_server_brings_addresses_that_nobody_could_sign_up_with() {
     let app = TestApp::start().await;
     let password = "correct horse battery";
-    for email in ["a@localhost", "a@b.c", "ada@mail.corp"] {
+    for email in ["a@localhost", "a@b.c"] {
         let user = create(&app, json!({ "primary_email": email, "primary_email_auth_enabled": true, "password": password })).await;
         assert_eq!(user["primary_email"], email);
         let signed_in = sign_in(&app, &email.to_uppercase(), password).await;
