@@ -134,11 +134,15 @@ impl World {
     pub(crate) async fn send_with(&self, name: &str, change: impl FnOnce(&mut serde_json::Value)) -> Answer {
         let (mut parts, body) = self.request(name).into_parts();
         let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap();
-        let mut body = serde_json::from_slice(&bytes).unwrap_or_else(|_| serde_json::json!({}));
-        change(&mut body);
-        parts.headers.remove(http::header::CONTENT_LENGTH);
-        parts.headers.insert(http::header::CONTENT_TYPE, http::HeaderValue::from_static("application/json"));
-        Answer::read(self.app.answer(http::Request::from_parts(parts, Body::from(body.to_string()))).await).await
+        let body = match serde_json::from_slice(&bytes) {
+            Ok(mut body) => {
+                change(&mut body);
+                parts.headers.remove(http::header::CONTENT_LENGTH);
+                Body::from(body.to_string())
+            }
+            Err(_) => Body::from(bytes),
+        };
+        Answer::read(self.app.answer(http::Request::from_parts(parts, body)).await).await
     }
 
     /// The text of an event, as API Gateway sends it.

@@ -29,8 +29,8 @@ fn check_one(condition: &str) -> Result<(), InvalidRule> {
 }
 
 /// A condition that takes almost a third of the budget: 40 comparisons with a pattern of 512 bytes.
-fn third() -> String {
-    vec![r#"email.matches("a")"#; 40].join("||")
+fn third(letter: char) -> String {
+    vec![format!(r#"email.matches("{letter}")"#); 40].join("||")
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn a_condition_cannot_multiply_its_work() {
     let domains = (0..100).map(|n| format!("'d{n}.example.com'")).collect::<Vec<_>>().join(",");
     let listed = format!(r#"[{domains}].exists(d, emailDomain == d || emailDomain.endsWith("." + d))"#);
     let usual = r#"email.matches("^[a-z]+[+].*@example[.]com$")"#;
-    for condition in [&listed, &third(), usual, r#"["a"].all(x, x == "a") && ["b"].exists(x, email.matches(x))"#] {
+    for condition in [&listed, &third('a'), usual, r#"["a"].all(x, x == "a") && ["b"].exists(x, email.matches(x))"#] {
         assert_eq!(check_one(condition), Ok(()), "{condition}");
     }
 }
@@ -69,10 +69,10 @@ fn a_condition_cannot_multiply_its_work() {
 #[test]
 fn the_rule_that_exceeds_the_budget_is_skipped_and_later_rules_are_not() {
     let rules = [
-        rule("first", 9, &third()),
-        rule("second", 8, &third().replace('a', "b")),
-        rule("third", 7, &third().replace('a', "c")),
-        rule("fourth", 6, &third().replace('a', "d")),
+        rule("first", 9, &third('a')),
+        rule("second", 8, &third('b')),
+        rule("third", 7, &third('c')),
+        rule("fourth", 6, &third('d')),
         rule("last", 5, "true"),
     ];
     let email = Email::parse("1@2.test").expect("an address");
@@ -93,7 +93,7 @@ fn the_rule_that_exceeds_the_budget_is_skipped_and_later_rules_are_not() {
 /// The longest address cannot make a rule too expensive that is not for the shortest one.
 #[test]
 fn which_rules_are_skipped_does_not_depend_on_the_sign_up() {
-    let rules = [rule("first", 9, &third()), rule("second", 8, r#"email.endsWith(".evil.test")"#)];
+    let rules = [rule("first", 9, &third('a')), rule("second", 8, r#"email.endsWith(".evil.test")"#)];
     let labels = vec!["b".repeat(60); 3].join(".");
     let long = Email::parse(&format!("{}@{labels}.evil.test", "a".repeat(50))).expect("an address");
     let attempt = Attempt { email: Some(&long), method: AuthMethod::Password, country_code: None, risk: SignUpRisk::default() };
