@@ -13,11 +13,9 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper_util::client::legacy::connect::dns::Name;
-use rustls::RootCertStore;
 use tower::Service;
 
-use crate::answer::unavailable;
-use crate::outgoing::{Client, Fault, client};
+use crate::outgoing::{Client, Fault, client, unavailable};
 use crate::resolver::PublicResolver;
 
 /// Two addresses of this machine: one that stands for a public address, and a private one.
@@ -60,8 +58,7 @@ fn count(listener: TcpListener) -> Arc<AtomicUsize> {
 
 fn client_of(answers: &[&[Ipv4Addr]]) -> (Client<Changing>, Changing) {
     let names = Changing(Arc::new(Mutex::new(answers.iter().map(|answer| answer.to_vec()).collect())));
-    let resolver = PublicResolver { names: names.clone(), may_call: |address| address == PUBLIC };
-    (client(resolver, RootCertStore::empty(), None), names)
+    (client(PublicResolver { names: names.clone(), may_call: |address| address == PUBLIC }), names)
 }
 
 async fn call(client: &Client<Changing>, port: u16) -> Result<u16, Fault> {
