@@ -31,6 +31,8 @@ BUILD = CORES - 0.5
 MAX_OCCUPIED = CORES + 1
 # The niceness of builds.
 BUILDS_NICE = 10
+# The README's command.
+TEST = "cargo test --workspace"
 # What `cargo test` prints when it has compiled everything, and no longer locks the target folder.
 COMPILED = "Running "
 # What a check may use beyond its budget before it is a finding: machines differ.
@@ -53,7 +55,7 @@ command -v node >/dev/null && command -v npm >/dev/null || {{ {APT} nodejs npm; 
 . tests/prepare
 node_packages $(git ls-files 'tests/**/package-lock.json' ':!tests/benches' | xargs dirname)
 """
-# Chromium without its own windows takes two thirds of the processor's time.
+# Chromium without its own windows takes two thirds of the CPU time.
 CHROMIUM = f"""
 [ -x "$CHROMIUM" ] || {{ {APT} --no-install-recommends chromium-headless-shell; }} ||
     {{ echo "Chromium cannot be installed here: install it, and set CHROMIUM to its path" >&2; exit 1; }}
@@ -128,11 +130,10 @@ def checks(long):
         # features.
         Check("gateway", "cargo build --workspace --bin gateway --bin infra --bin coldstart", cores=BUILD, builds=True, budget=(800, 450)),
         Check("lambdas", "cargo build --workspace --bins", after=["gateway"], cores=BUILD, builds=True, budget=(400, 480)),
-        Check("suites", "cargo test --workspace --no-run", after=["gateway"], cores=BUILD, builds=True, budget=(220, 330)),
+        Check("suites", f"{TEST} --no-run", after=["gateway"], cores=BUILD, builds=True, budget=(220, 330)),
         Check("rendered", '"$TARGET/debug/infra" render --check', after=["gateway"], cores=0, budget=(2, 5)),
-        Check("tests", "cargo test --workspace", after=["suites"], builds=COMPILED, budget=(580, 900)),
+        Check("tests", f"{TEST} --no-fail-fast", after=["suites"], builds=COMPILED, budget=(580, 900)),
         Check("lints", LINTS, after=["gateway"], behind=["suites"], cores=BUILD, builds=True, budget=(535, 430)),
-        # Builds the workspace again, in a copy.
         Check("new operation", "infra/new/run", after=["lambdas"], cores=CORES, only_long=True),
         # Compiles most crates in another profile, which takes a tenth of the time of all checks.
         # What it can find beyond the check `functions` is a function that has outgrown its size,

@@ -21,7 +21,6 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, OnceLock, PoisonError};
 
-use aws::{Endpoint, Service};
 use aws_sdk_dynamodb::operation::describe_table::DescribeTableInput;
 use aws_sdk_dynamodb::operation::update_table::UpdateTableInput;
 use aws_sdk_dynamodb::types::{StreamSpecification, StreamViewType};
@@ -108,8 +107,7 @@ impl Engine {
             file: file.map(Arc::from),
             observer,
         };
-        let endpoint = Endpoint::local(Service::DynamoDb, "http://embedded.invalid");
-        let mut store = Store::at(endpoint, connector, TABLE, entropy.clone());
+        let mut store = Store::in_process(connector, TABLE, entropy.clone());
         // An observer must see every call, and reads without requests would bypass it.
         if !is_observed {
             store = store.answered_by(Arc::new(Direct::new(database.clone(), Arc::clone(&recent))));

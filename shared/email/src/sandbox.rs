@@ -27,11 +27,10 @@ use serde::{Deserialize, Serialize};
 use crate::render::{Context, Job, Sources, render_each};
 use crate::turns::{Turns, lock};
 
-/// How much time of a processor rendering one email may take. Where a process's use cannot be read
-/// (outside Linux), and beyond [`PATIENCE`], what has passed counts.
+/// How much CPU time rendering one email may take; elapsed time where CPU time cannot be read
+/// (outside Linux).
 const TIME: Duration = Duration::from_secs(1);
-/// How long rendering one email may take on a busy machine, or on a function with a small share of
-/// a processor.
+/// How long rendering one email may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(4);
 /// How much memory a renderer may use, in bytes.
 const MEMORY: u64 = 128 << 20;
@@ -252,8 +251,7 @@ impl Renderer {
     /// Waits until more of an answer can be read; fails at the limit.
     fn wait(&self, limit: &Limit) -> Result<(), Lost> {
         loop {
-            let rest = limit.rest(&self.child)?;
-            let rest = Timespec { tv_sec: rest.as_secs().try_into().unwrap_or(0), tv_nsec: rest.subsec_nanos().into() };
+            let rest = Timespec::try_from(limit.rest(&self.child)?).map_err(|_| Lost::Ended)?;
             let mut ready = [PollFd::new(&self.output, PollFlags::IN)];
             match poll(&mut ready, Some(&rest)) {
                 Ok(0) => {}
@@ -267,19 +265,19 @@ impl Renderer {
 /// How long one email may still be rendered.
 struct Limit {
     began: Instant,
-    /// What the renderer had used of a processor at the beginning.
+    /// The renderer's CPU time at the beginning.
     used: Option<Duration>,
 }
 
 impl Limit {
     fn of(renderer: &Child) -> Self {
-        Self { began: Instant::now(), used: processor_time(renderer) }
+        Self { began: Instant::now(), used: cpu_time(renderer) }
     }
 
     /// The time after which the limit can be reached.
     fn rest(&self, renderer: &Child) -> Result<Duration, Lost> {
         let passed = self.began.elapsed();
-        let used = self.used.and_then(|before| processor_time(renderer)?.checked_sub(before));
+        let used = self.used.and_then(|before| cpu_time(renderer)?.checked_sub(before));
         let rest = TIME.saturating_sub(used.unwrap_or(passed));
         if rest.is_zero() {
             return Err(Lost::Slow);
@@ -291,8 +289,8 @@ impl Limit {
     }
 }
 
-/// The time of a processor that a process has used, where the system tells.
-fn processor_time(process: &Child) -> Option<Duration> {
+/// The CPU time of a process, where the system tells.
+fn cpu_time(process: &Child) -> Option<Duration> {
     let status = std::fs::read_to_string(format!("/proc/{}/stat", process.id())).ok()?;
     // The name of the program comes second, in parentheses, and may contain spaces. The times in
     // user mode and in the kernel are the 12th and 13th field after it (proc_pid_stat(5)).

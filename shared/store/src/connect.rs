@@ -26,6 +26,17 @@ impl Store {
     /// The store for a table at an endpoint. Failed calls are retried ([`crate::retry`]).
     pub fn at(endpoint: Endpoint, http: impl HttpConnector + 'static, table: &str, entropy: Entropy) -> Self {
         let client = Client::new(endpoint, Retrying::new(http, entropy.clone()));
+        Self::with(client, table, entropy)
+    }
+
+    /// The store for a table of an engine in this process: the time of a call is not limited.
+    pub fn in_process(engine: impl HttpConnector + 'static, table: &str, entropy: Entropy) -> Self {
+        let endpoint = Endpoint::local(Service::DynamoDb, "http://embedded.invalid");
+        let client = Client::new(endpoint, Retrying::in_process(engine, entropy.clone()));
+        Self::with(client, table, entropy)
+    }
+
+    fn with(client: Client, table: &str, entropy: Entropy) -> Self {
         Self { client, table: table.to_owned(), entropy, known: Arc::new(Items::default()) }
     }
 

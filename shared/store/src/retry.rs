@@ -70,9 +70,9 @@ impl<'a> Waits<'a> {
         true
     }
 
-    /// How long the next attempt may take.
-    fn attempt(&self) -> Duration {
-        ATTEMPT.min(self.deadline.saturating_duration_since(Instant::now()))
+    /// The time until the deadline.
+    fn left(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
     }
 }
 
@@ -81,6 +81,8 @@ impl<'a> Waits<'a> {
 pub struct Retrying {
     inner: SharedHttpConnector,
     entropy: Entropy,
+    /// How long one attempt may take; `None` if it may take any time.
+    attempt: Option<Duration>,
 }
 
 impl std::fmt::Debug for Retrying {
@@ -99,7 +101,13 @@ impl HttpConnector for Retrying {
 impl Retrying {
     /// Wraps a connector; `entropy` gives the jitter.
     pub fn new(inner: impl HttpConnector + 'static, entropy: Entropy) -> Self {
-        Self { inner: SharedHttpConnector::new(inner), entropy }
+        Self { inner: SharedHttpConnector::new(inner), entropy, attempt: Some(ATTEMPT) }
+    }
+
+    /// Like [`Self::new`], for a service in this process: no answer gets lost on the way, so each
+    /// attempt takes as long as it takes. On a busy machine, a second attempt would only be slower.
+    pub(crate) fn in_process(inner: impl HttpConnector + 'static, entropy: Entropy) -> Self {
+        Self { attempt: None, ..Self::new(inner, entropy) }
     }
 
     async fn call_until(&self, request: HttpRequest) -> Result<HttpResponse, ConnectorError> {
@@ -107,7 +115,7 @@ impl Retrying {
         let mut uncertain = false;
         loop {
             let Some(copy) = request.try_clone() else { return self.inner.call(request).await };
-            let (answer, outcome) = judge(self.attempt(copy, waits.attempt()).await).await;
+            let (answer, outcome) = judge(self.attempt(copy, &waits).await).await;
             let again = match outcome {
                 Outcome::Final => false,
                 Outcome::NotMade => waits.next().await,
@@ -122,8 +130,9 @@ impl Retrying {
         }
     }
 
-    async fn attempt(&self, request: HttpRequest, most: Duration) -> Result<HttpResponse, ConnectorError> {
-        match timeout(most, self.inner.call(request)).await {
+    async fn attempt(&self, request: HttpRequest, waits: &Waits<'_>) -> Result<HttpResponse, ConnectorError> {
+        let Some(most) = self.attempt else { return self.inner.call(request).await };
+        match timeout(most.min(waits.left()), self.inner.call(request)).await {
             Ok(answer) => answer,
             Err(elapsed) => Err(ConnectorError::timeout(elapsed.into())),
         }

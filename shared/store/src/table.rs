@@ -2,8 +2,8 @@
 //! this definition; a test compares the deployment template with it.
 
 use aws::Client;
-use aws_sdk_dynamodb::operation::create_table::CreateTableInput;
 use aws_sdk_dynamodb::operation::create_table::builders::CreateTableInputBuilder;
+use aws_sdk_dynamodb::operation::create_table::{CreateTableError, CreateTableInput};
 use aws_sdk_dynamodb::operation::describe_table::{DescribeTableError, DescribeTableInput};
 use aws_sdk_dynamodb::operation::describe_time_to_live::DescribeTimeToLiveInput;
 use aws_sdk_dynamodb::operation::update_time_to_live::UpdateTimeToLiveInput;
@@ -79,7 +79,12 @@ pub async fn create(client: &Client, table: &str) -> Result<bool, Error> {
             Ok(false)
         }
         Err(error) if error.as_service_error().is_some_and(DescribeTableError::is_resource_not_found_exception) => {
-            client.call(definition(table)?).await.map_err(failure)?;
+            match client.call(definition(table)?).await {
+                Ok(_) => {}
+                // An earlier attempt, whose answer was lost, has created the table.
+                Err(error) if error.as_service_error().is_some_and(CreateTableError::is_resource_in_use_exception) => {}
+                Err(error) => return Err(failure(error)),
+            }
             enable_expiry(client, table).await?;
             Ok(true)
         }

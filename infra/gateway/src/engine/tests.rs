@@ -1,6 +1,8 @@
 //! Opening the engine.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use aws_sdk_dynamodb::operation::describe_time_to_live::DescribeTimeToLiveInput;
 use aws_sdk_dynamodb::operation::get_item::GetItemInput;
@@ -31,6 +33,38 @@ async fn expiry_is_turned_on_later_if_it_fails_at_the_first_start() {
     let status = found.time_to_live_description.and_then(|ttl| ttl.time_to_live_status);
     std::fs::remove_dir_all(&folder).unwrap();
     assert_eq!(status, Some(TimeToLiveStatus::Enabled));
+}
+
+/// Loses the answer to the first attempt to create the table.
+struct NoAnswer(AtomicBool);
+
+impl Observe for NoAnswer {
+    fn before(&self, operation: &str, _: &[u8]) -> Option<Fault> {
+        (operation == "CreateTable" && !self.0.swap(true, Ordering::SeqCst)).then_some(Fault::AnswerLost)
+    }
+}
+
+#[tokio::test]
+async fn a_table_whose_creation_was_not_answered_is_not_an_error() {
+    let engine = Engine::open(None, &Entropy::system(), Some(Arc::new(NoAnswer(AtomicBool::new(false))))).await.unwrap();
+    add(&engine).await;
+    assert_eq!(number(&engine).await, 1);
+}
+
+/// Takes longer for each call than a call to AWS may take.
+struct Starved;
+
+impl Observe for Starved {
+    fn pace(&self) -> Option<Duration> {
+        Some(Duration::from_secs(60))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_starved_engine_answers_late_and_once() {
+    let engine = Engine::open(None, &Entropy::system(), Some(Arc::new(Starved))).await.unwrap();
+    add(&engine).await;
+    assert_eq!(number(&engine).await, 1);
 }
 
 /// A number in the item `A`, `1`, read by this engine's store.

@@ -63,7 +63,9 @@ export class Person {
     page.on("request", (request) => {
       const { protocol, hostname, pathname } = new URL(request.url());
       const sent = `${request.method()} ${pathname}`;
-      if (sent.startsWith("POST /api/v1/auth/")) this.#isLeaving = false;
+      // A refresh does not begin a session, by whichever of its two operations.
+      const refreshes = sent.endsWith("/refresh") || request.postData()?.includes("grant_type=refresh_token");
+      if (sent.startsWith("POST /api/v1/auth/") && !refreshes) this.#isLeaving = false;
       if (sent === "DELETE /api/v1/auth/sessions/current" || sent === "DELETE /api/v1/users/me") this.#isLeaving = true;
       if (protocol.startsWith("http") && !OWN.has(hostname) && !THIRD_PARTIES.has(hostname)) complaints.push(`asked ${request.url()}`);
     });
