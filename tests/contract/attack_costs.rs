@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use expect_test::expect_file;
 use infra::checked_in::root;
-use model::limit::{Limits, Rule};
+use model::limit::{By, Limit, Limits, Rule};
 use model::outbox::quota::{Audience, Bucket};
 
 use crate::tree;
@@ -57,7 +57,7 @@ const ATTACKS: [Attack; 4] = [
     Attack {
         what: "guessed passwords",
         operation: "auth-password-sign-in",
-        rules: (Rule::SignIn, None),
+        rules: (Rule::SignIn, Some(Rule::SignInNetwork)),
         throttle: "CostlyThrottleRate",
         hashes: true,
         mails: false,
@@ -65,7 +65,7 @@ const ATTACKS: [Attack; 4] = [
     Attack {
         what: "made-up refresh tokens",
         operation: "auth-session-refresh",
-        rules: (Rule::TokenUnknown, None),
+        rules: (Rule::TokenUnknown, Some(Rule::TokenNetwork)),
         throttle: "ThrottleRate",
         hashes: false,
         mails: false,
@@ -94,6 +94,19 @@ limit, a default or a cost changes.
   password is hashed, 5 ms otherwise) + rejected × (the request, six read units and 5 ms) + emails ×
   (SES's $100 a million, and the worker's part).
 - *without limits*: all requests are answered.
+
+## The dearest requests
+
+What else can a user do, of whom an attacker has any number? `infra/dearest-requests.md` is the
+result of a search over all operations that a client can call, with the longest values that their
+fields accept. The daily costs of the dearest of them, at `ThrottleRate` requests a second:
+
+{{dearest}}
+
+- *counts*: a write counts once more for each 4 KB of its body; a picture counts as one write of its
+  length, and as a picture. Reads are not limited: their costs are those of the throttle.
+- *cost* = requests within the limits × (table + request + 5 ms) + rejected × (the request, six read
+  units and 5 ms).
 
 A web ACL (`firewall.yaml`) with its rate rule rejects an address before any of these costs arise;
 `MonthlyBudget` reports the rest. A [bot challenge](../bot-challenges.md) prevents the first two.
@@ -152,6 +165,62 @@ fn thousands(number: f64) -> String {
     parts.join(",")
 }
 
+/// A row of `infra/dearest-requests.md`.
+struct Dearest {
+    operation: String,
+    limit: Option<Limit>,
+    body: f64,
+    uploads: bool,
+    /// Dollars for a million, without the request.
+    table: f64,
+}
+
+impl Dearest {
+    fn all() -> Vec<Self> {
+        let page = std::fs::read_to_string(root().join("infra/dearest-requests.md")).unwrap();
+        let rows = page.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| operation"));
+        rows.map(|row| {
+            let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+            let limit = Rule::ALL.into_iter().map(Rule::limit).find(|limit| limit.name() == cells[2]);
+            let (body, table) = (cells[3].parse().unwrap(), cells[7].parse().unwrap());
+            Self { operation: cells[1].to_owned(), limit, body, uploads: cells[4] == "yes", table }
+        })
+        .collect()
+    }
+
+    /// How many of these requests are answered in a day, for so many addresses and networks.
+    fn answered(&self, requests: f64, addresses: f64, networks: f64) -> f64 {
+        let limits = self.limit.into_iter().chain(self.uploads.then_some(Limit::Picture));
+        limits.flat_map(|limit| limit.of_request(true)).fold(requests, |least, (rule, by)| {
+            let count = if rule.is_batched() { 1.0 + (self.body / 4096.0).floor() } else { 1.0 };
+            let places = match by {
+                By::Address => addresses,
+                By::Network => networks,
+                // An attacker has any number of users, keys and sessions.
+                By::Caller | By::Session | By::ApiKey | By::Project => return least,
+            };
+            least.min(places * per_day(*rule) / count)
+        })
+    }
+}
+
+/// The table of the dearest requests, each with its costs in a day of so many requests.
+fn dearest(table: &str, requests: f64) -> String {
+    let mut text = "| operation | body, KB | table, $ a million | one address, $ | a network (/24), $ | 10,000 addresses, $ |\n|---|---|---|---|---|---|\n".to_owned();
+    for request in Dearest::all() {
+        let a_ms = cost(table, &request.operation, 7);
+        let each = request.table + 1.2 + a_ms * USUAL;
+        let costs = ATTACKERS.map(|(_, addresses, networks)| {
+            let answered = request.answered(requests, addresses, networks);
+            let refused = (requests - answered) * (REFUSED + a_ms * USUAL);
+            format!("{:.2}", (answered * each + refused) / MILLION)
+        });
+        let (operation, body) = (&request.operation, (request.body / 1024.0).ceil());
+        writeln!(text, "| {operation} | {body} | {:.2} | {} |", request.table, costs.join(" | ")).unwrap();
+    }
+    text
+}
+
 #[test]
 fn the_page_lists_the_cost_of_each_attack() {
     let table = std::fs::read_to_string(root().join("infra/COSTS.md")).unwrap();
@@ -179,5 +248,7 @@ fn the_page_lists_the_cost_of_each_attack() {
             writeln!(text, "| {what} | {from} | {requests} | {answered} | {emails} | {after:.2} | {all_emails} | {before:.2} |").unwrap();
         }
     }
-    expect_file![root().join("docs/operations/attacks.md")].assert_eq(&(text + FORMULA));
+    let throttle = parameters["ThrottleRate"]["Default"].as_f64().unwrap();
+    let formula = FORMULA.replace("{{dearest}}\n", &dearest(&table, throttle * DAY));
+    expect_file![root().join("docs/operations/attacks.md")].assert_eq(&(text + &formula));
 }

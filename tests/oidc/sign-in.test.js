@@ -41,7 +41,7 @@ test("a new account signs up in redirect mode, and later signs in again", async 
   assert.ok(calls.includes("GET /me with Bearer"), "the provider has addresses at its userinfo endpoint");
 
   const again = await w.signIn(ada, { visitor });
-  assert.deepEqual(again.questions, ["consent"], "the provider knows the browser, and is asked for consent again");
+  assert.deepEqual(again.questions, [], "the provider knows the browser, and is not asked for consent again");
   assert.deepEqual([again.me.id, again.is_new_user], [me.id, false]);
   assert.equal((await w.refresh(body.refresh_token)).status, 200, "the first session continues");
 });

@@ -2,9 +2,11 @@
 //! queues.
 
 use flows::App;
+use flows::email::gate;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use model::outbox::Stage;
+use model::outbox::notice::Fate;
 use store::outbox::OutboxRow;
 use store::outbox::moves::parts;
 use store::outbox::transition::OutboxMove;
@@ -87,8 +89,13 @@ async fn render(app: &App, parties: &Parties, claims: Vec<OutboxMove>) -> Result
     reached("preparing", claims.len());
     let rows = app.store.move_outbox_entries(claims).await?;
     reached("rendering", rows.len());
+    let (rows, folded) = counted_notices(app, rows).await;
+    let skipped = folded.len();
+    for part in parts(folded) {
+        app.store.move_outbox_entries(part).await?;
+    }
     let rendered = content::render_all(app, parties, &rows).await?;
-    let count = rendered.iter().flatten().count();
+    let count = rendered.iter().flatten().count() + skipped;
     reached("rendered", count);
     let now = app.clock.now();
     let moves = rows.iter().zip(rendered).filter_map(|(row, rendered)| {
@@ -109,4 +116,29 @@ async fn render(app: &App, parties: &Parties, claims: Vec<OutboxMove>) -> Result
         app.store.move_outbox_entries(part).await?;
     }
     Ok(count)
+}
+
+/// Counts the notices among claimed entries ([`gate`]). Returns the entries to render, and the
+/// transitions of those that another notice covers. A notice that cannot be counted is left to a
+/// later attempt, when its claim has expired.
+async fn counted_notices(app: &App, rows: Vec<OutboxRow>) -> (Vec<OutboxRow>, Vec<OutboxMove>) {
+    let (mut left, mut folded) = (Vec::new(), Vec::new());
+    for mut row in rows {
+        if row.entry.notice.is_some() {
+            match gate::fate(app, &row.project, &row.entry).await {
+                Ok(Fate::Folded) => {
+                    let next = row.entry.clone().counted(Fate::Folded).fold(app.clock.now());
+                    folded.extend(next.map(|next| OutboxMove::new(row, next)));
+                    continue;
+                }
+                Ok(fate) => row.entry = row.entry.counted(fate),
+                Err(error) => {
+                    tracing::warn!(%error, "a notice could not be counted; it is rendered later");
+                    continue;
+                }
+            }
+        }
+        left.push(row);
+    }
+    (left, folded)
 }

@@ -134,26 +134,8 @@ pub fn welcome(app: &App, project: &Project, user: &mut User) -> Result<Vec<Writ
     personal(app, project, user)
 }
 
-/// If releasing the claims of an account's previous owner takes more writes than this, the new
-/// owner gets no personal team. One transaction contains all writes; if it were too large, nobody
-/// could prove the address of an account that somebody has filled on purpose.
-const MOST_RELEASED: usize = 80;
-
-/// Deselects the selected team of a user whose account has a new owner: the previous owner may have
-/// let others into that team, as members or by API keys and invitations. If the project's settings
-/// provide a personal team, the user gets a new one, which is selected, unless releasing the claims
-/// of `before`, the user of the previous owner, takes more than `MOST_RELEASED` writes. The
-/// memberships stay. Returns the writes of the teams.
-pub fn start_anew(app: &App, project: &Project, before: &User, user: &mut User) -> Result<Vec<Write>, store::Error> {
-    let left = user.selected_team_id.take().map(|team| membership::deselect(&project.id, team, user.id));
-    // A provider account takes two writes: its claim and its tokens are deleted.
-    let released = before.channels.len() + 2 * before.provider_accounts.len();
-    let team = if released > MOST_RELEASED { Vec::new() } else { personal(app, project, user)? };
-    Ok(left.into_iter().chain(team).collect())
-}
-
 /// Creates and selects a personal team, if the project's settings provide one.
-fn personal(app: &App, project: &Project, user: &mut User) -> Result<Vec<Write>, store::Error> {
+pub(crate) fn personal(app: &App, project: &Project, user: &mut User) -> Result<Vec<Write>, store::Error> {
     if !project.config.create_team_on_sign_up {
         return Ok(Vec::new());
     }

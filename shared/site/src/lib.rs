@@ -16,7 +16,6 @@ pub mod look;
 pub mod markdown;
 pub mod package;
 pub mod page;
-pub mod search;
 pub mod text;
 
 use model::content::{MOST_POSTS, Shown};

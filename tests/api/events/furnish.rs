@@ -155,10 +155,9 @@ async fn write_image(app: &TestApp) {
 }
 
 fn tokens_of(app: &TestApp, project: &ProjectId, account: &ProviderAccount) -> ProviderTokens {
-    let owner = kept::owner(project, &account.provider_id, &account.account_id);
+    let owner = kept::owner(project, account, None);
     let access = app.app.sealer.seal(&app.app.entropy, &owner, &"gho_token".to_owned().into()).unwrap();
-    let scope = "user:email".to_owned();
-    ProviderTokens { access, refresh: None, refresh_scope: None, expires_at: None, scope, is_revoked: false, refreshing_until: None }
+    serde_json::from_value(json!({ "access": access, "scope": "user:email" })).unwrap()
 }
 
 async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
@@ -173,6 +172,7 @@ async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
     let github = ProviderAccount {
         id: ProviderAccountId::parse(PROVIDER_ACCOUNT).unwrap(),
         provider_id: "github".to_owned(),
+        issuer: None,
         account_id: "583231".to_owned(),
         email: None,
         allow_sign_in: true,

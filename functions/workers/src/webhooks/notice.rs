@@ -6,8 +6,9 @@
 //! endpoint itself shows why it was switched off.
 
 use flows::App;
+use flows::email::gate::{self, Address, Cause};
 use flows::email::members;
-use flows::email::notice::{entry, facts, to_address};
+use flows::email::notice::{facts, to_address};
 use model::document::theme::DEFAULT_THEME;
 use model::email::Email;
 use model::outbox::{NewEntry, Source};
@@ -42,6 +43,7 @@ pub(super) async fn writes(app: &App, id: &ProjectId, endpoint: &Endpoint, reaso
         let source = Source { subject, html, theme_id, ..Source::default() };
         NewEntry { is_high_priority: false, ..to_address(owner, source, variables) }
     };
-    let mails = owners.into_iter().map(|owner| entry(app, &home.project, mail(owner)));
+    let cause = Cause { address: Address::Proved, place: None };
+    let mails = owners.into_iter().map(|owner| gate::notice(app, &home.project.id, cause, mail(owner)));
     [Ok(count)].into_iter().chain(mails).collect()
 }

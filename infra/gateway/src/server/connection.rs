@@ -78,6 +78,11 @@ impl Connection {
         matches!(state.phase, Phase::Idle | Phase::Header | Phase::Body).then_some(state.since)
     }
 
+    /// Since when the connection has been in its phase, or has written nothing.
+    pub(super) fn since(&self) -> Instant {
+        self.state().since
+    }
+
     /// Asks the connection to close, to make room for another one.
     pub(super) fn evict(&self) {
         self.evict.notify_one();

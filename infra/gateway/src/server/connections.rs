@@ -1,10 +1,15 @@
-//! Limits on open connections: in total, and per IP address.
+//! Limits on open connections, in total and per IP address, and on the bytes of the answers that
+//! they hold.
 //!
 //! When a limit is reached, a new connection replaces a waiting one: a connection that is idle, or
 //! whose request is not complete. At the limit per address, it replaces the connection from its
 //! own address that has waited longest; at the total limit, the one that has waited longest from
 //! the address with the most waiting connections. If no such connection waits, or if it does not
 //! close in time, the new one is closed.
+//!
+//! When the answers that are not written yet exceed their limit, a connection that holds one is
+//! closed: of the address whose connections hold most, the one whose client has not read for
+//! longest.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -24,6 +29,8 @@ const RESERVED: u64 = 64;
 const BOUNDS: (u64, u64) = (16, 4096);
 /// The maximum number of connections per address; half of the total if that is less.
 const MOST_OF_ONE: usize = 512;
+/// The maximum number of bytes of answers that are not written yet, of all connections together.
+const MAX_UNWRITTEN: usize = 64 << 20;
 /// How long a new connection waits for another one to close and make room.
 const PATIENCE: Duration = Duration::from_millis(100);
 
@@ -32,6 +39,7 @@ const PATIENCE: Duration = Duration::from_millis(100);
 pub(crate) struct Connections {
     most: usize,
     most_of_one: usize,
+    max_unwritten: usize,
     timeouts: Timeouts,
     open: Mutex<Open>,
     freed: Notify,
@@ -48,6 +56,23 @@ struct Entry {
     /// `None` for connections from trusted proxies, which many people share.
     from: Option<IpAddr>,
     connection: Arc<Connection>,
+    /// The bytes of the answer that the connection holds; none once it is being closed.
+    unwritten: usize,
+}
+
+/// The bytes of an answer, counted until dropped.
+#[derive(Debug)]
+pub(super) struct Held {
+    connections: Arc<Connections>,
+    id: u64,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if let Some(entry) = self.connections.open().by_id.get_mut(&self.id) {
+            entry.unwritten = 0;
+        }
+    }
 }
 
 /// The place of an open connection, freed on drop.
@@ -62,6 +87,15 @@ impl Drop for Place {
     fn drop(&mut self) {
         self.connections.open().by_id.remove(&self.id);
         self.connections.freed.notify_waiters();
+    }
+}
+
+impl Place {
+    /// Counts the bytes of an answer that the connection holds, and closes connections whose
+    /// clients do not read if there are too many of them; possibly this one.
+    pub(super) fn hold(&self, bytes: usize) -> Held {
+        self.connections.hold(self.id, bytes);
+        Held { connections: Arc::clone(&self.connections), id: self.id }
     }
 }
 
@@ -80,8 +114,31 @@ impl Connections {
     }
 
     pub(super) fn new(most: usize, timeouts: Timeouts) -> Arc<Self> {
+        Self::holding(MAX_UNWRITTEN, most, timeouts)
+    }
+
+    /// Connections that hold at most so many bytes of answers.
+    pub(super) fn holding(max_unwritten: usize, most: usize, timeouts: Timeouts) -> Arc<Self> {
         let most_of_one = (most / 2).min(MOST_OF_ONE);
-        Arc::new(Self { most, most_of_one, timeouts, open: Mutex::default(), freed: Notify::new() })
+        Arc::new(Self { most, most_of_one, max_unwritten, timeouts, open: Mutex::default(), freed: Notify::new() })
+    }
+
+    fn hold(&self, id: u64, bytes: usize) {
+        let mut open = self.open();
+        if let Some(entry) = open.by_id.get_mut(&id) {
+            entry.unwritten = bytes;
+        }
+        while open.unwritten() > self.max_unwritten {
+            let Some(victim) = open.greediest_reader().and_then(|id| open.by_id.get_mut(&id)) else { return };
+            victim.unwritten = 0;
+            victim.connection.evict();
+        }
+    }
+
+    /// The bytes of the answers that are not written yet.
+    #[cfg(test)]
+    pub(super) fn unwritten(&self) -> usize {
+        self.open().unwritten()
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
@@ -110,7 +167,7 @@ impl Connections {
     fn take(self: &Arc<Self>, open: &mut Open, from: Option<IpAddr>) -> Place {
         let (id, connection) = (open.next, Arc::new(Connection::new(self.timeouts)));
         open.next += 1;
-        open.by_id.insert(id, Entry { from, connection: Arc::clone(&connection) });
+        open.by_id.insert(id, Entry { from, connection: Arc::clone(&connection), unwritten: 0 });
         Place { connections: Arc::clone(self), id, connection }
     }
 
@@ -139,6 +196,22 @@ impl Connections {
 }
 
 impl Open {
+    fn unwritten(&self) -> usize {
+        self.by_id.values().map(|entry| entry.unwritten).fold(0, usize::saturating_add)
+    }
+
+    /// Of the address whose connections hold the most bytes, the connection that has written
+    /// nothing for longest. All clients of trusted proxies are one address here.
+    fn greediest_reader(&self) -> Option<u64> {
+        let mut held: BTreeMap<Option<IpAddr>, usize> = BTreeMap::new();
+        for entry in self.by_id.values() {
+            *held.entry(entry.from).or_default() += entry.unwritten;
+        }
+        let greediest = held.into_iter().max_by_key(|(_, bytes)| *bytes).map(|(from, _)| from)?;
+        let of_greediest = self.by_id.iter().filter(|(_, entry)| entry.from == greediest && entry.unwritten > 0);
+        of_greediest.min_by_key(|(_, entry)| entry.connection.since()).map(|(id, _)| *id)
+    }
+
     fn longest_waiting(&self, of: impl Fn(&Entry) -> bool) -> Option<&Entry> {
         let waiting = self.by_id.values().filter(|entry| of(entry)).filter_map(|entry| Some((entry.connection.waiting_since()?, entry)));
         waiting.min_by_key(|(since, _)| *since).map(|(_, entry)| entry)

@@ -3,8 +3,10 @@
 //! `axum::serve` has no timeouts and no limit on connections. This server has timeouts for the
 //! header and the body of a request and for idle connections ([`timeouts`]), and limits the
 //! number of open connections ([`connections`]). So clients that open connections and stay silent
-//! cannot block the gateway or its database, which needs file descriptors as well.
+//! cannot block the gateway or its database, which needs file descriptors as well. Clients that do
+//! not read their answers cannot fill its memory ([`answer`]).
 
+mod answer;
 mod connection;
 mod connections;
 mod proxies;
@@ -18,6 +20,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use answer::Unwritten;
 use api::http::client::PeerAddress;
 use axum::Router;
 use axum::body::Body;
@@ -156,6 +159,6 @@ impl Client {
             // This response replaces the operation's response to an incomplete body.
             return Ok((StatusCode::REQUEST_TIMEOUT, [(header::CONNECTION, "close")]).into_response());
         }
-        answer
+        answer.map(|answer| answer.map(|body| Body::new(Unwritten::new(body, &self.place))))
     }
 }

@@ -20,10 +20,11 @@ use tower::ServiceExt as _;
 use wire::environment;
 
 use crate::http::client::{PeerAddress, went_past_distribution};
+use crate::http::interface::Interface;
 use crate::http::log::{self, Asked};
 use crate::http::one_operation::{OF_CONTENT, OF_PRODUCT, of_operation};
 use crate::http::request_id::RequestId;
-use crate::http::route::{Interface, Route};
+use crate::http::route::Route;
 use crate::http::router::{of_agents, of_content, of_product};
 use crate::http::version::resolved;
 

@@ -9,12 +9,12 @@ use utoipa::ToSchema;
 
 use crate::project::apple_bundle::{AppleBundle, named};
 use crate::project::setting::{Deployment, HIDDEN_SECRET, InvalidSetting, check_url, invalid};
-use crate::project::{OAuthProvider, secret_owner};
+use crate::project::{OAuthProvider, ProjectConfig, secret_owner};
 use crate::provider::catalog;
 use crate::provider::shared::shareable;
 
 /// The configuration of an OAuth provider.
-#[derive(Default, Deserr, ToSchema)]
+#[derive(Clone, Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ProviderInput {
     /// The id in the catalog, or 1 to 63 characters of `a-z`, `0-9`, `-` and `_` for another OpenID
@@ -85,7 +85,49 @@ pub(crate) fn check_providers(
     Ok(providers)
 }
 
+/// The configuration key of a provider, for [`Levels`](crate::project::config::Levels).
+pub fn key(id: &str) -> String {
+    format!("auth.oauth.providers.{id}")
+}
+
+/// Adds a provider to a project's, or changes the one with its id. The others, and their secrets,
+/// stay as they are. The path of an error is that of a field of the input.
+pub fn set_provider(
+    input: ProviderInput,
+    config: &mut ProjectConfig,
+    owner: &str,
+    deployment: &Deployment<'_>,
+) -> Result<(), InvalidSetting> {
+    let all = &mut config.oauth_providers;
+    let place = all.iter().position(|provider| provider.id == input.id);
+    if place.is_none() && all.len() >= MAX_PROVIDERS {
+        return Err(invalid("id", "must be that of an existing provider, because a project has at most 50"));
+    }
+    let idle = config.idle_oauth_providers.iter().find(|provider| provider.id == input.id);
+    let old = place.map(|place| &all[place]).or(idle).cloned();
+    let provider = input.check(old.as_ref(), owner, deployment, &|field: &str| field.to_owned())?;
+    config.idle_oauth_providers.retain(|idle| idle.id != provider.id);
+    match place {
+        Some(place) => all[place] = provider,
+        None => all.push(provider),
+    }
+    config.record_registrations("id", old.as_slice())
+}
+
+/// Removes the provider with this id from a project's, with its secret; `false` if there is none.
+pub fn remove_provider(id: &str, config: &mut ProjectConfig) -> Result<bool, InvalidSetting> {
+    let mut removed: Vec<OAuthProvider> = config.oauth_providers.extract_if(.., |provider| provider.id == id).collect();
+    removed.extend(config.idle_oauth_providers.extract_if(.., |provider| provider.id == id));
+    config.record_registrations("provider_id", &removed)?;
+    Ok(!removed.is_empty())
+}
+
 impl ProviderInput {
+    /// Whether the input has the type `shared` for a provider that no deployment can share.
+    pub fn is_unshareable(&self) -> bool {
+        self.r#type == Some(ProviderKind::Shared) && shareable(&self.id).is_none()
+    }
+
     pub(crate) fn check(
         self,
         old: Option<&OAuthProvider>,

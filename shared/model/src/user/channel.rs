@@ -118,7 +118,8 @@ impl User {
         if is_primary {
             self.demote();
         }
-        self.channels.push(Channel { id, value, used_for_auth, is_verified, is_primary, standing: author.standing() });
+        let standing = author.standing();
+        self.channels.push(Channel { id, value, used_for_auth, is_verified, is_unproved: false, is_primary, standing });
         self.raise_epoch_if_way_in_went(&before);
         Ok(())
     }
@@ -140,6 +141,8 @@ impl User {
         let is_correction = author == Author::User && channel.value != value && standing == Standing::Provisional;
         let is_verified = channel.is_verified && channel.value == value;
         channel.standing = standing;
+        // A server vouches for what it declares verified.
+        channel.is_unproved = channel.is_unproved && is_verified && patch.is_verified.is_none();
         channel.is_verified = patch.is_verified.unwrap_or(is_verified);
         channel.value = value;
         channel.used_for_auth = patch.used_for_auth.unwrap_or(channel.used_for_auth);

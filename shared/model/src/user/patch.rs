@@ -100,6 +100,7 @@ impl UserPatch {
         let (verified, signs_in) = (self.input.primary_email_verified, self.input.primary_email_auth_enabled);
         match user.channels.iter_mut().find(|channel| channel.is_primary) {
             Some(primary) => {
+                primary.is_unproved &= verified.is_none();
                 primary.is_verified = verified.unwrap_or(primary.is_verified);
                 primary.used_for_auth = signs_in.unwrap_or(primary.used_for_auth);
                 if verified.is_some() || signs_in.is_some() {
@@ -130,7 +131,8 @@ impl User {
                 return Err(Refused::TooManyChannels);
             }
             let (id, value, standing) = (ChannelId::from(entropy.uuid()), email.clone(), author.standing());
-            self.channels.push(Channel { id, value, used_for_auth, is_verified: false, is_primary: false, standing });
+            let channel = Channel { id, value, used_for_auth, is_verified: false, is_unproved: false, is_primary: false, standing };
+            self.channels.push(channel);
         }
         for channel in &mut self.channels {
             channel.is_primary = channel.value == *email;

@@ -190,6 +190,14 @@ impl Store {
         }
     }
 
+    /// Revokes an invitation, if it has not ended already, as part of another change.
+    pub(super) async fn revoke_unrecorded(&self, project: &ProjectId, invitation: &Invitation) -> Result<(), Error> {
+        match self.transact_unrecorded(revoke(project, invitation)).await {
+            Ok(()) | Err(Error::Conflict(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Takes the invitations that have expired out of the count of a team; `false` if there are
     /// none. Costs a unit for each 4 KB of the count, and another for each KB if it changes.
     pub async fn uncount_expired(&self, project: &ProjectId, team: TeamId, now: Timestamp) -> Result<bool, Error> {

@@ -3,7 +3,7 @@
 
 use anyhow::{anyhow, bail};
 use flows::teams::joining;
-use model::email::Email;
+use model::email::any::AnyEmail;
 use model::project::Project;
 use model::team::Team;
 use model::user::User;
@@ -87,7 +87,7 @@ pub(crate) async fn user(tools: &Tools, project: &ProjectId, text: &str) -> anyh
     let id = if let Ok(id) = UserId::parse(text) {
         id
     } else {
-        let Ok(email) = Email::parse(text) else { bail!("{text:?} is neither the id of a user nor an email address") };
+        let Ok(AnyEmail(email)) = AnyEmail::parse(text) else { bail!("{text:?} is neither the id of a user nor an email address") };
         let claim = tools.store.email_claim(project, &email).await?.filter(|claim| claim.is_verified);
         claim.ok_or_else(|| anyhow!("no user of project {project} signs in with {email}, verified"))?.user_id
     };

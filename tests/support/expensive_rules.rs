@@ -1,0 +1,89 @@
+//! Sets of sign-up rules whose evaluation would take long without a budget.
+
+use model::sign_up::rule::SignUpRule;
+use serde_json::json;
+
+/// The longest condition, in bytes.
+const MAX: usize = 2048;
+
+/// The longest address that can be written, of one letter as far as possible.
+pub fn longest_address() -> String {
+    let domain = [vec!["a".repeat(60); 2].join("."), "a".repeat(55), "test".to_owned()].join(".");
+    let address = format!("{}@{domain}", "a".repeat(64));
+    assert!(address.len() > 245 && address.len() <= 256);
+    address
+}
+
+/// As many copies of a part as fit into a condition, which `separator` joins.
+fn filled(part: impl Fn(usize) -> String, separator: &str, around: impl Fn(&str) -> String) -> String {
+    let parts: Vec<String> = (0..MAX).map(part).collect();
+    let of = |count: usize| around(&parts[..count].join(separator));
+    let counts: Vec<usize> = (1..MAX).collect();
+    let fitting = counts.partition_point(|count| of(*count).len() <= MAX);
+    of(fitting.max(1))
+}
+
+/// Conditions of each expensive kind; `number` makes their regular expressions different from those
+/// of other rules.
+fn conditions(number: usize) -> Vec<(String, String)> {
+    let mut conditions = Vec::new();
+    let mut add = |what: &str, condition: String| conditions.push((what.to_owned(), condition));
+    let matches = |pattern: &str| format!(r#"email.matches("{pattern}")"#);
+    for pattern in [
+        "a{1900}",
+        "(a|b|c|d|e|f){200}",
+        "(a*)*b",
+        "((a*)*)*b",
+        "(a?){300}a{300}",
+        "[a-z0-9]{400}",
+        "(?i)[a-y]*[b-z]*[a-x]*[c-z]*",
+        ".*a.*a.*a.*a.*a.*a.*b",
+        "(x+x+)+y",
+        "(a|aa)+$",
+        "()()()()()()()()()()()()()()()()a",
+        "(((((((((((((((((((a)))))))))))))))))))",
+        "(?:){4000000000}",
+        "(a{0}){4000000000}",
+        "a{0}{4000000000}",
+        "[^@]{1,64}@[^@]{1,250}",
+    ] {
+        add(pattern, filled(|part| matches(&format!("{pattern}{number}_{part}")), " || ", str::to_owned));
+        add(
+            &format!("{pattern} of the domain"),
+            filled(|part| format!(r#"emailDomain.matches("{number}_{part}{pattern}")"#), "||", str::to_owned),
+        );
+    }
+    add("groups", filled(|_| "(a)".to_owned(), "", matches));
+    add("alternatives", filled(|part| format!("{number}a{part}"), "|", matches));
+    add("classes", filled(|_| "[acegikmoqsuwy]".to_owned(), "", matches));
+    add("patterns of a list", filled(|part| format!("'{part}a*b'"), ",", |list| format!("[{list}].exists(p, email.matches(p))")));
+    add("patterns of the address", filled(|_| "email.matches(email)".to_owned(), "||", str::to_owned));
+    add("sums", filled(|_| "email".to_owned(), "+", |sum| format!("{sum} == ''")));
+    add("sums in a list", filled(|_| "x".to_owned(), "+", |sum| format!("[email, email, email].all(x, {sum} != '')")));
+    add("a long list of long values", filled(|_| "email".to_owned(), ",", |list| format!("[{list}].map(x, x + x + x) == []")));
+    add("searches", filled(|_| "(email+email).contains(email+'b')".to_owned(), "||", str::to_owned));
+    add("maps", filled(|part| format!("'{part}': email"), ",", |map| format!("{{{map}}} == {{{map}}}")));
+    add("lists of lists", filled(|_| "[[email]]".to_owned(), ",", |list| format!("[{list}] == [{list}]")));
+    add("macros beside each other", filled(|_| "[1,2,3].all(x,x>0)".to_owned(), "&&", str::to_owned));
+    add("numbers", filled(|_| "string(1e308)".to_owned(), "+", |sum| format!("{sum} == ''")));
+    add("depth", filled(|_| "!".to_owned(), "", |nots| format!("{nots}true")));
+    add("parentheses", filled(|_| "(".to_owned(), "", |open| format!("{open}true")));
+    conditions
+}
+
+/// Sets of fifty rules, each of one kind, and one of all kinds.
+pub fn sets() -> Vec<(String, Vec<SignUpRule>)> {
+    let all: Vec<_> = (0..50).map(conditions).collect();
+    let kinds = &all[0];
+    let of_kind = |kind: usize| all.iter().enumerate().map(|(number, kinds)| rule(number, &kinds[kind].1)).collect();
+    let mut sets: Vec<_> = kinds.iter().enumerate().map(|(kind, (what, _))| (what.clone(), of_kind(kind))).collect();
+    let mixed = kinds.iter().take(50).enumerate().map(|(number, (_, condition))| rule(number, condition)).collect();
+    sets.push(("all kinds".to_owned(), mixed));
+    sets
+}
+
+fn rule(number: usize, condition: &str) -> SignUpRule {
+    let action = json!({ "type": "log" });
+    let rule = json!({ "id": format!("r{number}"), "enabled": true, "priority": 0, "condition": condition, "action": action });
+    serde_json::from_value(rule).unwrap()
+}
