@@ -116,7 +116,7 @@ test("denying consent returns an error to the app, and the user can retry", asyn
   const tony = w.provider.account("tony", { email: "tony@example.com", email_verified: true });
   for (const denies of ["login", "consent"]) {
     const { landed: url } = await w.toApp(new Visitor(), { login: tony, denies });
-    assert.equal(refusalOf(url), "OAUTH_PROVIDER_ACCESS_DENIED");
+    assert.equal(refusalOf(url, "access_denied"), "OAUTH_PROVIDER_ACCESS_DENIED");
     assert.ok(url.href.startsWith(REDIRECT_URI));
   }
   const { body } = await w.server("GET", "/users?query=tony%40example.com");
