@@ -18,6 +18,7 @@ pub(crate) mod mfa_sign_in;
 mod new_sign_in;
 mod oauth_accounts;
 mod oauth_apple_native;
+mod oauth_apple_tokens;
 pub(crate) mod oauth_authorize;
 mod oauth_authorize_refusals;
 pub(crate) mod oauth_callback;
