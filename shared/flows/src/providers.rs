@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use errors::KnownError;
-use futures_util::future::join_all;
+use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use model::project::{OAuthProvider, ProjectConfig};
 use model::provider::catalog;
 use model::text::line;
@@ -18,15 +18,21 @@ use settings::Settings;
 
 use crate::app::App;
 
-/// Tests the issuers of providers that a change adds or alters; each issuer once. Providers that
-/// stay as they are need not be available.
+/// How many issuers are tested at once. What an issuer publishes may have 256 KB.
+const MAX_TESTS: usize = 4;
+
+/// Tests the issuers of providers that a change adds or alters; each issuer once, and none after the
+/// first that fails: whoever may create a project could otherwise have this service send a hundred
+/// requests to somebody else with each of theirs. Providers that stay as they are need not be
+/// available.
 pub async fn test_changed(app: &App, before: &ProjectConfig, after: &ProjectConfig) -> Result<(), KnownError> {
-    let is_old = |provider: &&OAuthProvider| before.oauth_providers.contains(provider) || before.idle_oauth_providers.contains(provider);
-    let changed = after.oauth_providers.iter().filter(|provider| !is_old(provider) && catalog::find(&provider.id).is_none());
+    // A provider that users could not sign in with has not been tested.
+    let changed =
+        after.oauth_providers.iter().filter(|provider| !before.oauth_providers.contains(provider) && catalog::find(&provider.id).is_none());
     let issuers: BTreeMap<&str, &OAuthProvider> = changed.filter_map(|provider| Some((provider.issuer.as_deref()?, provider))).collect();
     let outgoing = Outgoing::for_metadata(&app.settings);
-    let tests = issuers.into_iter().map(|(issuer, provider)| test(app, outgoing, issuer, &provider.id));
-    join_all(tests).await.into_iter().collect()
+    let tests: Vec<_> = issuers.into_iter().map(|(issuer, provider)| test(app, outgoing, issuer, &provider.id)).collect();
+    stream::iter(tests).buffered(MAX_TESTS).try_collect().await
 }
 
 async fn test(app: &App, outgoing: Outgoing<'_>, issuer: &str, provider_id: &str) -> Result<(), KnownError> {

@@ -1,5 +1,9 @@
 //! Adding, changing and removing one provider, and the test of an issuer when it is saved.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use http::StatusCode;
 use serde_json::{Value, json};
 use support::provider::{CLIENT_ID, Fault, Provider};
 use support::{API_URL, Answer, TestApp};
@@ -48,6 +52,33 @@ async fn one_provider_is_set_and_removed_without_the_secrets_of_the_others() {
     assert_eq!(set(&app, json!({ "id": "github", "client_id": "two" })).await.code(), "SCHEMA_ERROR", "the secret is gone");
     assert_error(&set(&app, json!({ "id": "discord", "type": "shared" })).await, 400, "INVALID_SHARED_OAUTH_PROVIDER_ID");
     assert_eq!(app.server().post(PATH, json!({ "id": "github" })).await.code(), "INSUFFICIENT_ACCESS_TYPE");
+}
+
+/// A new secret must not open an app of one tenant to the users of all others.
+#[tokio::test]
+async fn a_change_of_one_field_keeps_the_tenant() {
+    let app = TestApp::start().await;
+    let read = async || app.admin().get(INTERNAL).await.json()["config"]["oauth_providers"].clone();
+    for (id, field) in [("microsoft", "microsoft_tenant_id"), ("facebook", "facebook_config_id")] {
+        let whole = json!({ "id": id, "client_id": "x", "client_secret": "y", field: "contoso" });
+        assert_eq!(set(&app, whole).await.status(), 200);
+        for change in [json!({ "id": id, "client_secret": "z" }), json!({ "id": id }), json!({ "id": id, "client_secret": "********" })] {
+            assert_eq!(set(&app, change.clone()).await.json()[field], "contoso", "{change}");
+        }
+        let cleared = set(&app, json!({ "id": id, "client_secret": "z", field: "" })).await;
+        assert_eq!((cleared.status(), &cleared.json()[field]), (200, &Value::Null), "{}", cleared.text());
+        assert_eq!(app.admin().delete(&format!("{PATH}/{id}")).await.status(), 200);
+    }
+    // Another tenant is another place for the secret.
+    assert_eq!(
+        set(&app, json!({ "id": "microsoft", "client_id": "x", "client_secret": "y", "microsoft_tenant_id": "a" })).await.status(),
+        200
+    );
+    assert_eq!(set(&app, json!({ "id": "microsoft", "microsoft_tenant_id": "b" })).await.code(), "SCHEMA_ERROR");
+    // The list of all providers replaces every field.
+    let all = json!([{ "id": "microsoft", "client_id": "x", "client_secret": "y" }]);
+    app.configure(json!({ "config": { "oauth_providers": all } })).await;
+    assert_eq!(read().await[0].get("microsoft_tenant_id"), None);
 }
 
 #[tokio::test]
@@ -109,6 +140,24 @@ async fn an_issuer_is_tested_by_every_way_to_save_it() {
     assert_eq!(acme.requests().iter().filter(|path| *path == "jwks").count(), 1, "the keys are read, too");
 }
 
+/// A provider with which users cannot sign in may be set up step by step.
+#[tokio::test]
+async fn an_issuer_is_tested_when_users_may_sign_in_with_it() {
+    let (app, acme) = (TestApp::start().await, Provider::start().await);
+    let wrong = format!("{}/realms/none", acme.issuer);
+    let idle = json!({ "auth.oauth.providers.acme": {
+        "type": "custom_oidc", "clientId": CLIENT_ID, "clientSecret": "s", "issuer": wrong, "allowSignIn": false,
+    } });
+    let save = async |values: Value| app.admin().patch(ENVIRONMENT, json!({ "config_override_string": values.to_string() })).await;
+    assert_eq!(save(idle).await.status(), 200);
+    let offered = json!({ "auth.oauth.providers.acme.allowSignIn": true });
+    assert_error(&save(offered.clone()).await, 400, "OAUTH_PROVIDER_MISCONFIGURED");
+    let issuer = json!({ "auth.oauth.providers.acme.issuer": acme.issuer, "auth.oauth.providers.acme.clientSecret": "s" });
+    assert_eq!(save(issuer).await.status(), 200);
+    assert_eq!(save(offered).await.status(), 200);
+    assert_eq!(ids(&app).await, ["acme"]);
+}
+
 #[tokio::test]
 async fn what_is_wrong_with_an_issuer_is_said() {
     let (app, acme) = (TestApp::start().await, Provider::start().await);
@@ -127,6 +176,27 @@ async fn what_is_wrong_with_an_issuer_is_said() {
     let gone = acme.setting();
     drop(acme);
     assert!(refused(gone).await.contains("did not answer in time, or has no public HTTPS address"));
+}
+
+/// Otherwise, whoever may create projects could have this service flood somebody else.
+#[tokio::test]
+async fn issuers_of_a_stranger_get_few_requests() {
+    let (app, requests) = (TestApp::start().await, Arc::new(AtomicUsize::new(0)));
+    let count = Arc::clone(&requests);
+    let stranger = axum::Router::new().fallback(move || async move {
+        count.fetch_add(1, Ordering::SeqCst);
+        StatusCode::NOT_FOUND
+    });
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base = format!("http://{}", listener.local_addr().unwrap());
+    let server = tokio::spawn(async move { axum::serve(listener, stranger).await.unwrap() });
+    let provider =
+        |number: usize| json!({ "id": format!("p{number}"), "client_id": "x", "client_secret": "y", "issuer": format!("{base}/{number}") });
+    let providers: Vec<Value> = (0..50).map(provider).collect();
+    let answer = app.admin().patch(INTERNAL, json!({ "config": { "oauth_providers": providers } })).await;
+    assert_error(&answer, 400, "OAUTH_PROVIDER_MISCONFIGURED");
+    assert!(requests.load(Ordering::SeqCst) <= 4, "{requests:?}");
+    server.abort();
 }
 
 /// Otherwise, administrators of a project could explore the deployment's network.

@@ -39,10 +39,12 @@ pub struct ProviderInput {
     /// If absent, the existing setting is kept.
     #[deserr(default)]
     pub authorization_endpoint: Option<String>,
-    /// The configuration id of Facebook Login for Business; none if absent.
+    /// The configuration id of Facebook Login for Business; none if empty. If absent, none in a list
+    /// of all providers, and the existing one in a change of one provider.
     #[deserr(default)]
     pub facebook_config_id: Option<String>,
-    /// The Microsoft tenant; `common` if absent.
+    /// The Microsoft tenant; `common` if empty. If absent, `common` in a list of all providers, and
+    /// the existing one in a change of one provider.
     #[deserr(default)]
     pub microsoft_tenant_id: Option<String>,
     /// The bundle ids of apps that offer native Sign in with Apple, at most 20. If absent, the
@@ -105,6 +107,10 @@ pub fn set_provider(
     }
     let idle = config.idle_oauth_providers.iter().find(|provider| provider.id == input.id);
     let old = place.map(|place| &all[place]).or(idle).cloned();
+    let input = match &old {
+        Some(old) if input.r#type != Some(ProviderKind::Shared) => input.keeping(old),
+        _ => input,
+    };
     let provider = input.check(old.as_ref(), owner, deployment, &|field: &str| field.to_owned())?;
     config.idle_oauth_providers.retain(|idle| idle.id != provider.id);
     match place {
@@ -128,6 +134,16 @@ impl ProviderInput {
         self.r#type == Some(ProviderKind::Shared) && shareable(&self.id).is_none()
     }
 
+    /// The input with what it does not name and a list of all providers would clear: a new secret
+    /// must not open an app of one tenant to all tenants.
+    fn keeping(self, old: &OAuthProvider) -> Self {
+        Self {
+            facebook_config_id: self.facebook_config_id.or_else(|| old.facebook_config_id.clone()),
+            microsoft_tenant_id: self.microsoft_tenant_id.or_else(|| old.microsoft_tenant_id.clone()),
+            ..self
+        }
+    }
+
     pub(crate) fn check(
         self,
         old: Option<&OAuthProvider>,
@@ -144,6 +160,8 @@ impl ProviderInput {
         if self.r#type == Some(ProviderKind::Shared) {
             return self.check_shared(deployment, path);
         }
+        let facebook_config_id = self.facebook_config_id.filter(|id| !id.is_empty());
+        let microsoft_tenant_id = self.microsoft_tenant_id.filter(|id| !id.is_empty());
         let issuer = self.issuer.or_else(|| old.and_then(|old| old.issuer.clone()));
         let authorization_endpoint = self.authorization_endpoint.or_else(|| old.and_then(|old| old.authorization_endpoint.clone()));
         if catalog::find(&self.id).is_none() {
@@ -169,7 +187,7 @@ impl ProviderInput {
         // The secret is kept only if it would be sent to the same provider, so that nobody can
         // have it sent elsewhere.
         let is_same = |(old, _): &(&OAuthProvider, &seal::Sealed)| {
-            old.client_id == client_id && old.issuer == issuer && old.microsoft_tenant_id == self.microsoft_tenant_id
+            old.client_id == client_id && old.issuer == issuer && old.microsoft_tenant_id == microsoft_tenant_id
         };
         let client_secret = match (given, old_secret, old_secret.filter(is_same)) {
             (Some(secret), ..) => seal_secret(&self.id, owner, secret, deployment)
@@ -186,8 +204,8 @@ impl ProviderInput {
             id: self.id,
             issuer,
             authorization_endpoint,
-            facebook_config_id: self.facebook_config_id,
-            microsoft_tenant_id: self.microsoft_tenant_id,
+            facebook_config_id,
+            microsoft_tenant_id,
             apple_bundles,
         })
     }
