@@ -1,5 +1,7 @@
 //! Patterns of hosts, in the trusted domains of a project.
 
+use url::Host;
+
 /// The longest name of a host, in bytes (RFC 1035 §2.3.4: 255 octets with the first length byte and
 /// the root).
 pub(crate) const MAX_HOST: usize = 253;
@@ -11,6 +13,15 @@ pub(crate) fn ascii_form(host: &str) -> String {
         return host.to_ascii_lowercase();
     }
     idna::domain_to_ascii(host).unwrap_or_else(|_| host.to_owned())
+}
+
+/// The form in which URLs have the host of a pattern: an IP address or a percent-encoded name can be
+/// written in several ways, of which one would match.
+pub(crate) fn canonical(pattern: &str) -> String {
+    if pattern.contains('*') {
+        return ascii_form(pattern);
+    }
+    Host::parse(pattern).map_or_else(|_| ascii_form(pattern), |host| host.to_string())
 }
 
 /// Whether a pattern has a label with both a wildcard and characters outside of ASCII. Such a label

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use url::{Host, Origin, Url};
 use utoipa::ToSchema;
 
-use crate::project::host_pattern::{MAX_HOST, ascii_form, has_mixed_label, host_matches};
+use crate::project::host_pattern::{MAX_HOST, ascii_form, canonical, has_mixed_label, host_matches};
 use crate::project::{callback_path, native_redirect};
 
 /// The longest accepted URL, in bytes.
@@ -116,7 +116,7 @@ impl Rules<'_> {
     pub fn trust_host(&self, name: &str) -> bool {
         let name = ascii_form(name);
         let is_local = || Url::parse(&format!("http://{name}")).is_ok_and(|url| url.host_str() == Some(&name) && is_localhost(&url));
-        let is_of = |domain: &TrustedDomain| authority(&domain.domain).is_some_and(|(_, host, _)| host_matches(&ascii_form(host), &name));
+        let is_of = |domain: &TrustedDomain| authority(&domain.domain).is_some_and(|(_, host, _)| host_matches(&canonical(host), &name));
         (self.allow_localhost && is_local()) || self.domains.iter().any(is_of)
     }
 
@@ -214,34 +214,29 @@ fn is_localhost(url: &Url) -> bool {
     }
 }
 
-/// Whether a URL differs only in its port from a pattern that names a loopback address without a
-/// port: a native app listens on whatever port is free (RFC 8252 §7.3).
-fn matches_loopback(pattern: &str, url: &Url) -> bool {
-    let Ok(named) = Url::parse(pattern) else { return false };
-    let is_address = matches!(named.host(), Some(Host::Ipv4(_) | Host::Ipv6(_)));
-    is_address
-        && is_localhost(&named)
-        && named.scheme() == "http"
-        && named.port().is_none()
-        && url.scheme() == "http"
-        && url.host() == named.host()
-}
-
 /// The port of a domain pattern.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Port {
     Any,
     Is(Option<u16>),
+    /// The one of the scheme, because the pattern names none.
+    Unnamed,
+}
+
+/// Whether an http URL has a loopback address. A pattern that names this address without a port
+/// trusts it at every port: a native app listens on whatever port is free (RFC 8252 §7.3).
+fn is_of_native_app(url: &Url) -> bool {
+    url.scheme() == "http" && matches!(url.host(), Some(Host::Ipv4(_) | Host::Ipv6(_))) && is_localhost(url)
 }
 
 fn matches(pattern: &str, url: &Url) -> bool {
-    if matches_loopback(pattern, url) {
-        return true;
-    }
     let Some((scheme, host, port)) = authority(pattern) else { return false };
-    scheme.eq_ignore_ascii_case(url.scheme())
-        && (port == Port::Any || port == Port::Is(url.port_or_known_default()))
-        && url.host_str().is_some_and(|name| host_matches(&ascii_form(host), name))
+    let is_port = match port {
+        Port::Any => true,
+        Port::Is(port) => port == url.port_or_known_default(),
+        Port::Unnamed => url.port().is_none() || (!host.contains('*') && is_of_native_app(url)),
+    };
+    is_port && scheme.eq_ignore_ascii_case(url.scheme()) && url.host_str().is_some_and(|name| host_matches(&canonical(host), name))
 }
 
 /// The scheme, host and port of a domain pattern; `None` if the scheme is neither http nor https.
@@ -253,14 +248,11 @@ fn authority(pattern: &str) -> Option<(&str, &str, Port)> {
     let authority = authority.split(['/', '?', '#']).next().unwrap_or_default();
     let (host, port) = match authority.rsplit_once(':') {
         Some((host, "*")) => (host, Port::Any),
-        Some((host, port)) if !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => (host, Port::Is(port.parse().ok())),
-        _ => (authority, Port::Is(Some(default_port(scheme)))),
+        Some((host, "")) => (host, Port::Unnamed),
+        Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => (host, Port::Is(port.parse().ok())),
+        _ => (authority, Port::Unnamed),
     };
     Some((scheme, host, port))
-}
-
-fn default_port(scheme: &str) -> u16 {
-    if scheme.eq_ignore_ascii_case("https") { 443 } else { 80 }
 }
 
 /// Validates a domain setting: an http or https origin, with wildcards only in the host and as the
@@ -271,10 +263,11 @@ pub fn parse_domain(text: &str) -> Result<(), InvalidUrl> {
     }
     let text = text.strip_suffix(":*").unwrap_or(text);
     let authority = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")).ok_or(InvalidUrl)?;
-    if authority.is_empty() || authority.contains(['@', '\\', ' ', '?', '#']) {
+    if authority.is_empty() || authority.contains(['@', '\\', ' ', '?', '#']) || authority.contains(char::is_control) {
         return Err(InvalidUrl);
     }
-    if has_mixed_label(authority) {
+    // No host has an encoded character, and only the whole of a host can be decoded.
+    if has_mixed_label(authority) || (authority.contains('*') && authority.contains('%')) {
         return Err(InvalidUrl);
     }
     let plain = text.replace("**", "w").replace('*', "w");

@@ -103,11 +103,16 @@ fn a_listed_loopback_address_is_trusted_at_every_port() {
         ("http://127.0.0.1", "http://127.0.0.1:51004/cb"),
         ("http://[::1]", "http://[::1]:61023/cb"),
         ("http://[::1]/", "http://[0:0:0:0:0:0:0:1]:1/"),
+        ("http://127.0.0.1:80", "http://127.0.0.1/"),
+        ("http://127.0.0.1:*", "http://127.0.0.1:80/"),
     ] {
         assert!(trusts(pattern, url), "{pattern}: {url}");
     }
     for (pattern, url) in [
         ("http://127.0.0.1:3000", "http://127.0.0.1:3001/"),
+        ("http://127.0.0.1:80", "http://127.0.0.1:3000/"),
+        ("http://[::1]:80", "http://[::1]:3000/"),
+        ("http://**", "http://127.0.0.1:3000/"),
         ("http://127.0.0.1", "http://127.0.0.2:3000/"),
         ("http://127.0.0.1", "https://127.0.0.1:3000/"),
         ("http://192.0.2.1", "http://192.0.2.1:3000/"),
@@ -131,6 +136,28 @@ fn international_domains_match_however_they_are_written() {
     let domains = [TrustedDomain { domain: "https://münchen.example".to_owned(), handler_path: "/handler".to_owned() }];
     let rules = Rules { allow_localhost: false, domains: &domains };
     assert!(rules.trust_host("xn--mnchen-3ya.example") && rules.trust_host("München.example") && !rules.trust_host("munchen.example"));
+}
+
+/// Each of these has one meaning, and would otherwise be accepted and match nothing.
+#[test]
+fn a_host_matches_however_its_address_is_written() {
+    for (pattern, url) in [
+        ("https://[2001:db8:0:0::1]", "https://[2001:db8::1]/"),
+        ("http://[0:0:0:0:0:0:0:1]:3000", "http://[::1]:3000/"),
+        ("http://[0:0:0:0:0:0:0:1]", "http://[::1]:3000/"),
+        ("http://192.168.7:3000", "http://192.168.0.7:3000/"),
+        ("http://0xC0A80007:*", "http://192.168.0.7:1/"),
+        ("https://%61pp.example.com", "https://app.example.com/"),
+        ("https://app.example.com:", "https://app.example.com/"),
+        ("https://app.example.com:0443", "https://app.example.com/"),
+    ] {
+        assert!(parse_domain(pattern).is_ok() && trusts(pattern, url), "{pattern}: {url}");
+    }
+    let domains = [TrustedDomain { domain: "http://192.168.7:3000".to_owned(), handler_path: "/handler".to_owned() }];
+    assert!(Rules { allow_localhost: false, domains: &domains }.trust_host("192.168.0.7"));
+    for pattern in ["https://app.exa\tmple.com", "https://app.example.com\n", "https://app.example.com:4\r43", "https://*.%61pp.test"] {
+        assert!(parse_domain(pattern).is_err(), "{pattern:?}");
+    }
 }
 
 #[test]
