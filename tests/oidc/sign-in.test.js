@@ -19,7 +19,8 @@ test("a new account signs up in redirect mode, and later signs in again", async 
   assert.equal(asked.searchParams.get("code_challenge_method"), "S256");
   assert.notEqual(asked.searchParams.get("state"), app.state, "the provider does not learn the app's own state");
   const [cookie, ...others] = visitor.cookiesOf(w.callback);
-  assert.deepEqual([cookie.name, others.length], [`gatelet-oauth-inner-${asked.searchParams.get("state")}`, 0]);
+  assert.match(cookie.name, /^gatelet-oauth-inner-[\w-]{22}$/);
+  assert.equal(others.length, 0);
 
   const back = await visitor.through(asked, { login: ada });
   assert.deepEqual(back.questions, ["login", "consent"]);

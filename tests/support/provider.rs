@@ -224,7 +224,7 @@ async fn token(State(inner): State<Arc<Inner>>, headers: HeaderMap, Form(form): 
         Some(Fault::Refuses | Fault::RevokesEverything) => return refused(),
         Some(Fault::RefusesClient) => return (StatusCode::UNAUTHORIZED, Json(json!({ "error": "invalid_client" }))).into_response(),
         Some(Fault::RefusesClientInHtml) => return (StatusCode::UNAUTHORIZED, "<html>Unauthorized</html>").into_response(),
-        Some(Fault::Waits) => {
+        Some(Fault::Waits | Fault::RevokesAccessAndWaits) => {
             let mut behaves = pin!(inner.behaves.notified());
             behaves.as_mut().enable();
             inner.state.lock().unwrap().waiting += 1;
@@ -301,7 +301,8 @@ fn signed(key: &Key, claims: &Value, fault: Option<Fault>) -> String {
 async fn userinfo(State(inner): State<Arc<Inner>>, headers: HeaderMap) -> Response {
     let fault = inner.asked("userinfo");
     let token = headers.get("authorization").and_then(|value| value.to_str().ok()?.strip_prefix("Bearer ")).unwrap_or_default();
-    if fault == Some(Fault::RevokesEverything) || (fault == Some(Fault::RevokesAccess) && token != RENEWED) {
+    let has_revoked_access = matches!(fault, Some(Fault::RevokesAccess | Fault::RevokesAccessAndWaits));
+    if fault == Some(Fault::RevokesEverything) || (has_revoked_access && token != RENEWED) {
         return StatusCode::UNAUTHORIZED.into_response();
     }
     if token == RENEWED {

@@ -36,6 +36,8 @@ pub enum Fault {
     ScriptEndpoint,
     /// Has revoked the access tokens that it issued for codes.
     RevokesAccess,
+    /// The same, and answers requests for new ones as [`Self::Waits`].
+    RevokesAccessAndWaits,
     /// Has revoked all tokens.
     RevokesEverything,
 }

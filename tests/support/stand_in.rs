@@ -25,6 +25,7 @@ const CLIENT_ID: &str = "client of the app";
 const CLIENT_SECRET: &str = "secret: 100%";
 const ACCESS_TOKEN: &str = "the provider's token";
 const CODE: &str = "the provider's code";
+pub const REFRESH_TOKEN: &str = "the provider's refresh token";
 
 /// A stand-in for a provider of the catalog; stops on drop.
 pub struct StandIn {
@@ -48,6 +49,8 @@ struct Inner {
     /// The parameters of the authorization request that was allowed last, by name. The token
     /// endpoint checks the challenge and the redirect URI, and repeats the nonce.
     asked: Mutex<HashMap<String, String>>,
+    /// The last request with the refresh token.
+    renewal: Mutex<HashMap<String, String>>,
     key: Key,
     now: i64,
 }
@@ -65,6 +68,7 @@ impl StandIn {
             refused: Mutex::default(),
             extras: Mutex::default(),
             asked: Mutex::default(),
+            renewal: Mutex::default(),
             key: Key::new(1),
             now: START.parse::<Timestamp>().unwrap().as_second(),
         });
@@ -114,6 +118,11 @@ impl StandIn {
     /// Refuses requests at a URL with this status.
     pub fn refuse(&self, url: &str, status: u16) {
         self.inner.refused.lock().unwrap().insert(url.to_owned(), status);
+    }
+
+    /// The fields of the last request with the refresh token.
+    pub fn renewal(&self) -> HashMap<String, String> {
+        self.inner.renewal.lock().unwrap().clone()
     }
 
     /// Adds a field to the answers of the token endpoint.
@@ -204,6 +213,10 @@ impl Inner {
 
     fn token(&self, headers: &HeaderMap, body: &[u8]) -> Response {
         let form = form(body);
+        if self.proves(headers, &form) && form.get("refresh_token").is_some_and(|token| token == REFRESH_TOKEN) {
+            *self.renewal.lock().unwrap() = form;
+            return Json(json!({ "access_token": ACCESS_TOKEN, "token_type": "bearer", "expires_in": 3600 })).into_response();
+        }
         let asked = self.asked.lock().unwrap();
         let is = |name: &str, value: &str| form.get(name).is_some_and(|found| found == value);
         let verifies = match form.get("code_verifier") {

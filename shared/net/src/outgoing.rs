@@ -99,6 +99,12 @@ impl<'a> Outgoing<'a> {
         Self { stand_in: None, is_for_webhooks: true, ..Self::new(settings) }
     }
 
+    /// Whether there is time left for a whole attempt. What must not be sent twice should not be sent
+    /// otherwise.
+    pub fn has_time(self) -> bool {
+        Instant::now() + self.patience <= self.until
+    }
+
     /// A client for tests, which may call this machine.
     #[cfg(test)]
     pub(crate) fn of_tests(patience: Duration, until: Instant) -> Outgoing<'static> {

@@ -5,6 +5,7 @@
 use jiff::Timestamp;
 use model::project::OAuthProvider;
 use model::provider::authorization::uses_pkce;
+use model::provider::catalog::scopes::joined;
 use model::provider::catalog::{self, Api, ClientAuth, Identity, TENANT, TokenCheck};
 use model::provider::profile::Profile;
 use net::outgoing::{Answer, Fault, Outgoing};
@@ -158,7 +159,9 @@ impl<'a> Peer<'a> {
     pub async fn refresh(&self, refresh_token: &SecretString, scope: &str) -> Result<Tokens, NotIssued> {
         let endpoints = self.endpoints().await?;
         let mut form = vec![("grant_type", "refresh_token"), ("refresh_token", refresh_token.expose_secret())];
-        form.extend(self.scope(scope));
+        // What asked for the refresh token, and is often not reported, also asks for the next one.
+        let scope = joined([scope, catalog::find(&self.provider.id).map_or("", |known| known.offline.scope)]);
+        form.extend(self.scope(&scope));
         Ok(self.tokens(&endpoints, form).await?)
     }
 

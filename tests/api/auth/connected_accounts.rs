@@ -132,6 +132,25 @@ async fn concurrent_requests_refresh_a_token_once() {
     assert_eq!(provider.requests().iter().filter(|path| *path == "token").count(), 1);
 }
 
+/// Otherwise, each of many requests would ask five times a second, for as long as the refresh takes.
+#[tokio::test]
+async fn requests_that_wait_for_a_new_token_ask_about_the_old_one_once() {
+    let (app, provider) = start().await;
+    let (user, _) = sign_in(&app, &provider, ada()).await;
+    app.advance(SignedDuration::from_mins(5));
+    provider.misbehave(Fault::RevokesAccessAndWaits);
+    provider.requests();
+    app.recorder.clear();
+    let behave = async {
+        until("the others wait", || app.recorder.count_of("UpdateItem", "refreshing_until") >= 9).await;
+        provider.is_waiting(1).await;
+        provider.behave();
+    };
+    let (answers, ()) = tokio::join!(futures_util::future::join_all((0..3).map(|_| by_server(&app, &user))), behave);
+    assert!(answers.iter().all(|answer| answer.json()["access_token"] == "renewed"));
+    assert_eq!(provider.requests().iter().filter(|path| *path == "userinfo").count(), 3);
+}
+
 /// The process that refreshes a token may end before it has a response.
 #[tokio::test]
 async fn an_abandoned_refresh_is_taken_over() {

@@ -155,6 +155,11 @@ async fn in_redirect_mode_the_flow_is_bound_to_its_browser() {
     let browser = app.anonymous().with("cookie", &format!("theme=dark; {}; x=y", cookie(&own)));
     let answer = browser.get(&path).await;
     assert!(parameter(&landed(&answer), "code").len() == 64 && answer.header("set-cookie").unwrap().contains("Max-Age=0"));
+
+    // An earlier version named the cookie by the whole state.
+    let (code, state) = provider.allow(&app, &begin().await.header("location").unwrap().parse().unwrap(), ada());
+    let browser = app.anonymous().with("cookie", &format!("gatelet-oauth-inner-{state}=true"));
+    landed(&browser.get(&format!("/api/v1/auth/oauth/callback/acme?code={code}&state={state}")).await);
 }
 
 #[tokio::test]

@@ -3,8 +3,9 @@
 
 use std::collections::HashMap;
 
+use jiff::SignedDuration;
 use serde_json::{Value, json};
-use support::stand_in::StandIn;
+use support::stand_in::{REFRESH_TOKEN, StandIn};
 use support::{Answer, SignedIn, TestApp};
 
 use super::assert_error;
@@ -104,6 +105,20 @@ async fn an_account_of_entra_without_a_mailbox_has_its_user_name_as_the_address(
         let (_, me) = sign_in(&app, &provider, &[]).await;
         assert_eq!((&me["primary_email"], &me["primary_email_verified"]), (&expected, &json!(false)), "{upn}");
     }
+}
+
+/// Entra issues the next refresh token only if this scope is asked for again, and the last one ends
+/// after 90 days.
+#[tokio::test]
+async fn a_renewed_token_of_entra_asks_for_the_next_refresh_token() {
+    let account = json!({ "id": "a1", "displayName": "Ada", "mail": "ada@example.com" });
+    let (app, provider) = start("microsoft", &[("https://graph.microsoft.com/v1.0/me", account)]).await;
+    provider.answer_with("refresh_token", json!(REFRESH_TOKEN));
+    provider.answer_with("scope", json!("openid email profile User.Read Mail.Read"));
+    let (user, _) = sign_in(&app, &provider, &[("provider_scope", "Mail.Read")]).await;
+    app.advance(SignedDuration::from_mins(60));
+    assert_eq!(token(&app, &user, "microsoft", "Mail.Read").await.status(), 201);
+    assert_eq!(provider.renewal()["scope"], "openid email profile User.Read Mail.Read offline_access");
 }
 
 /// A token of unknown expiry is shown to the provider before it is returned.

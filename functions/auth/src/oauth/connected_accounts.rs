@@ -26,7 +26,7 @@ use jiff::SignedDuration;
 use model::project::OAuthProvider;
 use model::user::reference::UserRef;
 use model::user::{ProviderAccount, User};
-use net::outgoing::Fault;
+use net::outgoing::{Fault, Outgoing};
 use oauth::exchange::{NotIssued, Peer, Tokens};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Serialize;
@@ -115,7 +115,8 @@ pub(crate) async fn access_token(access: &Access<Client>, headers: &HeaderMap, w
     let mut accounts = user.provider_accounts.iter().filter(fits);
     let present = accounts.clone().find(|account| config.identifies(account));
     let account = present.or_else(|| accounts.next()).ok_or(KnownError::OauthConnectionNotConnectedToUser)?;
-    let connection = Connection { access, provider, user: user.id, account, is_for_older_sdk: is_of_older_sdk(headers) };
+    let outgoing = Outgoing::new(&access.app.settings);
+    let connection = Connection { access, outgoing, provider, user: user.id, account, is_for_older_sdk: is_of_older_sdk(headers) };
     if present.is_none() {
         return Err(connection.unavailable("the provider has another issuer now").into());
     }
@@ -126,6 +127,9 @@ pub(crate) async fn access_token(access: &Access<Client>, headers: &HeaderMap, w
 /// A user's account at a provider of the project.
 struct Connection<'a> {
     access: &'a Access<Client>,
+    /// For all calls of the request together: a function that is ended while it refreshes would lose
+    /// a refresh token that the provider has replaced.
+    outgoing: Outgoing<'a>,
     provider: &'a OAuthProvider,
     user: UserId,
     account: &'a ProviderAccount,
@@ -135,7 +139,7 @@ struct Connection<'a> {
 impl Connection<'_> {
     async fn token(&self, scope: &str, has_failed: bool) -> Result<SecretString, Error> {
         let (store, clock) = (&self.access.app.store, &self.access.app.clock);
-        let mut first = None;
+        let (mut first, mut refused) = (None, None);
         for _ in 0..LOOKS {
             let tokens = store.provider_tokens(self.of()).await?;
             let tokens = tokens.ok_or_else(|| self.unavailable("the provider issued no token for this account"))?;
@@ -143,7 +147,9 @@ impl Connection<'_> {
             let now = clock.now();
             let lives = |least: SignedDuration| tokens.expires_at.is_none_or(|end| end > after(now, least));
             // A token that another request has got in the meantime is not the one that failed.
-            let mut fails = has_failed && first.get_or_insert_with(|| tokens.access.clone()) == &tokens.access;
+            let was_named = has_failed && first.get_or_insert_with(|| tokens.access.clone()) == &tokens.access;
+            // While another request refreshes a token, the provider is not asked about it again.
+            let mut fails = was_named || refused.as_ref() == Some(&tokens.access);
             let is_fresh = lives(LEAST_LEFT) && !fails;
             if is_fresh && !self.is_due(&tokens) {
                 return self.open(&tokens);
@@ -155,13 +161,16 @@ impl Connection<'_> {
                 match self.accepts(&tokens).await? {
                     Some(true) => return self.open(&tokens),
                     Some(false) if tokens.refresh.is_none() => return Err(self.revoked(&tokens).await?.into()),
-                    Some(false) => fails = true,
+                    Some(false) => {
+                        fails = true;
+                        refused = Some(tokens.access.clone());
+                    }
                     None => {}
                 }
             }
             let Some(refresh) = &tokens.refresh else { return self.open(&tokens) };
             let may_use = lives(SignedDuration::ZERO) && !fails;
-            if store.begin_refresh(self.of(), &tokens, now, after(now, LEASE)).await? {
+            if self.outgoing.has_time() && store.begin_refresh(self.of(), &tokens, now, after(now, LEASE)).await? {
                 let refresh = self.sealer().open(&tokens, refresh)?;
                 return match self.refreshed(&tokens, &refresh).await {
                     // The stored token has not expired yet.
@@ -222,7 +231,7 @@ impl Connection<'_> {
     }
 
     fn peer(&self) -> Result<Peer<'_>, Error> {
-        provider_client::peer(&self.access.app, &self.access.project, self.provider)
+        provider_client::peer(self.outgoing, &self.access.app, &self.access.project, self.provider)
     }
 
     /// The error for an account without a usable token. Older SDKs get a different code, because

@@ -6,6 +6,7 @@
 use api::http::Json;
 use api::http::client::Caller;
 use axum::response::{IntoResponse as _, Response};
+use crypto::digest::Digest;
 use errors::{Error, KnownError};
 use flows::App;
 use flows::context::Scope;
@@ -19,7 +20,7 @@ use model::project::{OAuthProvider, Project};
 use model::provider::authorization::{self, Authorization, COOKIE_PREFIX, ResponseMode};
 use model::provider::catalog::{self, Identity};
 use model::text::line;
-use net::outgoing::Fault;
+use net::outgoing::{Fault, Outgoing};
 use oauth::exchange::{Grant, NotIssued};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
@@ -51,17 +52,25 @@ pub(crate) fn callback(app: &App, provider_id: &str) -> String {
 /// The cookie that the callback expects. A provider that posts its answer does so across sites, so
 /// the cookie needs `SameSite=None`; in development, where there is no TLS, the cookie is
 /// `SameSite=Lax`. Only callbacks get it: any page can make a browser begin many flows, and with
-/// too many cookies, other requests would be too large.
+/// too many cookies, other requests would be too large. Callbacks would be, too, if the cookies had
+/// long names: a browser keeps 180 for a domain, and API Gateway takes 10 KB of headers.
 pub(crate) fn cookie(app: &App, state: &SecretString, life: SignedDuration) -> String {
     let rest = if app.settings.development { "SameSite=Lax" } else { "Secure; SameSite=None" };
     let path = Url::parse(&callback(app, "")).map_or_else(|_| "/".to_owned(), |url| url.path().to_owned());
-    format!("{COOKIE_PREFIX}{}=true; Path={path}; Max-Age={}; HttpOnly; {rest}", state.expose_secret(), life.as_secs())
+    format!("{}=true; Path={path}; Max-Age={}; HttpOnly; {rest}", cookie_name(state), life.as_secs())
+}
+
+/// The name of a flow's cookie, with 132 bits of the digest of the state.
+fn cookie_name(state: &SecretString) -> String {
+    format!("{COOKIE_PREFIX}{}", &Digest::of(state.expose_secret()).as_str()[..22])
 }
 
 fn has_cookie(headers: &HeaderMap, state: &SecretString) -> bool {
-    let wanted = format!("{COOKIE_PREFIX}{}=true", state.expose_secret());
+    let wanted = format!("{}=true", cookie_name(state));
+    // Flows that began in an earlier version.
+    let earlier = format!("{COOKIE_PREFIX}{}=true", state.expose_secret());
     let texts = headers.get_all(header::COOKIE).into_iter().filter_map(|value| value.to_str().ok());
-    texts.flat_map(|text| text.split(';')).any(|cookie| cookie.trim() == wanted)
+    texts.flat_map(|text| text.split(';')).map(str::trim).any(|cookie| cookie == wanted || cookie == earlier)
 }
 
 /// Completes a flow.
@@ -136,7 +145,7 @@ async fn proceed(
     }
     let code = code_of(provider, answer)?;
     let verifier = app.sealer.open("oauth-verifier", &authorization.verifier)?;
-    let peer = provider_client::peer(app, project, provider)?;
+    let peer = provider_client::peer(Outgoing::new(&app.settings), app, project, provider)?;
     let (callback, nonce) = (callback(app, &provider.id), authorization::challenge(state.expose_secret()));
     let scope_asked = account::asked(authorization).scope;
     let names_issuer = answer.iss.is_some();

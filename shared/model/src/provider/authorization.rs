@@ -21,8 +21,8 @@ pub const LIFE: SignedDuration = SignedDuration::from_mins(10);
 /// the app with an error, rather than stranded at a page of the API.
 pub const MEMORY: SignedDuration = SignedDuration::from_mins(50);
 
-/// The prefix of the name of a flow's cookie; the inner state follows. The cookie binds the flow to
-/// the browser in which the flow began.
+/// The prefix of the name of a flow's cookie; a part of the digest of the inner state follows. The
+/// cookie binds the flow to the browser in which the flow began.
 pub const COOKIE_PREFIX: &str = "gatelet-oauth-inner-";
 
 /// The purpose of an authorization.
