@@ -54,7 +54,7 @@ impl Reader<'_> {
         };
         let mut claims = id_token::verify(self.outgoing, token.expose_secret(), &expected, self.now).await?;
         let profile = Fields::OPENID.read(&claims).map_err(senseless)?;
-        let is_whole = profile.name.is_some() && profile.email.is_some() && claims.get("email_verified").is_some();
+        let is_whole = profile.name.is_some() && profile.email.is_some() && !claims["email_verified"].is_null();
         let Some(endpoint) = source.userinfo.as_deref().filter(|_| !is_whole) else { return Ok(profile) };
         match self.userinfo(endpoint, &expected, tokens).await {
             Ok(Some(more)) => {

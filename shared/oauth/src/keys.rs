@@ -78,7 +78,12 @@ impl Key {
     /// Whether the key is public and for signatures.
     fn verifies(&self) -> bool {
         let is_for_it = self.r#use.text().is_none_or(|purpose| purpose == "sig") && !matches!(self.key_ops, Field::List(false));
-        is_for_it && self.decoding().is_some()
+        let is_known = match self.kty.text() {
+            Some("EC") => matches!(self.crv.text(), Some("P-256" | "P-384")),
+            Some("OKP") => self.crv.text() == Some("Ed25519"),
+            _ => true,
+        };
+        is_for_it && is_known && self.decoding().is_some()
     }
 
     /// Whether a signature with this algorithm, and under this name, could be of the key.
@@ -248,6 +253,8 @@ mod tests {
             json!({ "kty": "AKP", "alg": "ML-DSA-44", "pub": "AA" }),
             json!({ "kty": "oct", "k": "AA" }),
             json!({ "kty": "RSA", "kid": "incomplete" }),
+            with("crv", json!("P-521")),
+            json!({ "kty": "OKP", "crv": "X25519", "x": "AA" }),
             with("use", json!("enc")),
             with("key_ops", json!(["sign", "encrypt"])),
             with("x", json!(7)),

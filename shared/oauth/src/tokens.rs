@@ -24,6 +24,9 @@ pub struct Tokens {
 
 /// The longest lifetime of an access token that is believed, in seconds: a year.
 const MAX_LIFE: f64 = 31_536_000.0;
+/// The longest token, and the longest list of scopes, in bytes. Servers rarely take longer headers,
+/// in which access tokens are sent, and everything that is kept costs by its size.
+const MAX_LENGTH: usize = 16 * 1024;
 
 impl Tokens {
     /// Reads a successful answer.
@@ -33,6 +36,11 @@ impl Tokens {
         if let Some(kind) = answer["token_type"].as_str().filter(|kind| !kind.eq_ignore_ascii_case("bearer")) {
             return Err(Fault::Misconfigured(format!("its tokens have the type {kind:.20}, not Bearer")));
         }
+        let scope = scope(answer);
+        let texts = [answer["access_token"].as_str(), answer["refresh_token"].as_str(), scope.as_deref()];
+        if texts.into_iter().flatten().any(|text| text.len() > MAX_LENGTH) {
+            return Err(Fault::Misconfigured(format!("a token or the list of scopes has more than {MAX_LENGTH} bytes")));
+        }
         // Some providers send the number as a text, or with a fraction.
         let number = &answer["expires_in"];
         let seconds = number.as_f64().or_else(|| number.as_str()?.trim().parse().ok()).filter(|seconds| (0.0..=MAX_LIFE).contains(seconds));
@@ -41,7 +49,7 @@ impl Tokens {
             refresh_token: secret("refresh_token"),
             id_token: secret("id_token"),
             expires_at: seconds.and_then(|seconds| SignedDuration::try_from_secs_f64(seconds.floor()).ok()).map(|life| after(now, life)),
-            scope: scope(answer),
+            scope,
         })
     }
 }
@@ -105,6 +113,15 @@ mod tests {
         for value in [json!(""), json!(" "), json!([]), json!(null), json!(7)] {
             assert_eq!(scope("scope", value.clone()), None, "{value}");
         }
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded() {
+        for name in ["access_token", "refresh_token", "scope"] {
+            assert!(read(name, json!("x".repeat(MAX_LENGTH))).is_ok(), "{name}");
+            assert!(matches!(read(name, json!("x".repeat(MAX_LENGTH + 1))), Err(Fault::Misconfigured(_))), "{name}");
+        }
+        assert!(read("scope", json!(vec!["x"; MAX_LENGTH])).is_err());
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod first_proof;
 mod first_proof_matrix;
 mod first_proof_races;
 mod kept_away;
+mod last_ways;
 mod mail_floods;
 mod names;
 mod not_me;
