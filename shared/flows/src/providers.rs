@@ -21,10 +21,10 @@ use crate::app::App;
 /// How many issuers are tested at once. What an issuer publishes may have 256 KB.
 const MAX_TESTS: usize = 4;
 
-/// Tests the issuers of providers that a change adds or alters; each issuer once, and none after the
-/// first that fails: whoever may create a project could otherwise have this service send a hundred
-/// requests to somebody else with each of theirs. Providers that stay as they are need not be
-/// available.
+/// Tests the issuers of providers that a change adds or alters; each issuer once, and none after
+/// the first that fails: whoever may create a project could otherwise have this service send a
+/// hundred requests to somebody else with each of theirs. Providers that stay as they are need not
+/// be available.
 pub async fn test_changed(app: &App, before: &ProjectConfig, after: &ProjectConfig) -> Result<(), KnownError> {
     // A provider that users could not sign in with has not been tested.
     let changed =

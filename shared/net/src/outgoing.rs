@@ -99,8 +99,8 @@ impl<'a> Outgoing<'a> {
         Self { stand_in: None, is_for_webhooks: true, ..Self::new(settings) }
     }
 
-    /// Whether there is time left for a whole attempt. What must not be sent twice should not be sent
-    /// otherwise.
+    /// Whether there is time left for a whole attempt. What must not be sent twice should not be
+    /// sent otherwise.
     pub fn has_time(self) -> bool {
         Instant::now() + self.patience <= self.until
     }

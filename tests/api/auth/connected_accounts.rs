@@ -132,7 +132,7 @@ async fn concurrent_requests_refresh_a_token_once() {
     assert_eq!(provider.requests().iter().filter(|path| *path == "token").count(), 1);
 }
 
-/// Otherwise, each of many requests would ask five times a second, for as long as the refresh takes.
+/// Otherwise, each of many requests would ask five times a second, as long as the refresh takes.
 #[tokio::test]
 async fn requests_that_wait_for_a_new_token_ask_about_the_old_one_once() {
     let (app, provider) = start().await;

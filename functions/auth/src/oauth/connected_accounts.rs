@@ -127,8 +127,8 @@ pub(crate) async fn access_token(access: &Access<Client>, headers: &HeaderMap, w
 /// A user's account at a provider of the project.
 struct Connection<'a> {
     access: &'a Access<Client>,
-    /// For all calls of the request together: a function that is ended while it refreshes would lose
-    /// a refresh token that the provider has replaced.
+    /// For all calls of the request together: a function that is ended while it refreshes would
+    /// lose a refresh token that the provider has replaced.
     outgoing: Outgoing<'a>,
     provider: &'a OAuthProvider,
     user: UserId,

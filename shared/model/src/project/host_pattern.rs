@@ -15,8 +15,8 @@ pub(crate) fn ascii_form(host: &str) -> String {
     idna::domain_to_ascii(host).unwrap_or_else(|_| host.to_owned())
 }
 
-/// The form in which URLs have the host of a pattern: an IP address or a percent-encoded name can be
-/// written in several ways, of which one would match.
+/// The form in which URLs have the host of a pattern: an IP address or a percent-encoded name can
+/// be written in several ways, of which one would match.
 pub(crate) fn canonical(pattern: &str) -> String {
     if pattern.contains('*') {
         return ascii_form(pattern);

@@ -39,8 +39,8 @@ pub struct ProviderInput {
     /// If absent, the existing setting is kept.
     #[deserr(default)]
     pub authorization_endpoint: Option<String>,
-    /// The configuration id of Facebook Login for Business; none if empty. If absent, none in a list
-    /// of all providers, and the existing one in a change of one provider.
+    /// The configuration id of Facebook Login for Business; none if empty. If absent, none in a
+    /// list of all providers, and the existing one in a change of one provider.
     #[deserr(default)]
     pub facebook_config_id: Option<String>,
     /// The Microsoft tenant; `common` if empty. If absent, `common` in a list of all providers, and
