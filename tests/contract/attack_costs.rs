@@ -197,7 +197,7 @@ impl Dearest {
                 By::Address => addresses,
                 By::Network => networks,
                 // An attacker has any number of users, keys and sessions.
-                By::Caller | By::Session | By::ApiKey | By::Project => return least,
+                By::Caller | By::User | By::Session | By::ApiKey | By::Project => return least,
             };
             least.min(places * per_day(*rule) / count)
         })

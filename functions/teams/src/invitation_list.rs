@@ -1,5 +1,5 @@
-//! `GET /api/v1/team-invitations`: lists the open invitations to a team, or those to a user's
-//! verified email addresses. For a team, a client needs `$read_members` and `$invite_members`;
+//! `GET /api/v1/team-invitations`: lists the open invitations to a team, or those to the confirmed
+//! email addresses of a user. For a team, a client needs `$read_members` and `$invite_members`;
 //! otherwise it can list only the invitations for its own user.
 
 use api::http::TableAction::{BatchGetItem, GetItem, Query};
@@ -16,6 +16,7 @@ use model::email::Email;
 use model::permission::System;
 use model::team::Team;
 use model::team::invitation::Invitation;
+use model::user::Channel;
 use model::user::reference::UserRef;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -113,6 +114,6 @@ async fn to_team(access: &Access<Client>, team: TeamId, after: Option<Invitation
 
 async fn for_user(access: &Access<Client>, user: UserId, after: Option<InvitationId>, limit: usize) -> Result<Found, Error> {
     let user = read(access, user).await?.ok_or(KnownError::UserNotFound)?.user;
-    let emails: Vec<Email> = user.channels.into_iter().filter(|channel| channel.is_verified).map(|channel| channel.value).collect();
+    let emails: Vec<Email> = user.channels.into_iter().filter(Channel::is_confirmed).map(|channel| channel.value).collect();
     Ok(access.app.store.invitations_for(&access.project.id, &emails, after, limit).await?)
 }

@@ -139,6 +139,46 @@ async fn a_sign_in_from_a_new_place_is_reported_to_verified_addresses_only() {
     assert_eq!(app.mails("victim@example.org").await.len(), 1);
 }
 
+/// The published SDK redeems verification codes without a session, so this is how most users verify
+/// their address.
+async fn verified_without_a_session(app: &TestApp, email: &str) -> SignedIn {
+    let user = app.sign_up(email).await;
+    let list = app.signed_in(&user).get("/api/v1/contact-channels?user_id=me").await.json();
+    let code = super::verification_code(app, &user, list["items"][0]["id"].as_str().unwrap(), email).await;
+    assert_eq!(super::verify(app, &code).await.status(), 200);
+    app.deliver_until_next_second().await;
+    user
+}
+
+#[tokio::test]
+async fn a_flood_does_not_hide_a_change_from_an_owner_who_verified_without_a_session() {
+    let app = TestApp::start_with(without_addresses().with(Rule::SignIn, None).with(Rule::SignInNetwork, None)).await;
+    let owner = verified_without_a_session(&app, "owner@example.org").await;
+    let before = app.delivered("owner@example.org").len();
+    for tag in 0..10 {
+        account_with_changes(&app, &format!("owner+{tag}@example.org"), &format!("203.0.{tag}.7")).await;
+    }
+    app.deliver().await;
+    let change = json!({ "old_password": PASSWORD, "new_password": NEW });
+    assert_eq!(app.signed_in(&owner).post(UPDATE, change).await.status(), 200);
+    app.deliver().await;
+    assert_eq!(app.delivered("owner@example.org").len(), before + 1);
+}
+
+#[tokio::test]
+async fn whoever_verified_without_a_session_hears_of_new_places_within_the_limit() {
+    let limits = without_addresses().with(Rule::SignIn, None).with(Rule::SignInNetwork, None);
+    let app = TestApp::start_with(limits.with(Rule::Notice, Some(Rate::new(3, 3600)))).await;
+    app.configure(json!({ "config": { "new_sign_in_mails": true } })).await;
+    let owner = verified_without_a_session(&app, "owner@example.org").await;
+    let before = app.delivered("owner@example.org").len();
+    for number in 0..10 {
+        let sign_in = json!({ "email": owner.email, "password": PASSWORD });
+        assert_eq!(at(app.client(), &format!("203.0.{number}.7")).post(SIGN_IN, sign_in).await.status(), 200);
+    }
+    assert_eq!(reached(&app, std::slice::from_ref(&owner.email)).await, before + 4, "three, and one that says it is the last");
+}
+
 /// An entry that an earlier version wrote has no count; it is sent.
 #[tokio::test]
 async fn a_notice_of_an_earlier_version_is_sent() {
