@@ -46,7 +46,8 @@ pub struct InvitationsQuery {
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
-    /// 1 to 500. Default: 500. Pages may be short, as invitations that have ended are left out.
+    /// 1 to 500. Default: 500. Pages may be short, as invitations that have ended are left out; a
+    /// page also ends where the teams and senders take 2 MB.
     #[schema(value_type = Option<u16>, minimum = 1, maximum = 500)]
     #[deserr(default)]
     limit: Option<Limit<500, 500>>,

@@ -3,7 +3,7 @@
 
 use errors::{Error, KnownError};
 use flows::context::Context;
-use flows::teams::{join_refused, joining};
+use flows::teams::{Joined, join_refused, joining};
 use model::code::Rejected;
 use model::team::invitation::{By, Invitation, NotAcceptable};
 use model::user::User;
@@ -27,7 +27,8 @@ pub(crate) async fn accept(context: &Context, invitation: &Invitation, by: By, u
         if invitation.invited_by == Some(user.id) {
             return Err(Rejected::NotFound.into());
         }
-        writes.extend(joining(app, project, invitation.team_id, user)?);
+        let joined = Joined { team: invitation.team_id, created_at: invitation.team_created_at };
+        writes.extend(joining(app, project, joined, user)?);
     }
     match app.store.transact(writes).await {
         Ok(()) => Ok(()),

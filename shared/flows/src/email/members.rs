@@ -27,12 +27,7 @@ pub struct Told {
 /// The members of a team whom `keep` accepts and whose primary address is verified, with this
 /// address; at most 50, in the order of their user ids. An unverified address may belong to a
 /// stranger, to whom a member could otherwise send the names that the email contains.
-pub async fn verified(
-    app: &App,
-    project: &ProjectId,
-    team: TeamId,
-    keep: impl Fn(&MemberRow) -> bool,
-) -> Result<Vec<Told>, store::Error> {
+pub async fn verified(app: &App, project: &ProjectId, team: TeamId, keep: impl Fn(&MemberRow) -> bool) -> Result<Vec<Told>, store::Error> {
     let (mut verified, mut after) = (Vec::new(), None);
     loop {
         let (members, more) = app.store.members(project, team, after, PAGE).await?;

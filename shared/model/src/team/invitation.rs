@@ -24,6 +24,9 @@ pub struct Invitation {
     pub id: InvitationId,
     /// The team that the invited person can join.
     pub team_id: TeamId,
+    /// When the team was created; absent in invitations of versions that did not store it.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
+    pub team_created_at: Option<Timestamp>,
     /// The address that was invited.
     pub email: Email,
     /// When the invitation expires.

@@ -257,7 +257,16 @@ impl User {
             channel.is_primary = false;
         }
         let standing = Standing::default();
-        self.channels.push(Channel { id, value, used_for_auth: true, is_verified, is_unproved: false, is_elsewhere: false, is_primary: true, standing });
+        self.channels.push(Channel {
+            id,
+            value,
+            used_for_auth: true,
+            is_verified,
+            is_unproved: false,
+            is_elsewhere: false,
+            is_primary: true,
+            standing,
+        });
         id
     }
 

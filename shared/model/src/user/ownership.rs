@@ -132,7 +132,8 @@ impl User {
         self.remove_credentials();
         let standing = Standing::Provisional;
         let (is_verified, is_unproved, is_elsewhere) = (true, false, false);
-        self.channels = vec![Channel { id, value, used_for_auth: true, is_verified, is_unproved, is_elsewhere, is_primary: true, standing }];
+        self.channels =
+            vec![Channel { id, value, used_for_auth: true, is_verified, is_unproved, is_elsewhere, is_primary: true, standing }];
     }
 
     /// Whether somebody may have used the account, as far as its user tells: it was not created by
