@@ -5,7 +5,7 @@
 
 use std::env::var;
 
-pub fn link() {
+pub(super) fn link() {
     println!("cargo::rerun-if-changed=../../infra/link/without-unwinding.ld");
     let is = |name: &str, value: &str| var(name).is_ok_and(|found| found == value);
     // The script is used only with Rust's default linker and with that of cargo-lambda (Zig): other

@@ -5,12 +5,12 @@
 //! trip. If the process has not seen the project or key yet, the request is counted only after the
 //! proof, and the process remembers the project and key from then on ([`crate::memory`]). What all
 //! clients of an IP address or a network do is counted in memory, and in the table only for every
-//! tenth request, so it costs most requests nothing. Requests that count for a whole project, such as the sign-ups that its servers make, are counted after
-//! the proof, so that nobody else can use up the project's quota. Requests with a wrong key, and
-//! those for a project that does not exist, are counted by IP address ([`unproved`]). An operation
-//! counts the subjects that only it knows: the account whose password or second factor is guessed
-//! ([`Failures`]), a secret such as a refresh token ([`by_secret`]), and the recipient of an email
-//! ([`gate`](crate::email::gate)).
+//! tenth request, so it costs most requests nothing. Requests that count for a whole project, such
+//! as the sign-ups that its servers make, are counted after the proof, so that nobody else can use
+//! up the project's quota. Requests with a wrong key, and those for a project that does not exist,
+//! are counted by IP address ([`unproved`]). An operation counts the subjects that only it knows:
+//! the account whose password or second factor is guessed ([`Failures`]), a secret such as a
+//! refresh token ([`by_secret`]), and the recipient of an email ([`gate`](crate::email::gate)).
 
 mod failures;
 
