@@ -102,7 +102,7 @@ fn a_verification_without_a_session_settles_nothing() {
 }
 
 #[test]
-fn an_address_that_was_verified_without_a_session_is_not_confirmed_until_it_is_proved() {
+fn an_address_verified_without_a_session_is_confirmed_by_a_proof() {
     let (ada, bob) = (email("ada@example.com"), email("bob@example.com"));
     for is_further in [false, true] {
         let mut user = prepared();

@@ -79,9 +79,9 @@ impl Store {
         Ok(Page { rows, next: members.next })
     }
 
-    /// The existing users among the first of these ids, and of how many ids: of all, unless the users
-    /// take more than about 2 MB. A few are read at first, and then as many at once as take 1 MB if
-    /// they are as large as those before.
+    /// The existing users among the first of these ids, and of how many ids: of all, unless the
+    /// users take more than about 2 MB. A few are read at first, and then as many at once as take
+    /// 1 MB if they are as large as those before.
     pub async fn users_for_page(&self, project: &ProjectId, ids: &[UserId]) -> Result<(HashMap<UserId, UserRow>, usize), Error> {
         let read = async |ids: &[UserId]| -> Result<(Vec<UserRow>, usize), Error> {
             let keys: Vec<Key> = ids.iter().map(|id| user_key(project, *id)).collect();
