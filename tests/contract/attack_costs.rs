@@ -104,7 +104,11 @@ fields accept. The daily costs of the dearest of them, at `ThrottleRate` request
 {{dearest}}
 
 - *counts*: a write counts once more for each 4 KB of its body; a picture counts as one write of its
-  length, and as a picture. Reads are not limited: their costs are those of the throttle.
+  length, and as a picture.
+- *Reads* of clients have no limit but the throttle. A page reads 3 MB at most, however little it
+  shows of that: 730 units, or $92 a million. A page of 1 MB costs its transfer besides, $90 a
+  million at $0.09 a GB. At `ThrottleRate` that is up to $7,900 a day, from one address or many. The
+  web ACL stops one address; a lower `ThrottleRate` stops all.
 - *cost* = requests within the limits × (table + request + 5 ms) + rejected × (the request, six read
   units and 5 ms).
 
@@ -124,10 +128,13 @@ depends on the number of posts: up to 865 units at 10,000.
   without a read. A page or list after the last post reads no posts. Only an `offset` that is a
   multiple of 100 gives a long list; others end at the next multiple. So each long answer is read a
   few times a minute for each place where CloudFront caches it, however many requests there are.
-- **Not cached**: `POST /mcp` and `POST /a2a`, whose searches read 865 units each at 10,000 posts.
-  API Gateway lets 100 of each through in a second (`CostlyThrottleRate`), which is enough to use up
-  the partition for a site with more than a few hundred posts. Lower the rate if agents matter less
-  than readers; the web ACL (`firewall.yaml`) rejects a single address.
+- **Not cached**: `POST /mcp` and `POST /a2a`. Each process reads all content once after a
+  publication (865 units at 10,000 posts), with an index for searches; then a search, and each of
+  the resources `index.md` and `llms.txt`, reads only which publication is current (3 units), and a
+  query costs a comparison of at most 16 words with each distinct word of the content. The tool
+  `list_blog_posts` reads up to 30 units, and the resources of 10,000 posts have 2.7 MB each. API
+  Gateway lets 100 requests of each operation through in a second (`CostlyThrottleRate`). Lower the
+  rate if agents matter less than readers; the web ACL (`firewall.yaml`) rejects a single address.
 - **Not cached either**: answers to made-up paths, such as `/blog/nothing-1`, at a few units each,
   and everything in a deployment without a distribution. API Gateway's `ThrottleRate` limits both.
 ";
@@ -197,7 +204,7 @@ impl Dearest {
                 By::Address => addresses,
                 By::Network => networks,
                 // An attacker has any number of users, keys and sessions.
-                By::Caller | By::Session | By::ApiKey | By::Project => return least,
+                By::Caller | By::User | By::Session | By::ApiKey | By::Project => return least,
             };
             least.min(places * per_day(*rule) / count)
         })

@@ -82,6 +82,10 @@ impl<'a> Claimed<'a> {
                     counting.proved_by = proved_by;
                     subject
                 }
+                By::User => match self.user {
+                    Some(user) => Subject::user(user),
+                    None => continue,
+                },
                 By::Session => self.session.map_or_else(|| Subject::address(self.place.ip), Subject::session),
                 By::ApiKey => match &self.checked {
                     Some(key) => Subject::secret(key.secret()),
@@ -142,7 +146,7 @@ impl<'a> Counting<'a> {
             match by {
                 By::Address => counting.add(*rule, &Subject::address(place.ip)),
                 By::Network => counting.add(*rule, &Subject::network(place.ip)),
-                By::Project | By::ApiKey | By::Caller | By::Session => {}
+                By::Project | By::ApiKey | By::Caller | By::User | By::Session => {}
             }
         }
         counting

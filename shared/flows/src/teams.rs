@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 
 use errors::{Error, KnownError};
+use jiff::Timestamp;
 use model::permission::{Grant, Occasion, System};
 use model::project::Project;
 use model::team::{Member, Team, may};
@@ -103,17 +104,27 @@ pub async fn enter(table: &Store, context: &Context, team: TeamId, others: &[Use
 pub fn founding(app: &App, project: &Project, team: &Team, creator: &User, is_selected: bool) -> Result<Vec<Write>, store::Error> {
     let grants = project.config.rbac.default_grants(Occasion::TeamCreator);
     let row = MemberRow::new(team.id, creator.id, Member::new(app.clock.now()), grants).selected(is_selected);
-    let member = membership::create(&project.id, creator, &row)?;
+    let member = membership::create(&project.id, creator, &row.of_team_since(Some(team.created_at)))?;
     Ok([team::create(&project.id, team)?].into_iter().chain(member).collect())
 }
 
+/// A team that a user joins.
+#[derive(Debug, Clone, Copy)]
+pub struct Joined {
+    /// The team.
+    pub team: TeamId,
+    /// When the team was created, if that is known.
+    pub created_at: Option<Timestamp>,
+}
+
 /// The writes of a new membership of a user in a team, with the default permissions of members.
-pub fn joining(app: &App, project: &Project, team: TeamId, user: &User) -> Result<Vec<Write>, store::Error> {
+pub fn joining(app: &App, project: &Project, Joined { team, created_at }: Joined, user: &User) -> Result<Vec<Write>, store::Error> {
     let grants = project.config.rbac.default_grants(Occasion::TeamMember);
     let is_protected = project.config.second_factor.required_of_teams.contains(&team);
     let user_write =
         if is_protected { membership::joins_protected(&project.id, user.id, team) } else { membership::joins(&project.id, user.id) };
-    membership::joining(&project.id, user, user_write, &MemberRow::new(team, user.id, Member::new(app.clock.now()), grants))
+    let row = MemberRow::new(team, user.id, Member::new(app.clock.now()), grants);
+    membership::joining(&project.id, user, user_write, &row.of_team_since(created_at))
 }
 
 /// The error for failed writes of [`joining`].

@@ -10,6 +10,7 @@ use super::{CHANNELS, NEW, PASSWORD, added, addresses, otp_sign_in, password_sig
 use crate::auth::assert_error;
 use crate::auth::oauth_callback;
 use crate::owners::{Owner, PROJECTS};
+use crate::teams::invitations::invite;
 use crate::teams::{join, team};
 
 const ADA: &str = "ada@example.com";
@@ -203,6 +204,54 @@ async fn a_verification_in_a_session_of_the_account_settles_the_address() {
         assert_eq!(addresses(&app, &ada.user_id).await.len(), 2, "{proof:?}");
         assert_eq!(members(&app, &own).await, [ada.user_id.clone()], "{proof:?}");
         assert_eq!(user(&app, &ada.user_id).await["display_name"], "Ada", "{proof:?}");
+    }
+}
+
+/// An account with [`ADA`], whose owner has clicked the link of a verification email.
+async fn clicked(app: &TestApp, is_added: bool) -> SignedIn {
+    let eve = if is_added { app.sign_in_by_mail(EVE).await } else { app.sign_up(ADA).await };
+    if is_added {
+        added(app, &eve, ADA).await;
+    }
+    verify_elsewhere(app, &eve, ADA).await;
+    eve
+}
+
+/// A team invites the owner of an address, not whoever has it in an account.
+#[tokio::test]
+async fn a_squatter_neither_sees_nor_uses_invitations_of_an_owner_who_clicked_a_link() {
+    for (proof, is_added) in PROOFS.into_iter().flat_map(|proof| [(proof, false), (proof, true)]) {
+        let (app, provider) = start(false).await;
+        let eve = clicked(&app, is_added).await;
+        let looms = team(&app, "Looms", None).await;
+        let (invitation, _) = invite(&app, &looms, ADA).await;
+        let (list, accept) = (format!("{INVITATIONS}?user_id="), format!("{INVITATIONS}/{invitation}/accept?user_id="));
+        let what = format!("{proof:?}, {is_added}");
+        for (caller, user) in [(app.signed_in(&eve), "me"), (app.server(), eve.user_id.as_str())] {
+            assert_eq!(caller.get(&format!("{list}{user}")).await.json()["items"], json!([]), "{what}");
+            let accepted = caller.post(&format!("{accept}{user}"), json!({})).await;
+            assert_error(&accepted, 403, "TEAM_INVITATION_EMAIL_MISMATCH");
+        }
+        assert!(members(&app, &looms).await.is_empty(), "{what}");
+        if !is_added {
+            let ada = prove(&app, &provider, proof).await;
+            assert_eq!(app.signed_in(&ada).get(&format!("{list}me")).await.json()["items"][0]["id"], invitation, "{what}");
+            assert_eq!(app.signed_in(&ada).post(&format!("{accept}me"), json!({})).await.status(), 200, "{what}");
+        }
+    }
+}
+
+/// Whoever has the code of an invitation reads the emails of the address.
+#[tokio::test]
+async fn a_user_who_verified_without_a_session_accepts_an_invitation_by_its_code() {
+    for is_added in [false, true] {
+        let (app, _) = start(false).await;
+        let ada = clicked(&app, is_added).await;
+        let looms = team(&app, "Looms", None).await;
+        let (_, code) = invite(&app, &looms, ADA).await;
+        let accepted = app.signed_in(&ada).post(&format!("{INVITATIONS}/accept"), json!({ "code": code })).await;
+        assert_eq!(accepted.status(), 200, "{}", accepted.text());
+        assert_eq!(members(&app, &looms).await, [ada.user_id]);
     }
 }
 

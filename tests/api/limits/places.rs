@@ -10,7 +10,7 @@ use serde_json::json;
 use support::{SignedIn, TestApp};
 use wire::level::Level;
 
-use super::{assert_refused, at, exhaust, only};
+use super::{assert_refused, at, exhaust, is_refused, only};
 use crate::events::{World, name};
 
 const ME: &str = "/api/v1/users/me";
@@ -28,6 +28,11 @@ fn by_place(operation: &infra::Operation) -> (bool, bool) {
 fn writes_of_clients() -> impl Iterator<Item = infra::Operation> {
     let is_of_client = |operation: &infra::Operation| operation.description.level.is_none_or(|level| level == Level::Client);
     operations::all().into_iter().filter(move |operation| operation.route.limit.is_some() && is_of_client(operation))
+}
+
+/// Whether an event has the key of a server, by which its request is counted.
+fn is_of_server(world: &World, event: &str) -> bool {
+    world.request(event).headers().get("x-service-access-type").is_some_and(|level| level == "server")
 }
 
 /// Operations that no session is needed for and whose requests are counted otherwise, with the
@@ -48,6 +53,9 @@ async fn every_write_of_a_client_is_counted_by_address_and_network() {
         }
         assert_eq!(by_place(&operation), (true, true), "{}", route.name);
         let world = World::new(Limits::standard()).await;
+        if is_of_server(&world, &name(&operation)) {
+            continue;
+        }
         world.app.recorder.clear();
         world.app.app.memory.forget();
         let answer = world.send(&name(&operation)).await;
@@ -61,6 +69,57 @@ async fn every_write_of_a_client_is_counted_by_address_and_network() {
         checked += 1;
     }
     assert!(checked > 50, "{checked} operations");
+}
+
+/// Whoever has many addresses, but few accounts, is limited by account.
+#[tokio::test]
+async fn every_write_of_a_signed_in_client_is_counted_by_user_or_session() {
+    let mut checked = 0;
+    for operation in writes_of_clients() {
+        let world = World::new(Limits::standard()).await;
+        let event = name(&operation);
+        if is_of_server(&world, &event) || !world.request(&event).headers().contains_key("x-service-access-token") {
+            continue;
+        }
+        world.app.recorder.clear();
+        world.app.app.memory.forget();
+        let answer = world.send(&event).await;
+        let in_table = world.app.recorder.writes().iter().flat_map(|(_, body)| counters(body)).collect::<BTreeSet<_>>();
+        let counted: Vec<String> = in_table.into_iter().chain(world.app.app.memory.batched()).collect();
+        // The ids of users and sessions are the only subjects with this form.
+        let is_of_user = |counter: &String| counter.split('#').nth(2).is_some_and(|subject| uuid::Uuid::parse_str(subject).is_ok());
+        assert!(counted.iter().any(is_of_user), "{} ({}): {counted:?}", operation.route.name, answer.status());
+        checked += 1;
+    }
+    assert!(checked > 30, "{checked} operations");
+}
+
+#[tokio::test]
+async fn a_user_at_many_addresses_has_one_limit_of_codes_emails_and_proofs() {
+    let reset = "/api/v1/auth/sessions/current/reauthenticate";
+    let redeem = "/api/v1/team-invitations/accept";
+    let invite = "/api/v1/team-invitations/send-code";
+    for (rule, limit, path) in
+        [(Rule::SignInUser, "sign-in", reset), (Rule::CodeUser, "code", redeem), (Rule::SendCodeCaller, "send-code", invite)]
+    {
+        let app = TestApp::start_with(only(rule, 12, 600)).await;
+        let users = users(&app, 2).await;
+        let looms = crate::teams::team(&app, "Looms", Some(&users[0])).await;
+        let body = |number: usize| match rule {
+            Rule::SignInUser => json!({ "password": "a wrong password" }),
+            Rule::CodeUser => json!({ "code": format!("{number:045}") }),
+            _ => json!({ "team_id": looms, "email": format!("guest{number}@example.com"), "callback_url": "http://localhost:3000/x" }),
+        };
+        let (let_through, refused) = exhaust(|number| {
+            let caller = at(app.signed_in(&users[0]), &format!("203.0.{number}.7"));
+            async move { caller.post(path, body(number)).await }
+        })
+        .await;
+        assert_eq!(let_through, 12, "{rule:?}");
+        assert_refused(&refused, limit, Rate::new(12, 600));
+        assert!(!is_refused(&at(app.signed_in(&users[1]), "203.0.113.7").post(path, body(99)).await), "{rule:?}");
+        assert!(!is_refused(&app.client().post(path, body(99)).await), "{rule:?}: nobody's request counts for the user");
+    }
 }
 
 /// The names of the counters that a call increments.

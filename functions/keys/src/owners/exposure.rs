@@ -5,8 +5,8 @@
 //! to verified addresses, and the number of such emails about a team's keys is limited.
 
 use flows::App;
-use flows::email::gate::{self, Address, Cause};
-use flows::email::members;
+use flows::email::gate::{self, Cause};
+use flows::email::members::{self, Told};
 use flows::email::notice::{facts, to_address};
 use jiff::Timestamp;
 use model::email::Email;
@@ -43,8 +43,10 @@ pub(super) async fn notices(app: &App, project: &Project, before: &Team, after: 
     let Some(sent_at) = after.notices.admit(&[Kind::ApiKeyExposed], now) else { return Ok(Vec::new()) };
     let manages = |member: &MemberRow| may(&project.config.rbac, Some(&member.grants), System::ManageApiKeys);
     let managers = members::verified(app, &project.id, after.id, manages).await?;
-    let cause = Cause { address: Address::Proved, place: None };
-    let write = |manager| gate::notice(app, &project.id, cause, mail(project, after, key, manager, (now, sent_at)));
+    let write = |manager: Told| {
+        let cause = Cause { address: manager.address, place: None };
+        gate::notice(app, &project.id, cause, mail(project, after, key, (manager.user_id, manager.email), (now, sent_at)))
+    };
     managers.into_iter().map(write).collect()
 }
 

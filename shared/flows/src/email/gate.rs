@@ -6,7 +6,8 @@
 //! | code, link or invitation that a client asks for | mailbox; domain, unless the address is proved | the request is refused |
 //! | the same, for a server | mailbox, with a higher quota | the request is refused |
 //! | notice to an unproved address | the same mailbox and domain; network of the client | folded |
-//! | notice to a proved address | the mailbox, apart from the others | folded |
+//! | notice to an address that is verified, but not confirmed | the address, apart from the others | folded |
+//! | notice to a confirmed address | the mailbox, apart from the others | folded |
 //! | the way back after "This wasn't me" | no: the link works once | |
 //! | emails of a server to its users | no: the project's quota limits them | |
 //!
@@ -17,7 +18,9 @@
 //! *Folded*: the first notice beyond the limit is sent at the end of the window and says that it is
 //! the last one; later ones are skipped. A change never fails because of its notice, so notices are
 //! counted by the worker that renders them. A stranger can cause notices only to addresses that
-//! nobody has proved; their counts are apart, so nobody can use up the notices of an owner.
+//! nobody has proved; their counts are apart, so nobody can use up the notices of an owner. That
+//! includes owners who clicked the link of a verification email without a session, as those of the
+//! published SDK do: only the account with this very address causes notices to it.
 
 use jiff::Timestamp;
 use model::email::Email;
@@ -39,15 +42,21 @@ use crate::context::Context;
 pub enum Address {
     /// It may belong to a stranger.
     Unproved,
+    /// Somebody who reads its emails has verified it without a session of the account, of which
+    /// they may be the owner.
+    Verified,
     /// Its owner has proved it, or the response must not show whether it has an account.
     Proved,
 }
 
 impl Address {
-    /// Whether the user has proved an address.
+    /// What a user has shown about an address.
     pub fn of(user: &User, email: &Email) -> Self {
-        let is_proved = user.channel_of(email).is_some_and(Channel::is_proved);
-        if is_proved { Self::Proved } else { Self::Unproved }
+        match user.channel_of(email) {
+            Some(channel) if channel.is_confirmed() => Self::Proved,
+            Some(Channel { is_verified: true, .. }) => Self::Verified,
+            _ => Self::Unproved,
+        }
     }
 }
 
@@ -135,7 +144,7 @@ pub fn notice(app: &App, project: &ProjectId, cause: Cause<'_>, new: NewEntry) -
 /// The write of a notice that contains a code.
 pub(crate) fn notice_entry(project: &ProjectId, Cause { address, place }: Cause<'_>, entry: OutboxEntry) -> Result<Write, store::Error> {
     let network = place.map(|place| Subject::network(place.ip).to_string());
-    let notice = Some(NoticeCount { is_proved: address == Address::Proved, network });
+    let notice = Some(NoticeCount { is_proved: address == Address::Proved, is_verified: address != Address::Unproved, network });
     outbox::create(project, &OutboxEntry { notice, ..entry })
 }
 
@@ -143,11 +152,12 @@ pub(crate) fn notice_entry(project: &ProjectId, Cause { address, place }: Cause<
 pub async fn fate(app: &App, project: &ProjectId, entry: &OutboxEntry) -> Result<Fate, store::Error> {
     let (limits, now) = (&app.settings.limits, app.clock.now());
     let (Some(count), Some(to)) = (&entry.notice, entry.to.addresses().first()) else { return Ok(Fate::Sent) };
-    let network = count.network.as_deref().filter(|_| !count.is_proved);
-    let rule = match (count.is_proved, network) {
-        (true, _) => Rule::Notice,
-        (false, Some(_)) => Rule::SendCodeRecipient,
-        (false, None) => Rule::SendCodeRecipientServer,
+    let network = count.network.as_deref().filter(|_| !count.is_proved && !count.is_verified);
+    let recipient = match (count.is_proved, count.is_verified, network) {
+        (true, ..) => mailbox_counter(limits, Rule::Notice, to, now),
+        (false, true, _) => limits.counter(Rule::Notice, &Subject::email(&format!("verified {to}")), now),
+        (false, false, Some(_)) => mailbox_counter(limits, Rule::SendCodeRecipient, to, now),
+        (false, false, None) => mailbox_counter(limits, Rule::SendCodeRecipientServer, to, now),
     };
     let of_network = network.and_then(|network| limits.counter(Rule::SendCodeNetwork, &Subject::named(network), now));
     let of_domain = network.and_then(|_| domain_counter(limits, to, now));
@@ -157,12 +167,12 @@ pub async fn fate(app: &App, project: &ProjectId, entry: &OutboxEntry) -> Result
             return Ok(Fate::Folded);
         }
     }
-    let Some(mailbox) = mailbox_counter(limits, rule, to, now) else { return Ok(Fate::Sent) };
+    let Some(recipient) = recipient else { return Ok(Fate::Sent) };
     // The windows do not slide here: exactly one notice is the first beyond the quota.
-    let (_, counted) = app.store.add(project, &mailbox, 1).await?;
-    Ok(match counted.saturating_sub(mailbox.quota()) {
+    let (_, counted) = app.store.add(project, &recipient, 1).await?;
+    Ok(match counted.saturating_sub(recipient.quota()) {
         0 => Fate::Sent,
-        1 => Fate::Last(mailbox.resets_at),
+        1 => Fate::Last(recipient.resets_at),
         _ => Fate::Folded,
     })
 }

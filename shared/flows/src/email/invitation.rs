@@ -39,6 +39,7 @@ pub fn writes(
     let invitation = Invitation {
         id: InvitationId::from(app.entropy.ordered_uuid(now)),
         team_id: team.id,
+        team_created_at: Some(team.created_at),
         email: email.clone(),
         expires_at: after(now, LIFE),
         invited_by: sender.map(|sender| sender.id),

@@ -99,7 +99,8 @@ impl Changed<'_> {
 
 /// The writes of the notices of a sign-in from a place where the account was not used before. Only
 /// verified addresses are notified: another one may belong to a stranger, whom the account's
-/// creator could flood by signing in from many places.
+/// creator could flood by signing in from many places. Whoever has verified one without a session
+/// may be the owner, and can otherwise lock the creator out by the link.
 pub fn of_sign_in(app: &App, project: &Project, place: &Place, user: &User) -> Result<Vec<Write>, store::Error> {
     let now = app.clock.now();
     let notice = Notice {
@@ -112,7 +113,7 @@ pub fn of_sign_in(app: &App, project: &Project, place: &Place, user: &User) -> R
         sent_at: now,
         place: Some(place),
     };
-    notice.writes(user.told().into_iter().filter(|told| Address::of(user, &told.email) == Address::Proved).collect())
+    notice.writes(user.told().into_iter().filter(|told| Address::of(user, &told.email) != Address::Unproved).collect())
 }
 
 /// The template variables for the time and place of an event.

@@ -135,15 +135,9 @@ pub(super) fn name(local: &str, domain: &str) -> String {
     format!("{}@{domain}", local.replace(*ignored, ""))
 }
 
-/// The domain to which an address belongs, unless everybody can have a mailbox there: the last two
-/// labels, or three if the second to last is as short as those under which countries register
-/// (`co.uk`, `com.br`). An organisation with such a short name has a count for each subdomain.
+/// The domain that somebody has registered, to which an address belongs, unless everybody can have
+/// a mailbox there: the label before a public suffix (publicsuffix.org), such as `co.uk`.
 pub(super) fn organisation(domain: &str) -> Option<String> {
-    const SHORT: usize = 3;
-    let labels: Vec<&str> = domain.rsplit('.').collect();
-    let kept = if labels.get(1).is_some_and(|label| label.len() <= SHORT) { 3 } else { 2 };
-    let mut labels: Vec<&str> = labels.into_iter().take(kept).collect();
-    labels.reverse();
-    let registered = labels.join(".");
-    provider(&registered).is_none().then_some(registered)
+    let registered = psl::domain_str(domain).unwrap_or(domain);
+    provider(registered).is_none().then(|| registered.to_owned())
 }

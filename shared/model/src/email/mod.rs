@@ -153,7 +153,19 @@ mod tests {
         for address in ["ada@example.com", "ada@mail.example.com", "ada@a.b.example.com"] {
             assert_eq!(organisation(address).as_deref(), Some("example.com"));
         }
-        assert_eq!(organisation("ada@shop.example.co.uk").as_deref(), Some("example.co.uk"));
+        for (address, registered) in [
+            ("ada@shop.example.co.uk", "example.co.uk"),
+            ("ada@west.example.school.nz", "example.school.nz"),
+            // A short name has subdomains like any other.
+            ("ada@any.abc.de", "abc.de"),
+            ("ada@any.ibm.com", "ibm.com"),
+            ("ada@mail.bücher.de", "xn--bcher-kva.de"),
+            // Nobody has registered a suffix, and nobody can register below an unknown one.
+            ("ada@co.uk", "co.uk"),
+            ("ada@mail.corp.internal", "corp.internal"),
+        ] {
+            assert_eq!(organisation(address).as_deref(), Some(registered), "{address}");
+        }
         for address in ["ada@gmail.com", "ada@t-online.de", "news@ada.fastmail.com"] {
             assert_eq!(organisation(address), None);
         }

@@ -42,9 +42,11 @@ impl Limit {
             (Self::SignUp, true) => &[(Rule::SignUp, By::Address), (Rule::SignUpNetwork, By::Network)],
             (Self::AnonymousSignUp, true) => &[(Rule::AnonymousSignUp, By::Address), (Rule::AnonymousSignUpNetwork, By::Network)],
             (Self::SignUp | Self::AnonymousSignUp, false) => &[(Rule::SignUpServer, By::Project)],
-            (Self::SignIn, true) => &[(Rule::SignIn, By::Address), (Rule::SignInNetwork, By::Network)],
-            (Self::SendCode, true) => &[(Rule::SendCode, By::Address), (Rule::SendCodeNetwork, By::Network)],
-            (Self::Code, true) => &[(Rule::Code, By::Address), (Rule::CodeNetwork, By::Network)],
+            (Self::SignIn, true) => &[(Rule::SignIn, By::Address), (Rule::SignInNetwork, By::Network), (Rule::SignInUser, By::User)],
+            (Self::SendCode, true) => {
+                &[(Rule::SendCode, By::Address), (Rule::SendCodeNetwork, By::Network), (Rule::SendCodeCaller, By::User)]
+            }
+            (Self::Code, true) => &[(Rule::Code, By::Address), (Rule::CodeNetwork, By::Network), (Rule::CodeUser, By::User)],
             (Self::Code, false) => &[(Rule::CodeServer, By::Project)],
             (Self::Token | Self::Poll, true) => &[(Rule::TokenAddress, By::Address), (Rule::TokenNetwork, By::Network)],
             (Self::Authorize, true) => &[(Rule::Authorize, By::Address), (Rule::AuthorizeNetwork, By::Network)],
@@ -75,7 +77,9 @@ impl Rule {
         matches!(
             self,
             Self::SignInNetwork
+                | Self::SignInUser
                 | Self::CodeNetwork
+                | Self::CodeUser
                 | Self::TokenAddress
                 | Self::TokenNetwork
                 | Self::AuthorizeNetwork
@@ -99,6 +103,8 @@ pub enum By {
     /// The secret API key of a user or team that the request names. A request that names none, or a
     /// public key, is not counted.
     ApiKey,
+    /// The user of a client's access token. A request without one is not counted.
+    User,
     /// The session of a client's access token; without a token, the IP address.
     Session,
     /// The user of a client or an administrator, or the key of a server or an administrator;

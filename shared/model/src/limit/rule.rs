@@ -21,6 +21,8 @@ pub enum Rule {
     SignIn,
     /// What [`Self::SignIn`] counts, from a network.
     SignInNetwork,
+    /// What [`Self::SignIn`] counts, in the sessions of a user, from any IP address.
+    SignInUser,
     /// Wrong passwords for an email address, wrong current passwords when a user changes the
     /// password or reauthenticates, and wrong codes of a user's second factor; each of the three is
     /// counted separately.
@@ -37,6 +39,8 @@ pub enum Rule {
     /// Emails with a code, invitations and test emails to one recipient, requested by servers or
     /// administrators.
     SendCodeRecipientServer,
+    /// Emails with a code, requested by a user, from any IP address.
+    SendCodeCaller,
     /// A user's requests that cause emails to email addresses that may be unverified
     /// ([`Guarded::Email`](crate::bot_challenge::Guarded::Email)), in projects that require bot
     /// challenges.
@@ -47,6 +51,8 @@ pub enum Rule {
     Code,
     /// What [`Self::Code`] counts, from a network.
     CodeNetwork,
+    /// What [`Self::Code`] counts, in the sessions of a user, from any IP address.
+    CodeUser,
     /// Codes checked or redeemed by a project's servers and administrators.
     CodeServer,
     /// Uses of one refresh token, authorization code or server key to get tokens.
@@ -119,7 +125,7 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Self; 46] = [
+    pub const ALL: [Self; 49] = [
         Self::SignUp,
         Self::SignUpNetwork,
         Self::SignUpServer,
@@ -127,15 +133,18 @@ impl Rule {
         Self::AnonymousSignUpNetwork,
         Self::SignIn,
         Self::SignInNetwork,
+        Self::SignInUser,
         Self::SignInFailures,
         Self::SendCode,
         Self::SendCodeNetwork,
         Self::SendCodeDomain,
         Self::SendCodeRecipient,
         Self::SendCodeRecipientServer,
+        Self::SendCodeCaller,
         Self::SendCodeUser,
         Self::Code,
         Self::CodeNetwork,
+        Self::CodeUser,
         Self::CodeServer,
         Self::Token,
         Self::TokenAddress,
@@ -180,15 +189,18 @@ impl Rule {
             Self::AnonymousSignUpNetwork => ("anonymous-sign-up-network", Limit::AnonymousSignUp, Rate::new(1200, 600), "Anonymous users created from a network (IPv4 /24, IPv6 /48)"),
             Self::SignIn => ("sign-in", Limit::SignIn, Rate::new(60, 600), "Passwords, passkeys and second factors that an IP address tries"),
             Self::SignInNetwork => ("sign-in-network", Limit::SignIn, Rate::new(480, 600), "Passwords, passkeys and second factors that a network (IPv4 /24, IPv6 /48) tries"),
+            Self::SignInUser => ("sign-in-user", Limit::SignIn, Rate::new(60, 600), "Reauthentications and set-ups of second factors by a user"),
             Self::SignInFailures => ("sign-in-failures", Limit::SignIn, Rate::new(10, 600), "Wrong passwords and second factors of an account"),
             Self::SendCode => ("send-code", Limit::SendCode, Rate::new(30, 600), "Emails with a code requested by an IP address"),
             Self::SendCodeNetwork => ("send-code-network", Limit::SendCode, Rate::new(120, 600), "Emails with a code requested by a network (IPv4 /24, IPv6 /48)"),
             Self::SendCodeDomain => ("send-code-domain", Limit::SendCode, Rate::new(200, 3600), "Emails to unverified recipients at one domain other than a mail provider's, caused by clients"),
             Self::SendCodeRecipient => ("send-code-recipient", Limit::SendCode, Rate::new(5, 600), "Emails with a code to one recipient, requested by clients"),
             Self::SendCodeRecipientServer => ("send-code-recipient-server", Limit::SendCode, Rate::new(30, 600), "Emails with a code, invitations and test emails to one recipient, requested by servers"),
+            Self::SendCodeCaller => ("send-code-caller", Limit::SendCode, Rate::new(30, 600), "Emails with a code requested by a user"),
             Self::SendCodeUser => ("send-code-user", Limit::SendCode, Rate::new(30, 3600), "Emails with a code to unverified addresses, requested by a user, in projects that require bot challenges"),
             Self::Code => ("code", Limit::Code, Rate::new(60, 600), "Codes, links and OAuth callbacks that an IP address uses, and sign-ins of tools and devices that it starts"),
             Self::CodeNetwork => ("code-network", Limit::Code, Rate::new(480, 600), "Codes, links and OAuth callbacks that a network (IPv4 /24, IPv6 /48) uses, and sign-ins of tools and devices that it starts"),
+            Self::CodeUser => ("code-user", Limit::Code, Rate::new(60, 600), "Codes and links that a user uses while signed in"),
             Self::CodeServer => ("code-server", Limit::Code, Rate::new(600, 60), "Codes checked or redeemed by the servers of a project"),
             Self::Token => ("token", Limit::Token, Rate::new(60, 600), "Uses of a refresh token, an authorization code or a server key"),
             Self::TokenAddress => ("token-address", Limit::Token, Rate::new(6000, 600), "Requests for tokens, and polls, from an IP address"),

@@ -246,15 +246,30 @@ impl User {
 
     fn restore(&mut self, before: &Snapshot, recipient: &Email, taken: &Taken) {
         let is_taken = |channel: &Channel| taken.emails.contains(&channel.value);
-        let (is_verified, is_proved) =
-            self.channel_of(recipient).map_or((false, false), |channel| (channel.is_verified, channel.is_proved()));
+        // What has become of the recipient's address since.
+        let own = self.channel_of(recipient).filter(|own| own.is_verified);
         let released = &self.notices.released;
         let may_return = |channel: &&Channel| channel.value == *recipient || !released.contains(&channel.value);
-        let restored = before.channels.iter().filter(may_return).map(|channel| Channel {
-            used_for_auth: channel.used_for_auth && !is_taken(channel),
-            is_verified: (channel.is_verified && !is_taken(channel)) || (is_verified && channel.value == *recipient),
-            is_unproved: channel.is_unproved && !is_taken(channel) && !(is_proved && channel.value == *recipient),
-            ..channel.clone()
+        let restored = before.channels.iter().filter(may_return).map(|channel| {
+            let was_verified = channel.is_verified && !is_taken(channel);
+            let mut restored = Channel { used_for_auth: channel.used_for_auth && !is_taken(channel), ..channel.clone() };
+            match own.filter(|own| own.value == channel.value) {
+                Some(own) if was_verified => {
+                    restored.is_unproved &= own.is_unproved;
+                    restored.is_elsewhere &= own.is_elsewhere;
+                }
+                Some(own) => {
+                    restored.is_verified = true;
+                    restored.is_unproved = own.is_unproved;
+                    restored.is_elsewhere = own.is_elsewhere;
+                }
+                None => {
+                    restored.is_verified = was_verified;
+                    restored.is_unproved &= was_verified;
+                    restored.is_elsewhere &= was_verified;
+                }
+            }
+            restored
         });
         self.channels = restored.collect();
         // An authenticator app's code cannot be used a second time.

@@ -197,6 +197,11 @@ pub struct Channel {
     /// Always `false` for an unverified address.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_unproved: bool,
+    /// Whether nothing but a verification code that was redeemed without a session of the account
+    /// has verified the address, even if it counts as proved because the account had a verified
+    /// address before. Always `false` for an unverified address.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_elsewhere: bool,
     /// Whether this is the user's primary address.
     pub is_primary: bool,
     /// Whether and why the user may sign in with the address while it is unverified.
@@ -252,7 +257,16 @@ impl User {
             channel.is_primary = false;
         }
         let standing = Standing::default();
-        self.channels.push(Channel { id, value, used_for_auth: true, is_verified, is_unproved: false, is_primary: true, standing });
+        self.channels.push(Channel {
+            id,
+            value,
+            used_for_auth: true,
+            is_verified,
+            is_unproved: false,
+            is_elsewhere: false,
+            is_primary: true,
+            standing,
+        });
         id
     }
 

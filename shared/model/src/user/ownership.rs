@@ -13,7 +13,7 @@
 //! | an anonymous user signs up, or that of a tool is taken over | none stays; the sign-up adds its own | end | raised |
 //! | "This wasn't me" ([`notice`](crate::notice)) | as before the change or, if the link only locks intruders out, as they are; without a password and recovery codes | end | raised |
 //! | proof by the account's creator, or of a proved address | stay | stay | stays |
-//! | verification code redeemed | stay; an address that the user requested for signing in can now be used. Without a session of the account, the address of the sign-up or, if none is verified, any stays unproved: the next proof is the first one | stay | stays |
+//! | verification code redeemed | stay; an address that the user requested for signing in can now be used. Without a session of the account, the address of the sign-up or, if none is verified, any stays unproved: the next proof is the first one. None is confirmed | stay | stays |
 //! | password changed, reset or removed; all sessions ended | the others stay | end, except for a kept one | raised |
 //! | first password set by the user; address removed, replaced, disabled for signing in or no longer primary; provider account unlinked or disabled for signing in; passkey removed | the others stay | stay | raised |
 //! | address added | stay | stay | stays: no earlier code is for the address |
@@ -77,6 +77,13 @@ impl Channel {
         self.is_verified && !self.is_unproved
     }
 
+    /// Whether the person who uses the account is known to receive the emails of the address. If
+    /// only a code that was redeemed without a session has verified it, they may belong to somebody
+    /// who clicked a link that they did not ask for.
+    pub fn is_confirmed(&self) -> bool {
+        self.is_proved() && !self.is_elsewhere
+    }
+
     /// Whether another account that verifies the address takes over the claim.
     pub fn gives_way(&self) -> bool {
         self.signs_in() && !self.is_proved() && !self.is_primary && self.standing == Standing::Provisional
@@ -86,12 +93,14 @@ impl Channel {
     fn settle(&mut self) {
         self.is_verified = true;
         self.is_unproved = false;
+        self.is_elsewhere = false;
     }
 
     /// Releases the claim to an address that was not proved.
     pub(crate) fn give_up(&mut self) {
         self.is_verified = false;
         self.is_unproved = false;
+        self.is_elsewhere = false;
         self.standing = Standing::Wished;
     }
 }
@@ -103,7 +112,10 @@ impl User {
     pub fn prove(&mut self, email: &Email, prover: Prover, fresh: ChannelId) -> Option<Proof> {
         let channel = self.channels.iter_mut().find(|channel| channel.value == *email && channel.signs_in())?;
         match prover {
-            _ if channel.is_proved() => Some(Proof::Known),
+            _ if channel.is_proved() => {
+                channel.settle();
+                Some(Proof::Known)
+            }
             Prover::Creator => {
                 channel.settle();
                 Some(Proof::Confirmed)
@@ -119,8 +131,9 @@ impl User {
     fn change_hands(&mut self, value: Email, id: ChannelId) {
         self.remove_credentials();
         let standing = Standing::Provisional;
-        let channel = Channel { id, value, used_for_auth: true, is_verified: true, is_unproved: false, is_primary: true, standing };
-        self.channels = vec![channel];
+        let (is_verified, is_unproved, is_elsewhere) = (true, false, false);
+        self.channels =
+            vec![Channel { id, value, used_for_auth: true, is_verified, is_unproved, is_elsewhere, is_primary: true, standing }];
     }
 
     /// Whether somebody may have used the account, as far as its user tells: it was not created by
@@ -175,7 +188,7 @@ impl User {
     /// an address that a client claimed when it signed up stays unproved, and so does the first
     /// address of the account that is verified. A further address does not: otherwise, whoever
     /// adds one by a stolen session could become the owner of the account with it, and the links in
-    /// the notices to the owner would end.
+    /// the notices to the owner would end. It is not confirmed either.
     pub fn verify_email(&mut self, email: &Email, prover: Prover) -> bool {
         let is_further = self.channels.iter().any(|other| other.is_verified && other.value != *email);
         let Some(channel) = self.channels.iter_mut().find(|channel| channel.value == *email) else { return false };
@@ -184,6 +197,7 @@ impl User {
             Prover::Stranger => {
                 let is_claimed = channel.signs_in() && channel.standing == Standing::Provisional;
                 channel.is_unproved |= !channel.is_verified && (is_claimed || !is_further);
+                channel.is_elsewhere |= !channel.is_verified;
                 channel.is_verified = true;
             }
         }

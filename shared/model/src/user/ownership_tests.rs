@@ -17,7 +17,16 @@ fn id() -> ChannelId {
 }
 
 fn channel(value: &str, is_verified: bool, standing: Standing) -> Channel {
-    Channel { id: id(), value: email(value), used_for_auth: true, is_verified, is_unproved: false, is_primary: false, standing }
+    Channel {
+        id: id(),
+        value: email(value),
+        used_for_auth: true,
+        is_verified,
+        is_unproved: false,
+        is_elsewhere: false,
+        is_primary: false,
+        standing,
+    }
 }
 
 /// An account with the unverified address `ada@example.com`, to which an attacker has added other
@@ -90,6 +99,32 @@ fn a_verification_without_a_session_settles_nothing() {
     let other = ChannelPatch { value: Some(email("other@example.com")), ..ChannelPatch::default() };
     user.change_channel(id, other, Author::User).expect("a change");
     assert!(!user.channels[0].is_verified && !user.channels[0].is_unproved);
+}
+
+#[test]
+fn an_address_verified_without_a_session_is_confirmed_by_a_proof() {
+    let (ada, bob) = (email("ada@example.com"), email("bob@example.com"));
+    for is_further in [false, true] {
+        let mut user = prepared();
+        if is_further {
+            assert!(user.verify_email(&ada, Prover::Creator));
+        } else {
+            user.channels.remove(1);
+        }
+        assert!(user.verify_email(&bob, Prover::Stranger));
+        let is_confirmed = |user: &User| user.channel_of(&bob).expect("a channel").is_confirmed();
+        let is_proved = user.channel_of(&bob).expect("a channel").is_proved();
+        assert_eq!((is_proved, is_confirmed(&user)), (is_further, false));
+        let (mut again, mut proved) = (user.clone(), user.clone());
+        assert!(again.verify_email(&bob, Prover::Creator) && is_confirmed(&again));
+        proved.prove(&bob, Prover::Stranger, id()).expect("a proof");
+        assert!(is_confirmed(&proved));
+        // A later click does not take back what the owner has proved.
+        assert!(proved.verify_email(&bob, Prover::Stranger) && is_confirmed(&proved));
+        let vouched = ChannelPatch { is_verified: Some(true), ..ChannelPatch::default() };
+        user.change_channel(user.channel_of(&bob).expect("a channel").id, vouched, Author::Server).expect("a change");
+        assert!(is_confirmed(&user));
+    }
 }
 
 #[test]

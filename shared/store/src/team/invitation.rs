@@ -39,6 +39,7 @@ use crate::item::{Key, entity, integer, string};
 use crate::keys::user_key;
 use crate::label::Label;
 use crate::row::Items;
+use crate::sharded::MAX_READ_BYTES;
 use crate::team::membership::{is_member, member_key};
 use crate::team::{TeamRow, partition, team_key};
 use crate::write::Write;
@@ -250,7 +251,7 @@ impl Store {
     /// Up to `limit` invitations sent to these email addresses, with their teams, oldest first,
     /// after the id `after` if it is set; and the id after which there may be more. Invitations to
     /// deleted teams are left out, and so are those without a valid sender
-    /// ([`Self::has_valid_sender`]).
+    /// ([`Self::has_valid_sender`]). Fewer if their teams and senders take more than 2 MB.
     pub async fn invitations_for(
         &self,
         project: &ProjectId,
@@ -263,8 +264,11 @@ impl Store {
         found.sort_unstable();
         let next = found.get(limit.saturating_sub(1)).filter(|_| found.len() > limit).map(|(id, ..)| *id);
         found.truncate(limit);
-        let mut invitations = Vec::new();
+        let (mut invitations, mut read, mut last) = (Vec::new(), 0, None);
         for chunk in found.chunks(AT_ONCE) {
+            if read > MAX_READ_BYTES {
+                return Ok((invitations, last));
+            }
             let keys = chunk.iter().flat_map(|(id, team, sender)| {
                 [invitation_key(project, *id), team_key(project, *team)].into_iter().chain(sender_keys(project, *team, *sender))
             });
@@ -272,6 +276,8 @@ impl Store {
             // not contain a key twice.
             let keys: std::collections::HashSet<Key> = keys.collect();
             let mut items = self.get_many(keys).await?;
+            read += items.bytes();
+            last = chunk.last().map(|(id, ..)| *id);
             let mut teams = HashMap::new();
             for (id, team, _) in chunk {
                 if let Some(row) = items.take(&team_key(project, *team)).map_or(Ok(None), TeamRow::of)? {
