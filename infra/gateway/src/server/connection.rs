@@ -12,6 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 use tokio::time::{Instant, Sleep};
 
+use super::connections::{Held, Place};
 use super::timeouts::Timeouts;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,11 +79,6 @@ impl Connection {
         matches!(state.phase, Phase::Idle | Phase::Header | Phase::Body).then_some(state.since)
     }
 
-    /// Since when the connection has been in its phase, or has written nothing.
-    pub(super) fn since(&self) -> Instant {
-        self.state().since
-    }
-
     /// Asks the connection to close, to make room for another one.
     pub(super) fn evict(&self) {
         self.evict.notify_one();
@@ -117,17 +113,21 @@ impl Connection {
     }
 }
 
-/// A body with a deadline.
+/// A body with a deadline, whose bytes are counted as held by its connection.
 pub(super) struct TimedBody {
     body: Incoming,
     connection: Arc<Connection>,
     overdue: Pin<Box<Sleep>>,
+    held: Held,
+    /// The bytes that have arrived.
+    arrived: usize,
 }
 
 impl TimedBody {
-    pub(super) fn new(body: Incoming, connection: Arc<Connection>) -> Self {
+    pub(super) fn new(body: Incoming, place: &Place) -> Self {
+        let connection = Arc::clone(&place.connection);
         let overdue = Box::pin(tokio::time::sleep(connection.timeouts.body));
-        Self { body, connection, overdue }
+        Self { body, connection, overdue, held: place.hold(0), arrived: 0 }
     }
 }
 
@@ -143,6 +143,10 @@ impl Body for TimedBody {
             return Poll::Ready(Some(Err(io::Error::from(io::ErrorKind::TimedOut).into())));
         }
         let frame = std::task::ready!(Pin::new(&mut self.body).poll_frame(context));
+        if let Some(data) = frame.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref()) {
+            self.arrived = self.arrived.saturating_add(data.len());
+            self.held.set(self.arrived);
+        }
         if frame.is_none() || self.body.is_end_stream() {
             self.connection.enter(Phase::Operation);
         }
