@@ -49,7 +49,7 @@ pub fn references(text: &str) -> Vec<Reference> {
             }
             Event::End(TagEnd::Image | TagEnd::Link) => {
                 let ended = open.pop();
-                within(&mut open, range.end, ended.as_ref().map_or("", |ended| &ended.words));
+                within(&mut open, range.end, ended.as_ref().map_or("", |ended| ended.words.as_str()));
                 found.extend(ended.and_then(|ended| ended.end(text, range.end)));
             }
             Event::Text(ref part) | Event::Code(ref part) => within(&mut open, range.end, part),

@@ -7,6 +7,7 @@
 //! not read their answers ([`answer`]), or do not end their bodies, cannot fill its memory.
 
 mod answer;
+mod body;
 mod connection;
 mod connections;
 mod proxies;
@@ -26,7 +27,8 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::response::{IntoResponse as _, Response};
-use connection::{TimedBody, Watched};
+use body::TimedBody;
+use connection::Watched;
 use connections::Place;
 use http::{Request, StatusCode, header};
 use hyper::body::{Body as _, Incoming};
