@@ -65,6 +65,31 @@ fn conditions(number: usize) -> Vec<(String, String)> {
     add("maps", filled(|part| format!("'{part}': email"), ",", |map| format!("{{{map}}} == {{{map}}}")));
     add("lists of lists", filled(|_| "[[email]]".to_owned(), ",", |list| format!("[{list}] == [{list}]")));
     add("macros beside each other", filled(|_| "[1,2,3].all(x,x>0)".to_owned(), "&&", str::to_owned));
+    add("a long pattern", filled(|part| char::from(b'a' + (part % 26) as u8).to_string(), "", |text| matches(&format!("{number}{text}"))));
+    add("many short patterns", filled(|part| matches(&format!("{number}_{part}")), "||", str::to_owned));
+    add("many invalid patterns", filled(|part| matches(&format!("{number}_{part}(")), "||", str::to_owned));
+    add("an invalid pattern", filled(|_| "(a".to_owned(), "|", |text| matches(&format!("{number}{text}"))));
+    add("nested groups", filled(|_| "(".to_owned(), "", |open| matches(&format!("{number}{open}a{}", ")".repeat(open.len())))));
+    add("a long list", filled(|_| "1".to_owned(), ",", |list| format!("[{list}].map(x, x) == []")));
+    add("a filter of a long list", filled(|_| "1".to_owned(), ",", |list| format!("[{list}].filter(x, x > 0) == []")));
+    add("a search in a long list", filled(|_| "1".to_owned(), ",", |list| format!("[{list}].exists(x, [x, x] == [2])")));
+    add("a count of a long list", filled(|_| "email".to_owned(), ",", |list| format!("[{list}].exists_one(x, x + x == email)")));
+    add("the keys of a map", filled(|part| format!("{part}: 1"), ",", |map| format!("{{{map}}}.all(x, string(x) != email)")));
+    add("members", filled(|_| "email in [email,email]".to_owned(), "||", str::to_owned));
+    add(
+        "costly patterns of a list",
+        filled(|_| "'(a?){9}(a?){9}b'".to_owned(), ",", |list| format!("[{list}].exists(p, email.matches(p))")),
+    );
+    add("a chain of calls", filled(|_| ".b()".to_owned(), "", |calls| format!("email{calls} == ''")));
+    add("a short chain of calls", filled(|_| "x".to_owned(), "+", |sum| format!("({sum}).b().b().b().b() == ''")));
+    add("nested calls", filled(|_| "f(".to_owned(), "", |calls| format!("{calls}1{}", ")".repeat(calls.len() / 2))));
+    add("nested lists of calls", filled(|_| "x".to_owned(), "+", |sum| format!("[f([f([f([f([f([f({sum})])])])])])] == []")));
+    add("nested macros", filled(|_| "[1].all(x,".to_owned(), "", |all| format!("{all}true{}", ")".repeat(all.len() / 10))));
+    add("conditionals", filled(|_| "a?a:".to_owned(), "", |all| format!("{all}a")));
+    add("small macros", filled(|_| "[].all(x,x)".to_owned(), "&&", str::to_owned));
+    add("an unclosed text", filled(|_| "a".to_owned(), "+", |sum| format!("{sum}'")));
+    add("calls", filled(|_| "f(a)".to_owned(), "||", str::to_owned));
+    add("unclosed lists", filled(|_| "[".to_owned(), "", str::to_owned));
     add("numbers", filled(|_| "string(1e308)".to_owned(), "+", |sum| format!("{sum} == ''")));
     add("depth", filled(|_| "!".to_owned(), "", |nots| format!("{nots}true")));
     add("parentheses", filled(|_| "(".to_owned(), "", |open| format!("{open}true")));

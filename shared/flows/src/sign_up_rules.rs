@@ -63,7 +63,8 @@ impl SignUpRules {
 
     async fn statuses(&self, project: &Project, facts: Facts) -> Result<Vec<Status>, KnownError> {
         let _place = self.wait(&project.id).ok_or(KnownError::ServiceUnavailable)?;
-        let known = self.known().program(project).ok_or_else(|| project.config.sign_up_rules.clone());
+        let rules = &project.config.sign_up_rules;
+        let known = self.known().program(&project.id, rules).ok_or_else(|| rules.clone());
         let evaluation = async {
             let thread = self.threads.clone().acquire_owned().await.ok()?;
             let (this, id) = (self.clone(), project.id.clone());
@@ -77,7 +78,11 @@ impl SignUpRules {
         timeout(self.timeout, evaluation).await.ok().flatten().ok_or(KnownError::ServiceUnavailable)
     }
 
+    /// Compiles rules, unless another request has done so meanwhile.
     fn compile(&self, project: ProjectId, rules: &[SignUpRule]) -> Arc<Program> {
+        if let Some(known) = self.known().program(&project, rules) {
+            return known;
+        }
         let program = Arc::new(Program::compile(rules));
         self.known().keep(project, program.clone());
         program
@@ -101,8 +106,8 @@ impl SignUpRules {
 
 impl Known {
     /// The compiled rules of a project, unless it has other rules now.
-    fn program(&self, project: &Project) -> Option<Arc<Program>> {
-        self.programs.get(&project.id).filter(|program| program.is_of(&project.config.sign_up_rules)).cloned()
+    fn program(&self, project: &ProjectId, rules: &[SignUpRule]) -> Option<Arc<Program>> {
+        self.programs.get(project).filter(|program| program.is_of(rules)).cloned()
     }
 
     fn keep(&mut self, project: ProjectId, program: Arc<Program>) {
@@ -155,6 +160,10 @@ mod tests {
         .expect("a rule")
     }
 
+    fn kept(rules: &SignUpRules, project: &Project) -> Option<Arc<Program>> {
+        rules.known().program(&project.id, &project.config.sign_up_rules)
+    }
+
     async fn admits(rules: &SignUpRules, project: &Project) -> Result<bool, KnownError> {
         let nobody = Attempt { email: None, method: AuthMethod::Password, country_code: None, risk: SignUpRisk::default() };
         Ok(rules.judge(project, &nobody).await?.admits())
@@ -168,13 +177,15 @@ mod tests {
         let rules = SignUpRules::default();
         let closed = project(FIRST, &["true".to_owned()]);
         assert_eq!(admits(&rules, &closed).await, Ok(false));
-        let first = rules.known().program(&closed).expect("kept");
+        let first = kept(&rules, &closed).expect("kept");
         assert_eq!(admits(&rules, &closed).await, Ok(false));
-        assert!(Arc::ptr_eq(&first, &rules.known().program(&closed).expect("kept")));
+        // Requests that found no compiled rules may have waited for this one.
+        let again = rules.compile(closed.id.clone(), &closed.config.sign_up_rules);
+        assert!(Arc::ptr_eq(&first, &again) && Arc::ptr_eq(&first, &kept(&rules, &closed).expect("kept")));
         let open = project(FIRST, &["false".to_owned()]);
         assert_eq!(admits(&rules, &open).await, Ok(true));
-        let known = rules.known();
-        assert_eq!((known.programs.len(), known.program(&closed).is_none()), (1, true));
+        assert!(kept(&rules, &closed).is_none());
+        assert_eq!(rules.known().programs.len(), 1);
     }
 
     #[test]

@@ -27,8 +27,8 @@ type Headers = Vec<(String, String)>;
 /// The text in a fault's reason if the endpoint took too long; the time limit follows the text.
 const LATE: &str = "no answer within";
 
-/// The text in a fault's reason if the name did not resolve.
-const UNRESOLVED: &str = "dns error";
+/// The texts in a fault's reason if the name did not resolve, and if it has only private addresses.
+const UNRESOLVED: [&str; 2] = ["dns error", "no public address"];
 
 /// Sends a delivery to its endpoint, which may take `budget` until the status of its answer.
 pub async fn attempt(app: &App, project: &ProjectId, endpoint: &Endpoint, delivery: &Delivery, budget: Duration) -> Attempt {
@@ -49,7 +49,8 @@ pub async fn attempt(app: &App, project: &ProjectId, endpoint: &Endpoint, delive
 /// the deployment's network.
 fn told(fault: &Fault) -> String {
     let reason = fault.to_string();
-    if matches!(fault, Fault::Private(_)) || reason.to_lowercase().contains(UNRESOLVED) {
+    let lower = reason.to_lowercase();
+    if matches!(fault, Fault::Private(_)) || UNRESOLVED.iter().any(|part| lower.contains(part)) {
         return format!("the endpoint cannot be reached: {NOT_ON_THE_INTERNET}");
     }
     if let Some((_, late)) = reason.split_once(LATE) {
@@ -61,7 +62,6 @@ fn told(fault: &Fault) -> String {
         ("connection reset", "it reset the connection"),
         ("connection closed", "it closed the connection"),
     ];
-    let lower = reason.to_lowercase();
     let which = known.into_iter().find(|(part, _)| lower.contains(part)).map_or("the connection failed", |(_, text)| text);
     format!("the endpoint cannot be reached: {which}")
 }
@@ -99,6 +99,8 @@ mod tests {
         let private = told(&Fault::Private("db.internal".to_owned()));
         let unresolved = "client error (Connect): dns error: failed to lookup address information: Name or service not known";
         assert_eq!(told(&Fault::Unavailable(unresolved.to_owned())), private);
+        let by_proxy = "client error (Connect): db.internal has no public address; GATELET_ALLOW_PRIVATE_ISSUERS=1 allows private ones";
+        assert_eq!(told(&Fault::Unavailable(by_proxy.to_owned())), private);
         assert_eq!(private, "the endpoint cannot be reached: its host has no public address");
         let refused = "client error (Connect): tcp connect error: Connection refused (os error 111)";
         assert_ne!(told(&Fault::Unavailable(refused.to_owned())), private);

@@ -6,15 +6,15 @@ use bytes::Bytes;
 use http::StatusCode;
 use serde::de::DeserializeOwned;
 
-use crate::public_address::NotPublic;
-
 /// Why a provider gave no usable answer. Here, "provider" also means Turnstile or a webhook
 /// endpoint. The texts are for the log; what administrators learn about a failed webhook is derived
 /// from them (`flows::webhook`).
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Fault {
     /// The provider cannot be reached, took too long, answered with status 429 or 5xx, or named an
-    /// error of its own, such as `temporarily_unavailable`.
+    /// error of its own, such as `temporarily_unavailable`. A name with only private addresses is
+    /// such a fault like one that does not resolve, and as late: the difference would reveal which
+    /// names a private network has.
     #[error("the provider is unavailable: {0}")]
     Unavailable(String),
     /// The provider refused the request.
@@ -32,7 +32,7 @@ pub enum Fault {
     #[error("the request or the provider's answer is invalid: {0}")]
     Senseless(String),
     /// The URL must not be called: it uses neither HTTP nor HTTPS or, unless the deployment allows
-    /// private addresses, it does not use HTTPS or its host has no public IP address.
+    /// private addresses, it does not use HTTPS or its host is a private IP address.
     #[error("{0} is not a public HTTPS address; GATELET_ALLOW_PRIVATE_ISSUERS=1 allows private ones and HTTP")]
     Private(String),
 }
@@ -111,15 +111,11 @@ pub(crate) fn unsendable(error: impl Into<http::Error>) -> Fault {
     Fault::Senseless(error.into().to_string())
 }
 
-/// The fault of a failed request: `Private` if the host has no public address, otherwise
-/// `Unavailable` with the whole chain of causes.
+/// The fault of a failed request, with the whole chain of causes.
 pub(crate) fn unavailable(error: &(dyn StdError + 'static)) -> Fault {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
-        if let Some(NotPublic(host)) = cause.downcast_ref() {
-            return Fault::Private(host.clone());
-        }
         text = format!("{text}: {cause}");
         source = cause.source();
     }

@@ -4,7 +4,8 @@
 //! the own network ([`crate::public_address`]) sees only the name: it is resolved here first, and
 //! refused if all its addresses are private. A name that does not resolve here is left to the
 //! proxy, as networks with a proxy often resolve no public names; the proxy must refuse private
-//! destinations itself.
+//! destinations itself. If it does, the error says the same as for a name with private addresses,
+//! so that projects do not learn which names the network has.
 
 use std::error::Error as StdError;
 use std::net::{IpAddr, SocketAddr};
@@ -92,25 +93,30 @@ where
         }
         let checking = self.checking.clone();
         Box::pin(async move {
-            if let Some(resolver) = checking {
-                check(resolver, uri.host().unwrap_or_default()).await?;
-            }
-            tunnel.call(uri).await.map_err(Into::into)
+            let host = uri.host().unwrap_or_default().to_owned();
+            let is_known = match checking {
+                Some(resolver) => check(resolver, &host).await?,
+                None => true,
+            };
+            let unknown = |error| format!("{host} has no public address that is known here, and the proxy does not connect: {error}");
+            tunnel.call(uri).await.map_err(|error| if is_known { error.into() } else { unknown(error).into() })
         })
     }
 }
 
-/// Refuses a name all of whose addresses are private. An IP address was checked with its URL.
-async fn check<R>(mut resolver: R, host: &str) -> Result<(), BoxError>
+/// Refuses a name all of whose addresses are private; otherwise, whether the name resolves. An IP
+/// address was checked with its URL.
+async fn check<R>(mut resolver: R, host: &str) -> Result<bool, BoxError>
 where
     R: Service<Name, Error: Into<BoxError>>,
 {
     if host.trim_matches(['[', ']']).parse::<IpAddr>().is_ok() {
-        return Ok(());
+        return Ok(true);
     }
     let name: Name = host.parse().map_err(|_| NotPublic(host.to_owned()))?;
     match resolver.call(name).await.map_err(Into::<BoxError>::into) {
+        Ok(_) => Ok(true),
         Err(error) if error.is::<NotPublic>() => Err(error),
-        Ok(_) | Err(_) => Ok(()),
+        Err(_) => Ok(false),
     }
 }

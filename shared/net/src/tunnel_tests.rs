@@ -110,8 +110,22 @@ async fn a_name_with_private_addresses_is_not_called_through_the_proxy_either() 
     let (port, pem) = tls_server(&["private.example"]);
     let (url, requests) = proxy(port);
     let fault = call("https://private.example/", &pem, Some(Proxy::new(&url, "").expect("a proxy"))).await.expect_err("a private host");
-    assert!(matches!(fault, Fault::Private(_)), "{fault}");
+    assert!(matches!(&fault, Fault::Unavailable(text) if text.contains("no public address")), "{fault}");
     assert!(requests.lock().expect("a lock").is_empty());
+}
+
+#[tokio::test]
+async fn a_name_that_neither_this_machine_nor_the_proxy_knows_is_refused_like_a_private_one() {
+    // Nobody listens at this port, so the proxy closes the tunnel.
+    let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port").local_addr().expect("an address").port();
+    let (url, requests) = proxy(port);
+    let through = Proxy::new(&url, "").expect("a proxy");
+    let (_, pem) = tls_server(&["elsewhere.example"]);
+    let fault = call("https://elsewhere.example/", &pem, Some(through.clone())).await.expect_err("no tunnel");
+    assert!(fault.to_string().contains("no public address"), "{fault}");
+    let fault = call("https://public.example/", &pem, Some(through)).await.expect_err("no tunnel");
+    assert!(!fault.to_string().contains("no public address"), "{fault}");
+    assert_eq!(requests.lock().expect("a lock").len(), 2);
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ pub mod code;
 mod document;
 pub mod escape;
 pub mod feed;
+pub mod headings;
 pub mod images;
 pub mod look;
 pub mod markdown;

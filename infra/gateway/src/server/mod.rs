@@ -4,9 +4,10 @@
 //! header and the body of a request and for idle connections ([`timeouts`]), and limits the
 //! number of open connections ([`connections`]). So clients that open connections and stay silent
 //! cannot block the gateway or its database, which needs file descriptors as well. Clients that do
-//! not read their answers cannot fill its memory ([`answer`]).
+//! not read their answers ([`answer`]), or do not end their bodies, cannot fill its memory.
 
 mod answer;
+mod body;
 mod connection;
 mod connections;
 mod proxies;
@@ -26,7 +27,8 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::response::{IntoResponse as _, Response};
-use connection::{TimedBody, Watched};
+use body::TimedBody;
+use connection::Watched;
 use connections::Place;
 use http::{Request, StatusCode, header};
 use hyper::body::{Body as _, Incoming};
@@ -150,8 +152,7 @@ impl Client {
         let is_whole = request.body().is_end_stream();
         connection.head_is_read(is_whole);
         let client = PeerAddress(self.proxies.client(self.peer.ip(), request.headers()));
-        let mut request =
-            request.map(|body| if is_whole { Body::empty() } else { Body::new(TimedBody::new(body, Arc::clone(connection))) });
+        let mut request = request.map(|body| if is_whole { Body::empty() } else { Body::new(TimedBody::new(body, &self.place)) });
         request.extensions_mut().insert(ConnectInfo(self.peer));
         request.extensions_mut().insert(client);
         let answer = self.router.clone().oneshot(request).await;

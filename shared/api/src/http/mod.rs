@@ -2,6 +2,7 @@
 
 pub mod client;
 pub mod describe;
+mod event;
 pub mod interface;
 pub mod json;
 pub mod json_lines;

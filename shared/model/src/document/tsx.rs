@@ -3,8 +3,8 @@
 //! A source is a module if it has an import or export declaration (ECMAScript, Modules; also those
 //! of TypeScript) where a statement can begin: at the start of the source or of a line, or after
 //! another statement. Line breaks, indentation and comments do not matter. A sentence that begins
-//! with `import` or `export` usually is no declaration, and code that an email shows in `<pre>` or
-//! `<code>` does not count.
+//! with `import` or `export` usually is no declaration, and code in `<pre>`, `<code>` or `<script>`
+//! does not count.
 
 use std::sync::LazyLock;
 
@@ -17,11 +17,12 @@ const MAX_DECLARATION: usize = 1000;
 
 /// A name; any character outside of ASCII may be part of it.
 const NAME: &str = r"[A-Za-z0-9_$\x{80}-\x{10ffff}]+";
-const STRING: &str = r#"(?:"[^"\n]*"|'[^'\n]*')"#;
+/// The name of a module, which has no blanks; a quoted word of a sentence may have some.
+const STRING: &str = r#"(?:"[^"\s]*"|'[^'\s]*')"#;
 /// A list in braces, which is no delimiter of MiniJinja.
 const LIST: &str = r"\{[^{}%#.]*\}";
 /// The end of a declaration that has a module's string, or the attributes of that module.
-const END: &str = r"[ ]*(?:[;}\n]|with\b|assert\b|$)";
+const END: &str = r"[ ]*(?:[;}\n]|(?:with|assert)\s*\{(?:[^{%#]|$)|$)";
 
 /// A declaration or, after `\x02` at the start of the source, another statement of a module.
 static DECLARATION: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -31,7 +32,9 @@ static DECLARATION: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let ended = r"(?:[ ]*;[ ]*(?:\n|$|import\b|export\b|const\b|function\b))";
     let name = format!(r"(?:{NAME}{ended}|[A-Z][A-Za-z0-9_$]*[ ]*(?:\n|$))");
     let call = format!(r"(?:{NAME}\s*=>|{NAME}(?:\.{NAME})*(?:<[^<>/]*>)?\()");
-    let value = format!(r#"(?:[(\[<`"']|\{{(?:[^{{%#]|$)|async\s*\(|{call}|{name})"#);
+    let parenthesis = format!(r"\((?:\s*(?:[<\[()\n{{]|async\b|{NAME}\s*[:?])|[^()]*\)\s*(?:=>|;))");
+    let made = format!(r"(?:await\s+{NAME}|new\s+[A-Z]|{NAME}\s+(?:as|satisfies)\s[^;\n]*;[ ]*(?:\n|$))");
+    let value = format!(r#"(?:[\[<`]|{STRING}[ ]*(?:[;\n]|$)|{parenthesis}|\{{(?:[^{{%#]|$)|async\s*\(|{call}|{made}|{name})"#);
     let function = format!(r"(?:async\s+)?function\b\s*\*?\s*(?:{NAME}\s*)?");
     let body = r"\{(?:[^{%#]|$)";
     let heritage = r"(?:<[^<>{}/]*>\s*)?(?:\b(?:extends|implements)\b[^{};]*)?";
@@ -48,7 +51,7 @@ static DECLARATION: LazyLock<Option<Regex>> = LazyLock::new(|| {
         format!(r"export\s+(?:default\s+)?(?:declare\s+)?(?:{function}[(<]|{class})"),
         format!(r"export\s+(?:declare\s+)?{variable}"),
         r"export\s*=|export\s+as\s+namespace\b".to_owned(),
-        format!(r"(?:module\.)?exports(?:\.{NAME})?\s*="),
+        format!(r"(?:module\.exports(?:\.{NAME})?|exports\.{NAME})\s*="),
         format!(r#"\x02(?:["']use (?:client|server|strict)["']|{function}\([^()]*\)\s*{body}|(?:const|let|var)\s+{NAME}\s*[:=])"#),
     ];
     // The expression is constant, and a test compiles it.
@@ -79,16 +82,21 @@ fn plain(source: &str) -> String {
     text.split('\n').map(without_comment).collect::<Vec<_>>().join("\n")
 }
 
-/// The text with a space in place of each comment in `<!-- -->` or `/* */` and each sample of code.
-/// What does not end is kept.
+/// The text with a space in place of each comment in `<!-- -->` or `/* */`, each sample of code and
+/// each script, which emails have for data. What does not end is kept.
 fn without_spans(source: &str) -> String {
-    let mut spans = vec![("<!--", "-->"), ("/*", "*/"), ("<pre", "</pre>"), ("<code", "</code>")];
+    let mut spans = vec![("<!--", "-->"), ("/*", "*/"), ("<pre", "</pre>"), ("<code", "</code>"), ("<script", "</script>")];
     let lower = source.to_ascii_lowercase();
     let (mut text, mut kept, mut at) = (String::with_capacity(source.len()), 0, 0);
     while let Some(found) = lower[at..].find(['<', '/']) {
         let start = at + found;
         at = start + 1;
-        let Some(position) = spans.iter().position(|(open, _)| lower[start..].starts_with(open)) else { continue };
+        let opens = |(open, _): &(&str, &str)| {
+            let after = lower[start..].strip_prefix(open);
+            // `<Preview>` is not `<pre>`.
+            after.is_some_and(|after| !open.ends_with(char::is_alphabetic) || !after.starts_with(char::is_alphanumeric))
+        };
+        let Some(position) = spans.iter().position(opens) else { continue };
         let (open, close) = spans[position];
         match lower[start + open.len()..].find(close) {
             Some(length) => {
@@ -128,7 +136,7 @@ fn statements(text: &str) -> impl Iterator<Item = &str> {
 mod tests {
     use super::{DECLARATION, is_module};
 
-    const DECLARATIONS: [&str; 44] = [
+    const DECLARATIONS: [&str; 54] = [
         "import \"./styles.css\";",
         "import 'server-only'",
         "import React from \"react\";",
@@ -173,6 +181,16 @@ mod tests {
         "export type Props = {",
         "export abstract class Email extends Component {",
         "export enum Kind { A }",
+        "export default (props: { click: () => void }) => <p/>;",
+        "export default ({ name }) => (\n  <p/>\n)",
+        "export default (\n  <Html/>\n);",
+        "export default (Email);",
+        "export default new Email();",
+        "export default await load();",
+        "export default EmailTemplate satisfies Template<Props>;",
+        "export default template as unknown as Template;",
+        "import data from './data.json' assert {type: 'json'}",
+        "exports.default = EmailTemplate;",
     ];
 
     const LAYOUTS: [(&str, &str); 12] = [
@@ -205,6 +223,7 @@ mod tests {
             "  'use strict'\n",
             "const Email = () => <p>Hello</p>;\nmodule.exports = Email;",
             "function Email() {\n  return <p/>;\n}\n",
+            "\nconst a = <Preview>1</Preview>;\nexport default Email;\nconst b = <pre>2</pre>;",
         ] {
             assert!(is_module(source), "{source}");
         }
@@ -218,6 +237,13 @@ mod tests {
             "import your data from \"Settings\" at any time.",
             "import from the old system",
             "import \"Settings\" first",
+            "import contacts from \"Google Contacts\"\n or another service",
+            "import contacts from 'Outlook' with one click",
+            "import contacts from 'Outlook' with {{ product.name }}",
+            "exports = 12\nimports = 7",
+            "export default (recommended) settings",
+            "export default \"CSV\" files",
+            "<script type=\"module\">\nimport { a } from 'b';\n</script>",
             "import {{ variables.count }} contacts",
             "import {% if x %}a{% endif %}",
             "important: read this",

@@ -46,6 +46,11 @@ impl Budget {
         Ok(())
     }
 
+    /// Gives back steps that were spent in advance.
+    pub(crate) fn refund(&mut self, steps: u64) {
+        self.steps = self.steps.saturating_add(steps).min(MAX_STEPS);
+    }
+
     /// Spends this many bytes of memory.
     pub(crate) fn keep(&mut self, needed: usize) -> Result<(), Exceeded> {
         let left = self.bytes;

@@ -74,6 +74,10 @@ struct Bound {
 pub(crate) struct Cost {
     /// The steps of an evaluation.
     pub(crate) steps: u64,
+    /// The number of nodes of the syntax tree.
+    pub(crate) nodes: usize,
+    /// The number of nodes that the parser copied.
+    pub(crate) copies: usize,
     /// The memory of the syntax tree, in bytes.
     pub(crate) bytes: usize,
     /// Why a regular expression of the condition is not valid, if one is not. An evaluation that
@@ -84,9 +88,10 @@ pub(crate) struct Cost {
 /// The bound of a condition. Its regular expressions are compiled into `patterns`, which `budget`
 /// pays for; the bound itself is not paid yet.
 pub(crate) fn of(expression: &IdedExpr, patterns: &mut Patterns, budget: &mut Budget) -> Result<Cost, Refusal> {
-    let mut walk = Walk { patterns, budget, scope: Scope::Condition, depth: 0, nodes: 0, invalid: None };
+    let mut walk = Walk { patterns, budget, scope: Scope::Condition, depth: 0, nodes: 0, copies: 0, invalid: None };
     let bound = walk.bound(expression)?;
-    Ok(Cost { steps: bound.steps, bytes: walk.nodes.saturating_mul(BYTES_PER_NODE), invalid: walk.invalid })
+    let (nodes, bytes) = (walk.nodes, walk.nodes.saturating_mul(BYTES_PER_NODE));
+    Ok(Cost { steps: bound.steps, nodes, copies: walk.copies, bytes, invalid: walk.invalid })
 }
 
 /// Where an expression is.
@@ -105,6 +110,7 @@ struct Walk<'a> {
     scope: Scope,
     depth: usize,
     nodes: usize,
+    copies: usize,
     invalid: Option<String>,
 }
 
@@ -151,8 +157,12 @@ impl Walk<'_> {
         if self.depth > MAX_DEPTH {
             return Err(Refusal::Deep);
         }
+        let before = self.nodes;
         let bound = self.bound_here(expression);
         self.depth -= 1;
+        if is_copied(&expression.expr) {
+            self.copies += self.nodes - before;
+        }
         bound
     }
 
@@ -218,15 +228,16 @@ impl Walk<'_> {
         };
         let mut bound = Bound::node(&parts, size);
         if call.func_name == "matches" {
-            let text = parts.first().map_or(0, |text| text.size.bytes);
+            let bytes = |part: Option<&Bound>| part.map_or(0, |part| part.size.bytes);
             let pattern = call.args.last().map(|pattern| &pattern.expr);
-            bound.steps = bound.steps.saturating_add(self.matching(pattern, text)?);
+            bound.steps = bound.steps.saturating_add(self.matching(pattern, bytes(parts.last()), bytes(parts.first()))?);
         }
         Ok(bound)
     }
 
-    /// The steps of comparing a text of this length with a regular expression.
-    fn matching(&mut self, pattern: Option<&Expr>, text: u64) -> Result<u64, Refusal> {
+    /// The steps of comparing a text of this length with a regular expression, whose own length is
+    /// `length` at most.
+    fn matching(&mut self, pattern: Option<&Expr>, length: u64, text: u64) -> Result<u64, Refusal> {
         match pattern {
             Some(Expr::Literal(LiteralValue::String(literal))) => match self.patterns.add(literal.inner(), self.budget) {
                 Ok(size) => return Ok(steps_of_matching(size, text)),
@@ -235,7 +246,7 @@ impl Walk<'_> {
             },
             _ => {}
         }
-        Ok(steps_of_compiling(MAX_DYNAMIC) + steps_of_matching(MAX_DYNAMIC, text))
+        Ok(steps_of_compiling(length, MAX_DYNAMIC).saturating_add(steps_of_matching(MAX_DYNAMIC, text)))
     }
 
     /// A macro: its parts are evaluated once for each element.
@@ -261,6 +272,15 @@ impl Walk<'_> {
 /// The scope of a macro's body.
 fn body(each: &ComprehensionExpr, element: Size, result: Size) -> Scope {
     Scope::Body([(each.iter_var.clone(), element), (each.accu_var.clone(), result)])
+}
+
+/// Whether the parser copied what is within this node: a call that is no operator, or a macro.
+fn is_copied(expression: &Expr) -> bool {
+    match expression {
+        Expr::Call(call) => call.func_name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '.')),
+        Expr::Comprehension(_) => true,
+        _ => false,
+    }
 }
 
 /// Whether a function returns a number, a truth value or a type, whatever the sizes of what it

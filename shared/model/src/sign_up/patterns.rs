@@ -20,6 +20,11 @@ pub(crate) const MAX_DYNAMIC: usize = 2048;
 const MAX_TEXT: u64 = 1024;
 /// How many compiled bytes take a step: a state has 32 bytes.
 const COMPILED_PER_STEP: usize = 64;
+/// The steps of parsing a byte of a regular expression.
+const STEPS_PER_BYTE: u64 = 2;
+/// The smallest compiled size that is tried, for each byte of a regular expression: most letters
+/// become a state, so a smaller one would be tried in vain.
+const LEAST_PER_BYTE: usize = 16;
 /// For how many pairs of a compiled byte and a byte of the text a comparison takes a step. Each
 /// byte of the text visits each state at most once.
 const PAIRS_PER_STEP: u64 = 512;
@@ -43,9 +48,10 @@ impl Patterns {
         if let Some((_, size)) = self.0.get(pattern) {
             return Ok(*size);
         }
-        let mut error = None;
-        for size in SIZES {
-            budget.work(steps_of_compiling(size))?;
+        let (mut error, largest) = (None, SIZES[SIZES.len() - 1]);
+        let least = (pattern.len() * LEAST_PER_BYTE).min(largest);
+        for size in SIZES.into_iter().filter(|size| *size >= least) {
+            budget.work(steps_of_compiling(pattern.len() as u64, size))?;
             match build(pattern, size) {
                 Ok(regex) => {
                     budget.keep(memory(&regex, size))?;
@@ -73,9 +79,10 @@ impl Patterns {
     }
 }
 
-/// The steps in which a regular expression of this compiled size is compiled.
-pub(crate) fn steps_of_compiling(size: usize) -> u64 {
-    (size / COMPILED_PER_STEP) as u64
+/// The steps in which a regular expression of this length, in bytes, is compiled to at most this
+/// size.
+pub(crate) fn steps_of_compiling(length: u64, size: usize) -> u64 {
+    length.saturating_mul(STEPS_PER_BYTE).saturating_add((size / COMPILED_PER_STEP) as u64)
 }
 
 /// The steps in which a regular expression of this compiled size is compared with a text of this

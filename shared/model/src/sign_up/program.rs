@@ -5,15 +5,21 @@
 use std::sync::{Arc, LazyLock};
 
 use cel::parser::PrattParser;
-use cel::{Context, Env, IdedExpr, Value};
+use cel::{Context, Env, IdedExpr, ParseErrors, Value};
 
 use crate::sign_up::budget::{Budget, Exceeded};
 use crate::sign_up::cost::{self, MAX_NAME, MAX_TEXT, Refusal};
 use crate::sign_up::patterns::Patterns;
 use crate::sign_up::rule::{ActionType, Attempt, SignUpRule};
 
-/// How many bytes of a condition are parsed in a step.
-const PARSED_PER_STEP: usize = 4;
+/// How many bytes of a condition are read in a step.
+const READ_PER_STEP: usize = 16;
+/// The steps of parsing a node of the syntax tree.
+const STEPS_PER_NODE: usize = 8;
+/// How deep calls and lists may be nested, and how often a call may follow another one, as in
+/// `a.b().c()`: the parser copies, for each call, everything that is within it and before it.
+const MAX_NESTED: u16 = 12;
+const MAX_CHAINED: usize = 4;
 
 /// The functions of the language.
 static LANGUAGE: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::stdlib()));
@@ -60,6 +66,8 @@ pub struct Facts {
 enum NotCompiled {
     #[error("{0}")]
     Syntax(String),
+    #[error("more than {MAX_CHAINED} calls follow another call")]
+    Chained,
     #[error(transparent)]
     Refused(#[from] Refusal),
     #[error(transparent)]
@@ -152,12 +160,34 @@ impl Program {
 }
 
 fn compile(condition: &str, patterns: &mut Patterns, budget: &mut Budget) -> Result<Compiled, NotCompiled> {
-    budget.work((condition.len() / PARSED_PER_STEP) as u64)?;
-    let expression = PrattParser::new().parse(condition).map_err(|errors| NotCompiled::Syntax(first_line(&errors.to_string())))?;
+    let chained = chained(condition);
+    if chained > MAX_CHAINED {
+        return Err(NotCompiled::Chained);
+    }
+    // Parsing takes as many steps as this at most, and only the result tells how many it took.
+    let copied = condition.matches('(').count().min(usize::from(MAX_NESTED)) + chained;
+    let most = (condition.len() * (25 + 2 * copied) / 5) as u64;
+    budget.work(most)?;
+    let parser = PrattParser::new().max_recursion_depth(MAX_NESTED).error_recovery_limit(0);
+    let expression = parser.parse(condition).map_err(|errors| NotCompiled::Syntax(first(&errors)))?;
     let cost = cost::of(&expression, patterns, budget)?;
+    budget.refund(most);
+    budget.work((condition.len() / READ_PER_STEP + cost.nodes * STEPS_PER_NODE + cost.copies) as u64)?;
     budget.keep(cost.bytes)?;
     budget.work(cost.steps)?;
     Ok(Compiled { expression, invalid: cost.invalid })
+}
+
+/// How many calls or indices follow a call at most, whatever is text or a comment.
+fn chained(condition: &str) -> usize {
+    let after = condition.split(')').skip(1).map(str::trim_start);
+    after.filter(|rest| rest.starts_with(['.', '[', '/'])).count()
+}
+
+/// The first of the errors that has a place.
+fn first(errors: &ParseErrors) -> String {
+    let first = errors.errors.iter().find(|error| error.pos.0 > 0).or(errors.errors.first());
+    first.map(|error| first_line(&error.to_string())).unwrap_or_default()
 }
 
 impl Compiled {
