@@ -94,7 +94,7 @@ mod tests {
         assert_eq!((request.uri().path(), request.headers().len(), is_valid), ("/", 0, true));
         assert!(matches!(request.body(), lambda_http::Body::Empty));
         for event in ["", "{}", "[]", "null", r#"{"requestContext":{}}"#, "\u{0}"] {
-            assert!(request(event.as_bytes()).is_err(), "{event}");
+            assert!(super::request(event.as_bytes()).is_err(), "{event}");
         }
     }
 

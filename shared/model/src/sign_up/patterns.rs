@@ -27,7 +27,7 @@ const STEPS_PER_BYTE: u64 = 2;
 const LEAST_PER_BYTE: usize = 16;
 /// For how many pairs of a compiled byte and a byte of the text a comparison takes a step. Each
 /// byte of the text visits each state at most once.
-const PAIRS_PER_STEP: u64 = 512;
+const PAIRS_PER_STEP: u64 = 768;
 
 /// The compiled regular expressions of a project's rules, by their text.
 #[derive(Debug, Default)]

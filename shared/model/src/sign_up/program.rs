@@ -16,10 +16,11 @@ use crate::sign_up::rule::{ActionType, Attempt, SignUpRule};
 const READ_PER_STEP: usize = 16;
 /// The steps of parsing a node of the syntax tree.
 const STEPS_PER_NODE: usize = 8;
-/// How deep calls and lists may be nested, and how often a call may follow another one, as in
-/// `a.b().c()`: the parser copies, for each call, everything that is within it and before it.
+/// The steps of parsing an operator or a bracket: some leave no node, as in `!!a` and `((a))`.
+const STEPS_PER_MARK: usize = 2;
+/// How deep calls and lists may be nested: the parser copies, for each call, everything that is
+/// within it, and everything that it follows, as in `a.b().c()`.
 const MAX_NESTED: u16 = 12;
-const MAX_CHAINED: usize = 4;
 
 /// The functions of the language.
 static LANGUAGE: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::stdlib()));
@@ -66,8 +67,6 @@ pub struct Facts {
 enum NotCompiled {
     #[error("{0}")]
     Syntax(String),
-    #[error("more than {MAX_CHAINED} calls follow another call")]
-    Chained,
     #[error(transparent)]
     Refused(#[from] Refusal),
     #[error(transparent)]
@@ -160,19 +159,16 @@ impl Program {
 }
 
 fn compile(condition: &str, patterns: &mut Patterns, budget: &mut Budget) -> Result<Compiled, NotCompiled> {
-    let chained = chained(condition);
-    if chained > MAX_CHAINED {
-        return Err(NotCompiled::Chained);
-    }
     // Parsing takes as many steps as this at most, and only the result tells how many it took.
-    let copied = condition.matches('(').count().min(usize::from(MAX_NESTED)) + chained;
+    let copied = condition.matches('(').count().min(usize::from(MAX_NESTED)) + chained(condition);
     let most = (condition.len() * (25 + 2 * copied) / 5) as u64;
     budget.work(most)?;
     let parser = PrattParser::new().max_recursion_depth(MAX_NESTED).error_recovery_limit(0);
     let expression = parser.parse(condition).map_err(|errors| NotCompiled::Syntax(first(&errors)))?;
     let cost = cost::of(&expression, patterns, budget)?;
     budget.refund(most);
-    budget.work((condition.len() / READ_PER_STEP + cost.nodes * STEPS_PER_NODE + cost.copies) as u64)?;
+    let read = condition.len() / READ_PER_STEP + marks(condition) * STEPS_PER_MARK;
+    budget.work((read + cost.nodes * STEPS_PER_NODE + cost.copies) as u64)?;
     budget.keep(cost.bytes)?;
     budget.work(cost.steps)?;
     Ok(Compiled { expression, invalid: cost.invalid })
@@ -182,6 +178,11 @@ fn compile(condition: &str, patterns: &mut Patterns, budget: &mut Budget) -> Res
 fn chained(condition: &str) -> usize {
     let after = condition.split(')').skip(1).map(str::trim_start);
     after.filter(|rest| rest.starts_with(['.', '[', '/'])).count()
+}
+
+/// How many operators and brackets a condition has at most.
+fn marks(condition: &str) -> usize {
+    condition.bytes().filter(|byte| byte.is_ascii_punctuation() && !b"._,'\"".contains(byte)).count()
 }
 
 /// The first of the errors that has a place.
