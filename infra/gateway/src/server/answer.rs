@@ -3,8 +3,9 @@
 //! An operation answers at once, but its client may read slowly or not at all. The bytes of all
 //! answers that the process holds are limited, together with those of bodies that have not arrived
 //! completely: beyond the limit, a connection is closed whose client does not read
-//! ([`connections`](super::connections)). A connection holds one answer: the next request of a pipeline (RFC 9112 §9.3.2) waits until the
-//! whole answer has been passed on, which happens in small parts, as the connection takes them.
+//! ([`connections`](super::connections)). A connection holds one answer: the next request of a
+//! pipeline (RFC 9112 §9.3.2) waits until the whole answer has been passed on, which happens in
+//! small parts, as the connection takes them.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
