@@ -11,9 +11,9 @@ Written by `cargo run -p infra -- render` from the catalog of providers. Provide
 standards and from each other; this page says in what, and why.
 
 Every flow asks for the scopes of a sign-in. A flow that links an account, or for which the app asks
-for further scopes (`provider_scope`), also asks for what gives a refresh token, because the app will
-call the provider's API later: the part after *plus*. Only such a flow can make a provider ask again
-for consent.
+for further scopes (`provider_scope`), also asks for what gives a refresh token, because the app
+will call the provider's API later: the part after *plus*. Only such a flow can make a provider ask
+again for consent.
 
 ## Providers
 
@@ -25,7 +25,8 @@ const OTHERS: &str = "
 Any other OpenID issuer is asked for `openid email profile`, and when linking or for further scopes
 for `offline_access` with `prompt=consent` (OpenID Connect Core §11), if it lists this scope or the
 app names it. Its discovery document says how the secret is sent: in the header unless it lists only
-`client_secret_post`. Its userinfo endpoint, if there is one, tells whether a token is still accepted.
+`client_secret_post`. Its userinfo endpoint, if there is one, tells whether a token is still
+accepted.
 
 ## Why
 
