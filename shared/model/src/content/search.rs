@@ -72,9 +72,13 @@ impl Index {
         for word in wanted {
             let mut has = vec![false; counts.len()];
             for (_, positions) in self.words.iter().filter(|(other, _)| other.contains(&word)) {
-                positions.iter().for_each(|position| has[*position] = true);
+                for position in positions {
+                    has[*position] = true;
+                }
             }
-            counts.iter_mut().zip(has).for_each(|(count, has)| *count += usize::from(has));
+            for (count, has) in counts.iter_mut().zip(has) {
+                *count += usize::from(has);
+            }
         }
         let is_later = apps..apps + later;
         let mut matching: Vec<(usize, usize)> =

@@ -34,7 +34,7 @@ static DECLARATION: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let call = format!(r"(?:{NAME}\s*=>|{NAME}(?:\.{NAME})*(?:<[^<>/]*>)?\()");
     let parenthesis = format!(r"\((?:\s*(?:[<\[()\n{{]|async\b|{NAME}\s*[:?])|[^()]*\)\s*(?:=>|;))");
     let made = format!(r"(?:await\s+{NAME}|new\s+[A-Z]|{NAME}\s+(?:as|satisfies)\s[^;\n]*;[ ]*(?:\n|$))");
-    let value = format!(r#"(?:[\[<`]|{STRING}[ ]*(?:[;\n]|$)|{parenthesis}|\{{(?:[^{{%#]|$)|async\s*\(|{call}|{made}|{name})"#);
+    let value = format!(r"(?:[\[<`]|{STRING}[ ]*(?:[;\n]|$)|{parenthesis}|\{{(?:[^{{%#]|$)|async\s*\(|{call}|{made}|{name})");
     let function = format!(r"(?:async\s+)?function\b\s*\*?\s*(?:{NAME}\s*)?");
     let body = r"\{(?:[^{%#]|$)";
     let heritage = r"(?:<[^<>{}/]*>\s*)?(?:\b(?:extends|implements)\b[^{};]*)?";
