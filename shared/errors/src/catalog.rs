@@ -195,7 +195,7 @@ catalog! {
     OauthProviderRefusesClient: "The provider does not accept the client id and secret of the project.",
         "Correct the client id and secret of the provider in the project's settings.";
     OauthProviderMisconfigured: "The provider's entry in the project's settings, or its registration at the provider, is wrong.",
-        "Correct it and set the provider again: that tests it. The log has the reason of a failed sign-in.",
+        "Correct it and set the provider again: that tests it. The log has the reason of a failed sign-in.";
     AppleBundleIdNotConfigured: "The project has no bundle id of an app that signs in with Apple.",
         "Add the app's bundle id to `apple_bundle_ids` of the provider `apple`.";
     InvalidAppleCredentials: "The identity token was not issued by Apple for this project, has expired or was used, or its nonce is wrong.",
