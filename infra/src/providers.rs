@@ -145,7 +145,7 @@ fn wrapped(text: &str) -> String {
         if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > 100 {
             lines.push_str(&line);
             lines.push('\n');
-            line = "  ".to_owned();
+            "  ".clone_into(&mut line);
         } else if !line.is_empty() {
             line.push(' ');
         }

@@ -26,7 +26,7 @@ fn shortest(mut work: impl FnMut()) -> Duration {
     let measured = (0..TIMES).map(|_| {
         let begun = taken();
         work();
-        taken() - begun
+        taken().saturating_sub(begun)
     });
     measured.min().expect("at least one")
 }

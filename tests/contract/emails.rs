@@ -1,5 +1,7 @@
 //! No path adds an email to the outbox past the gate, which counts its recipient.
 
+use std::path::Path;
+
 use crate::passages;
 
 /// The functions that add entries to the outbox.
@@ -14,7 +16,7 @@ const SENDER: &str = ".try_send(";
 fn sources() -> Vec<(String, String)> {
     let is_run = |path: &str| {
         let folders = ["functions/", "shared/flows/", "shared/api/", "infra/gateway/"];
-        path.ends_with(".rs") && folders.iter().any(|folder| path.starts_with(folder))
+        Path::new(path).extension().is_some_and(|extension| extension == "rs") && folders.iter().any(|folder| path.starts_with(folder))
     };
     let sources = passages::sources().into_iter().map(|source| (source.path.display().to_string(), source.text));
     sources.filter(|(path, _)| is_run(path)).collect()

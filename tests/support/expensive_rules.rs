@@ -5,6 +5,8 @@ use serde_json::json;
 
 /// The longest condition, in bytes.
 const MAX: usize = 2048;
+/// The letters of long patterns.
+const LETTERS: &str = "abcdefghijklmnopqrstuvwxyz";
 
 /// The longest address that can be written, of one letter as far as possible.
 pub fn longest_address() -> String {
@@ -65,7 +67,7 @@ fn conditions(number: usize) -> Vec<(String, String)> {
     add("maps", filled(|part| format!("'{part}': email"), ",", |map| format!("{{{map}}} == {{{map}}}")));
     add("lists of lists", filled(|_| "[[email]]".to_owned(), ",", |list| format!("[{list}] == [{list}]")));
     add("macros beside each other", filled(|_| "[1,2,3].all(x,x>0)".to_owned(), "&&", str::to_owned));
-    add("a long pattern", filled(|part| char::from(b'a' + (part % 26) as u8).to_string(), "", |text| matches(&format!("{number}{text}"))));
+    add("a long pattern", filled(|part| LETTERS[part % 26..][..1].to_owned(), "", |text| matches(&format!("{number}{text}"))));
     add("many short patterns", filled(|part| matches(&format!("{number}_{part}")), "||", str::to_owned));
     add("many invalid patterns", filled(|part| matches(&format!("{number}_{part}(")), "||", str::to_owned));
     add("an invalid pattern", filled(|_| "(a".to_owned(), "|", |text| matches(&format!("{number}{text}"))));

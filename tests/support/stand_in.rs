@@ -2,6 +2,7 @@
 //! `https://<host>/<path>`, and rejects what that provider would reject.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -207,7 +208,10 @@ impl Inner {
         let Some(name) = api.secret_proof else { return Some(url) };
         let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, CLIENT_SECRET.as_bytes());
         let proof = ring::hmac::sign(&key, ACCESS_TOKEN.as_bytes());
-        let proof: String = proof.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+        let proof = proof.as_ref().iter().fold(String::new(), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        });
         url.strip_suffix(&format!("&{name}={proof}")).map(str::to_owned)
     }
 

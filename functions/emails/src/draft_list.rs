@@ -21,6 +21,7 @@ pub const ROUTE: Route = Route::get("emails-draft-list", "/api/v1/internal/email
     .errors(&[ErrorCode::InvalidCursor]);
 
 #[derive(Serialize, ToSchema)]
+#[expect(clippy::struct_field_names, reason = "the names are those of the wire")]
 pub struct Drafts {
     drafts: Vec<DraftLine>,
     is_paginated: bool,

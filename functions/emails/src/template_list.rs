@@ -21,6 +21,7 @@ pub const ROUTE: Route = Route::get("emails-template-list", "/api/v1/internal/em
     .errors(&[ErrorCode::InvalidCursor]);
 
 #[derive(Serialize, ToSchema)]
+#[expect(clippy::struct_field_names, reason = "the names are those of the wire")]
 pub struct Templates {
     templates: Vec<TemplateLine>,
     is_paginated: bool,

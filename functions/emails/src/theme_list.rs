@@ -20,6 +20,7 @@ pub const ROUTE: Route = Route::get("emails-theme-list", "/api/v1/internal/email
     .errors(&[ErrorCode::InvalidCursor]);
 
 #[derive(Serialize, ToSchema)]
+#[expect(clippy::struct_field_names, reason = "the names are those of the wire")]
 pub struct Themes {
     themes: Vec<ThemeLine>,
     is_paginated: bool,

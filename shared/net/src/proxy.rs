@@ -50,7 +50,7 @@ mod tests {
         let proxy = Proxy::new("http://ada:secret@proxy.internal:3128", "internal.example, 10.0.0.0/8").expect("a proxy");
         let intercepted = |url: &str| proxy.intercept(&url.parse().expect("a URL"));
         let through = intercepted("https://accounts.google.com/x").expect("through the proxy");
-        assert_eq!(through.uri().authority().map(|authority| authority.host()), Some("proxy.internal"));
+        assert_eq!(through.uri().authority().map(http::uri::Authority::host), Some("proxy.internal"));
         assert!(through.basic_auth().is_some());
         for direct in ["http://accounts.google.com/", "https://internal.example/", "https://id.internal.example/", "https://10.1.2.3/"] {
             assert!(intercepted(direct).is_none(), "{direct}");

@@ -29,7 +29,8 @@ struct Key {
     kid: Field,
     alg: Field,
     r#use: Field,
-    key_ops: Field,
+    #[serde(rename = "key_ops")]
+    operations: Field,
     crv: Field,
     n: Field,
     e: Field,
@@ -77,7 +78,7 @@ impl Keys {
 impl Key {
     /// Whether the key is public and for signatures.
     fn verifies(&self) -> bool {
-        let is_for_it = self.r#use.text().is_none_or(|purpose| purpose == "sig") && !matches!(self.key_ops, Field::List(false));
+        let is_for_it = self.r#use.text().is_none_or(|purpose| purpose == "sig") && !matches!(self.operations, Field::List(false));
         let is_known = match self.kty.text() {
             Some("EC") => matches!(self.crv.text(), Some("P-256" | "P-384")),
             Some("OKP") => self.crv.text() == Some("Ed25519"),

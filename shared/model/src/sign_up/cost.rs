@@ -238,13 +238,12 @@ impl Walk<'_> {
     /// The steps of comparing a text of this length with a regular expression, whose own length is
     /// `length` at most.
     fn matching(&mut self, pattern: Option<&Expr>, length: u64, text: u64) -> Result<u64, Refusal> {
-        match pattern {
-            Some(Expr::Literal(LiteralValue::String(literal))) => match self.patterns.add(literal.inner(), self.budget) {
+        if let Some(Expr::Literal(LiteralValue::String(literal))) = pattern {
+            match self.patterns.add(literal.inner(), self.budget) {
                 Ok(size) => return Ok(steps_of_matching(size, text)),
                 Err(NotCompiled::Exceeded(exceeded)) => return Err(exceeded.into()),
                 Err(NotCompiled::Invalid(reason)) => self.invalid = self.invalid.take().or(Some(reason)),
-            },
-            _ => {}
+            }
         }
         Ok(steps_of_compiling(length, MAX_DYNAMIC).saturating_add(steps_of_matching(MAX_DYNAMIC, text)))
     }

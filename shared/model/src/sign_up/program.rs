@@ -7,6 +7,7 @@ use std::sync::{Arc, LazyLock};
 use cel::parser::PrattParser;
 use cel::{Context, Env, IdedExpr, ParseErrors, Value};
 
+use crate::email::Email;
 use crate::sign_up::budget::{Budget, Exceeded};
 use crate::sign_up::cost::{self, MAX_NAME, MAX_TEXT, Refusal};
 use crate::sign_up::patterns::Patterns;
@@ -214,7 +215,7 @@ impl Attempt<'_> {
         let name = |value: Option<&str>| text(value.filter(|name| name.len() <= MAX_NAME));
         Facts {
             texts: [
-                ("email", text(self.email.map(|email| email.as_str()))),
+                ("email", text(self.email.map(Email::as_str))),
                 ("emailDomain", text(Some(self.email_domain()))),
                 ("authMethod", name(Some(self.method.name()))),
                 ("oauthProvider", name(Some(self.method.provider()))),
