@@ -179,7 +179,7 @@ async fn the_dearest_requests_of_clients_are_those_of_the_page() {
     let rich = rich(of("users-me-update"), of("teams-team-create")).await;
     let mut requests = Vec::new();
     for (operation, fields) in searched {
-        requests.push(measured(operation, fields, &rich).await);
+        requests.push(Box::pin(measured(operation, fields, &rich)).await);
     }
     requests.sort_by(|a, b| b.price().total_cmp(&a.price()).then(a.operation.route.name.cmp(b.operation.route.name)));
     assert!(requests.len() > 90, "{} operations", requests.len());

@@ -123,7 +123,7 @@ async fn the_owner_of_an_address_gets_none_of_the_squatter_s_teams_invitations_a
         assert_eq!(left.len(), usize::from(has_personal_teams), "{what}");
         assert!(![&founded, &alone, &shared].iter().any(|team| left.contains(team)), "{what}");
         assert_eq!(account["selected_team_id"], left.first().map_or(Value::Null, |team| json!(team)), "{what}");
-        assert_eq!(members(&app, &founded).await, [mallory.user_id.clone()], "{what}");
+        assert_eq!(members(&app, &founded).await, std::slice::from_ref(&mallory.user_id), "{what}");
         assert_eq!((members(&app, &alone).await, members(&app, &shared).await), (vec![], vec![bob.user_id.clone()]), "{what}");
         let accepted = app.signed_in(&bob).post(&format!("{INVITATIONS}/accept"), json!({ "code": invitation })).await;
         assert_error(&accepted, 404, "VERIFICATION_CODE_NOT_FOUND");
@@ -202,7 +202,7 @@ async fn a_verification_in_a_session_of_the_account_settles_the_address() {
         super::change(&app, &ada.user_id, json!({ "display_name": "Ada" })).await;
         assert_eq!(prove(&app, &provider, proof).await.user_id, ada.user_id, "{proof:?}");
         assert_eq!(addresses(&app, &ada.user_id).await.len(), 2, "{proof:?}");
-        assert_eq!(members(&app, &own).await, [ada.user_id.clone()], "{proof:?}");
+        assert_eq!(members(&app, &own).await, std::slice::from_ref(&ada.user_id), "{proof:?}");
         assert_eq!(user(&app, &ada.user_id).await["display_name"], "Ada", "{proof:?}");
     }
 }
@@ -265,7 +265,7 @@ async fn the_owner_proves_the_address_a_second_time_without_loss() {
     let own = team(&app, "Looms", Some(&ada)).await;
     for proof in PROOFS {
         assert_eq!(prove(&app, &provider, proof).await.user_id, ada.user_id, "{proof:?}");
-        assert_eq!(members(&app, &own).await, [ada.user_id.clone()], "{proof:?}");
+        assert_eq!(members(&app, &own).await, std::slice::from_ref(&ada.user_id), "{proof:?}");
     }
 }
 

@@ -28,6 +28,9 @@ const MOBILE: u32 = 2_000;
 const HOURS: [u64; 24] = [1, 1, 1, 1, 1, 1, 2, 4, 7, 9, 7, 6, 6, 6, 6, 6, 6, 6, 6, 6, 5, 3, 2, 1];
 const MINUTE: u64 = 60;
 
+/// What counts a request, and by which subject.
+type Rules = Vec<(Rule, By)>;
+
 /// An action of a user, and the second of the day at which it happens.
 struct Act {
     at: u64,
@@ -231,7 +234,7 @@ async fn rules() -> BTreeMap<What, BTreeSet<(&'static str, Whom)>> {
             // Nobody is signed in yet. Of the batched rules, a single request reaches no counter of the
             // table.
             let own = own.iter().filter(|(_, by)| *by != By::User);
-            let (batched, exact): (Vec<(Rule, By)>, Vec<(Rule, By)>) = own.partition(|(rule, _)| rule.is_batched());
+            let (batched, exact): (Rules, Rules) = own.partition(|(rule, _)| rule.is_batched());
             // The OAuth operations have no access headers, so they count their requests themselves.
             let is_counted = exact.iter().all(|(rule, _)| counted.iter().any(|(name, _)| *name == rule.name()));
             assert!(!counted.is_empty() && (is_counted || what == What::OAuth), "{route} is not counted as expected");

@@ -100,6 +100,6 @@ async fn words_with_accents_of_an_earlier_version_are_replaced() {
     assert_eq!(words(&app), ["ana"]);
     update(&app, &id_of(&nunez), json!({ "display_name": "Ana Núñez" })).await;
     client.call(late).await.unwrap();
-    assert_eq!(app.server().delete(&path(&id_of(&nunez))).await.status(), 200);
+    assert_eq!(app.server().delete(&path(id_of(&nunez))).await.status(), 200);
     assert_eq!(words(&app), Vec::<String>::new());
 }
