@@ -28,9 +28,17 @@ fn filled(part: impl Fn(usize) -> String, separator: &str, around: impl Fn(&str)
 /// Conditions of each expensive kind; `number` makes their regular expressions different from those
 /// of other rules.
 fn conditions(number: usize) -> Vec<(String, String)> {
+    of_patterns(number).into_iter().chain(of_many_patterns(number)).chain(of_values()).collect()
+}
+
+fn matches(pattern: &str) -> String {
+    format!(r#"email.matches("{pattern}")"#)
+}
+
+/// Conditions of one regular expression each, as often as it fits.
+fn of_patterns(number: usize) -> Vec<(String, String)> {
     let mut conditions = Vec::new();
     let mut add = |what: &str, condition: String| conditions.push((what.to_owned(), condition));
-    let matches = |pattern: &str| format!(r#"email.matches("{pattern}")"#);
     for pattern in [
         "a{1900}",
         "(a|b|c|d|e|f){200}",
@@ -55,11 +63,35 @@ fn conditions(number: usize) -> Vec<(String, String)> {
             filled(|part| format!(r#"emailDomain.matches("{number}_{part}{pattern}")"#), "||", str::to_owned),
         );
     }
+    conditions
+}
+
+/// Conditions of many regular expressions, and of those that are filled up.
+fn of_many_patterns(number: usize) -> Vec<(String, String)> {
+    let mut conditions = Vec::new();
+    let mut add = |what: &str, condition: String| conditions.push((what.to_owned(), condition));
     add("groups", filled(|_| "(a)".to_owned(), "", matches));
     add("alternatives", filled(|part| format!("{number}a{part}"), "|", matches));
     add("classes", filled(|_| "[acegikmoqsuwy]".to_owned(), "", matches));
     add("patterns of a list", filled(|part| format!("'{part}a*b'"), ",", |list| format!("[{list}].exists(p, email.matches(p))")));
     add("patterns of the address", filled(|_| "email.matches(email)".to_owned(), "||", str::to_owned));
+    add("a long pattern", filled(|part| LETTERS[part % 26..][..1].to_owned(), "", |text| matches(&format!("{number}{text}"))));
+    add("many short patterns", filled(|part| matches(&format!("{number}_{part}")), "||", str::to_owned));
+    add("many invalid patterns", filled(|part| matches(&format!("{number}_{part}(")), "||", str::to_owned));
+    add("an invalid pattern", filled(|_| "(a".to_owned(), "|", |text| matches(&format!("{number}{text}"))));
+    add("nested groups", filled(|_| "(".to_owned(), "", |open| matches(&format!("{number}{open}a{}", ")".repeat(open.len())))));
+    add(
+        "costly patterns of a list",
+        filled(|_| "'(a?){9}(a?){9}b'".to_owned(), ",", |list| format!("[{list}].exists(p, email.matches(p))")),
+    );
+    add("numbers", filled(|_| "string(1e308)".to_owned(), "+", |sum| format!("{sum} == ''")));
+    conditions
+}
+
+/// Conditions of calls, lists, macros and nesting.
+fn of_values() -> Vec<(String, String)> {
+    let mut conditions = Vec::new();
+    let mut add = |what: &str, condition: String| conditions.push((what.to_owned(), condition));
     add("sums", filled(|_| "email".to_owned(), "+", |sum| format!("{sum} == ''")));
     add("sums in a list", filled(|_| "x".to_owned(), "+", |sum| format!("[email, email, email].all(x, {sum} != '')")));
     add("a long list of long values", filled(|_| "email".to_owned(), ",", |list| format!("[{list}].map(x, x + x + x) == []")));
@@ -67,21 +99,12 @@ fn conditions(number: usize) -> Vec<(String, String)> {
     add("maps", filled(|part| format!("'{part}': email"), ",", |map| format!("{{{map}}} == {{{map}}}")));
     add("lists of lists", filled(|_| "[[email]]".to_owned(), ",", |list| format!("[{list}] == [{list}]")));
     add("macros beside each other", filled(|_| "[1,2,3].all(x,x>0)".to_owned(), "&&", str::to_owned));
-    add("a long pattern", filled(|part| LETTERS[part % 26..][..1].to_owned(), "", |text| matches(&format!("{number}{text}"))));
-    add("many short patterns", filled(|part| matches(&format!("{number}_{part}")), "||", str::to_owned));
-    add("many invalid patterns", filled(|part| matches(&format!("{number}_{part}(")), "||", str::to_owned));
-    add("an invalid pattern", filled(|_| "(a".to_owned(), "|", |text| matches(&format!("{number}{text}"))));
-    add("nested groups", filled(|_| "(".to_owned(), "", |open| matches(&format!("{number}{open}a{}", ")".repeat(open.len())))));
     add("a long list", filled(|_| "1".to_owned(), ",", |list| format!("[{list}].map(x, x) == []")));
     add("a filter of a long list", filled(|_| "1".to_owned(), ",", |list| format!("[{list}].filter(x, x > 0) == []")));
     add("a search in a long list", filled(|_| "1".to_owned(), ",", |list| format!("[{list}].exists(x, [x, x] == [2])")));
     add("a count of a long list", filled(|_| "email".to_owned(), ",", |list| format!("[{list}].exists_one(x, x + x == email)")));
     add("the keys of a map", filled(|part| format!("{part}: 1"), ",", |map| format!("{{{map}}}.all(x, string(x) != email)")));
     add("members", filled(|_| "email in [email,email]".to_owned(), "||", str::to_owned));
-    add(
-        "costly patterns of a list",
-        filled(|_| "'(a?){9}(a?){9}b'".to_owned(), ",", |list| format!("[{list}].exists(p, email.matches(p))")),
-    );
     add("a chain of calls", filled(|_| ".b()".to_owned(), "", |calls| format!("email{calls} == ''")));
     add("a short chain of calls", filled(|_| "x".to_owned(), "+", |sum| format!("({sum}).b().b().b().b() == ''")));
     add("nested calls", filled(|_| "f(".to_owned(), "", |calls| format!("{calls}1{}", ")".repeat(calls.len() / 2))));
@@ -92,7 +115,6 @@ fn conditions(number: usize) -> Vec<(String, String)> {
     add("an unclosed text", filled(|_| "a".to_owned(), "+", |sum| format!("{sum}'")));
     add("calls", filled(|_| "f(a)".to_owned(), "||", str::to_owned));
     add("unclosed lists", filled(|_| "[".to_owned(), "", str::to_owned));
-    add("numbers", filled(|_| "string(1e308)".to_owned(), "+", |sum| format!("{sum} == ''")));
     add("depth", filled(|_| "!".to_owned(), "", |nots| format!("{nots}true")));
     add("parentheses", filled(|_| "(".to_owned(), "", |open| format!("{open}true")));
     conditions

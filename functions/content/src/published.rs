@@ -2,7 +2,6 @@
 
 use api::content::{Problem, Served};
 use flows::App;
-use flows::catalogue::Catalogue;
 use jiff::Timestamp;
 use model::content::search::Found;
 use model::content::{self, BlogPost, Content, Shown, Site, Window};
@@ -13,15 +12,15 @@ use store::content::{Dated, PostText};
 pub(crate) const START_PAGE: &str = "docs";
 
 /// The content of the site as it is public now, with at most its newest 10,000 posts, and without
-/// their texts, from the [`Catalogue`]: for answers that no cache keeps.
+/// their texts, from the [catalogue](flows::catalogue): for answers that no cache keeps.
 pub(crate) async fn content(app: &App) -> Result<Shown, Problem> {
-    let catalogue = Catalogue::current(app).await?;
+    let catalogue = app.catalogue.current(&app.store, &app.settings.site_url).await?;
     Ok(catalogue.map_or_else(|| unpublished(app), |catalogue| catalogue.shown(app.clock.now())))
 }
 
 /// The public apps and posts in which words of a query occur.
 pub(crate) async fn found(app: &App, query: &str) -> Result<Vec<Found>, Problem> {
-    let catalogue = Catalogue::current(app).await?;
+    let catalogue = app.catalogue.current(&app.store, &app.settings.site_url).await?;
     Ok(catalogue.map(|catalogue| catalogue.find(query, app.clock.now())).unwrap_or_default())
 }
 

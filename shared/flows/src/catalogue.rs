@@ -7,16 +7,33 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use model::content::search::{Found, Index};
 use model::content::{Content, Shown};
+use store::Store;
 use store::content::Edition;
 use tokio::sync::RwLock;
-
-use crate::app::App;
 
 /// The catalogue of the current edition, once it has been read.
 #[derive(Debug, Default)]
 pub struct Kept(RwLock<Option<Arc<Catalogue>>>);
 
 impl Kept {
+    /// The current catalogue, with at most the newest 10,000 posts and links to `site_url`; `None`
+    /// before the first publication. Of several requests that find a new edition, one reads it, and
+    /// the others wait.
+    pub async fn current(&self, store: &Store, site_url: &str) -> Result<Option<Arc<Catalogue>>, store::error::Error> {
+        let known = self.0.read().await.clone();
+        if let Some(known) = known
+            && store.is_current(&known.edition).await?
+        {
+            return Ok(Some(known));
+        }
+        let mut kept = self.0.write().await;
+        if let Some((edition, shown)) = store.edition(kept.as_ref().map(|kept| &kept.edition)).await? {
+            let Shown { content, total, .. } = shown.at(site_url);
+            *kept = Some(Arc::new(Catalogue { edition, index: Index::of(&content), content, total }));
+        }
+        Ok(kept.clone())
+    }
+
     /// Forgets the catalogue, so that the process keeps no more than a new one.
     pub async fn forget(&self) {
         *self.0.write().await = None;
@@ -35,23 +52,6 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// The current one, with at most the newest 10,000 posts; `None` before the first publication.
-    /// Of several requests that find a new edition, one reads it, and the others wait.
-    pub async fn current(app: &App) -> Result<Option<Arc<Self>>, store::error::Error> {
-        let known = app.catalogue.0.read().await.clone();
-        if let Some(known) = known
-            && app.store.is_current(&known.edition).await?
-        {
-            return Ok(Some(known));
-        }
-        let mut kept = app.catalogue.0.write().await;
-        if let Some((edition, shown)) = app.store.edition(kept.as_ref().map(|kept| &kept.edition)).await? {
-            let Shown { content, total, .. } = shown.at(&app.settings.site_url);
-            *kept = Some(Arc::new(Self { edition, index: Index::of(&content), content, total }));
-        }
-        Ok(kept.clone())
-    }
-
     /// The content as it is public at this time.
     pub fn shown(&self, now: Timestamp) -> Shown {
         let (later, mut content) = (self.later(now), self.content.clone());

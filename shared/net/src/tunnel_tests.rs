@@ -115,7 +115,7 @@ async fn a_name_with_private_addresses_is_not_called_through_the_proxy_either() 
 }
 
 #[tokio::test]
-async fn a_name_that_neither_this_machine_nor_the_proxy_knows_is_refused_like_a_private_one() {
+async fn a_name_that_nobody_knows_is_refused_like_a_private_one() {
     // Nobody listens at this port, so the proxy closes the tunnel.
     let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port").local_addr().expect("an address").port();
     let (url, requests) = proxy(port);

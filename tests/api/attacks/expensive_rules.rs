@@ -48,7 +48,7 @@ fn rule(id: &str, condition: &str) -> SignUpRule {
 }
 
 #[tokio::test]
-async fn a_rule_that_is_too_expensive_is_refused_and_one_that_is_stored_is_skipped_and_shown() {
+async fn a_rule_beyond_the_budget_is_refused_and_a_stored_one_is_skipped_and_shown() {
     let app = TestApp::start().await;
     let large = |letter: &str| format!(r#"email.matches("{letter}{{2000}}") || email.endsWith("@evil.example")"#);
     let rules = vec![rule("a", &large("a")), rule("b", &large("b")), rule("c", r#"email.endsWith("@bad.example")"#)];

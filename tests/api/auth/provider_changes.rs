@@ -160,7 +160,7 @@ fn issued() -> String {
 }
 
 #[tokio::test]
-async fn accounts_and_tokens_of_an_earlier_version_belong_to_the_issuer_that_the_provider_had() {
+async fn accounts_and_tokens_of_an_earlier_version_belong_to_the_first_issuer() {
     let (app, first) = start().await;
     let second = Provider::start().await;
     let (user, _) = sign_in(&app, &first, ada()).await;

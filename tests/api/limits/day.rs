@@ -231,8 +231,8 @@ async fn rules() -> BTreeMap<What, BTreeSet<(&'static str, Whom)>> {
             world.send(&name(operation)).await;
             let counted = counted(&world.app);
             let own = operation.route.limit.map_or(&[][..], |limit| limit.of_request(true));
-            // Nobody is signed in yet. Of the batched rules, a single request reaches no counter of the
-            // table.
+            // Nobody is signed in yet. Of the batched rules, a single request reaches no counter of
+            // the table.
             let own = own.iter().filter(|(_, by)| *by != By::User);
             let (batched, exact): (Rules, Rules) = own.partition(|(rule, _)| rule.is_batched());
             // The OAuth operations have no access headers, so they count their requests themselves.

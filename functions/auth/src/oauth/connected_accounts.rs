@@ -3,8 +3,8 @@
 //! caller says that it failed (`refresh=true`).
 //!
 //! A provider may revoke a token at any time, so a token is returned only if the provider has
-//! issued or accepted it within the last five minutes ([`MAX_UNCONFIRMED`]); otherwise, the provider
-//! is asked first.
+//! issued or accepted it within the last five minutes ([`MAX_UNCONFIRMED`]); otherwise, the
+//! provider is asked first.
 //!
 //! One request at a time refreshes the tokens of an account. Meanwhile, others return the stored
 //! token or, if it has expired or failed, wait for the new one. Tokens are given up only if the

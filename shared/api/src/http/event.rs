@@ -8,11 +8,11 @@ use lambda_http::request::LambdaRequest;
 /// The header with the scheme of the client's request.
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
-/// The request of an event, and whether its query can be part of a [`http::Uri`], which permits more
-/// than RFC 3986 does; if not, the request has an empty one.
+/// The request of an event, and whether its query can be part of a [`http::Uri`], which permits
+/// more than RFC 3986 does; if not, the request has an empty one.
 ///
-/// The runtime builds a URI from what the client wrote, and panics if it cannot, which would end the
-/// instance. So it does not get the query then, and never the host or the scheme of the client,
+/// The runtime builds a URI from what the client wrote, and panics if it cannot, which would end
+/// the instance. So it does not get the query then, and never the host or the scheme of the client,
 /// which no operation takes from the URI.
 pub(super) fn request(event: &[u8]) -> serde_json::Result<(lambda_http::Request, bool)> {
     let mut event = serde_json::from_slice(event)?;

@@ -197,7 +197,9 @@ mod tests {
         loop {
             let mut page = Sorted::new(after, limit);
             // `"…5",` has four bytes more.
-            numbers.iter().for_each(|number| page.offer(*number, format!("{}{number}", "x".repeat(bytes - 4))));
+            for number in numbers {
+                page.offer(*number, format!("{}{number}", "x".repeat(bytes - 4)));
+            }
             let (items, last) = page.finish();
             pages.push(items.iter().map(|item| item.trim_start_matches('x').parse().expect("a number")).collect());
             after = last;

@@ -15,8 +15,9 @@ const MAX_LENGTH: usize = 2048;
 /// handler pages. In place of an origin, a redirect to a native app.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TrustedDomain {
-    /// `scheme://host[:port]`. In the host, `*` matches within one label and `**` across labels; the
-    /// port `*` matches every port. Or a redirect to a native app, as in `com.example.app:/callback`.
+    /// `scheme://host[:port]`. In the host, `*` matches within one label and `**` across labels;
+    /// the port `*` matches every port. Or a redirect to a native app, as in
+    /// `com.example.app:/callback`.
     #[schema(example = "https://*.example.com")]
     pub domain: String,
     /// The path of the pages that emails link to.
