@@ -13,7 +13,6 @@ pub mod failure;
 pub mod groups;
 pub mod key_slip;
 pub mod known;
-pub mod path_slip;
 
 pub use crate::answer::{Answered, AnsweredCode};
 pub use crate::entry::Entry;
@@ -23,4 +22,3 @@ pub use crate::groups::{
 };
 pub use crate::key_slip::KeySlip;
 pub use crate::known::{ErrorCode, KnownError};
-pub use crate::path_slip::PathSlip;

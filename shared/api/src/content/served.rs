@@ -77,7 +77,9 @@ impl IntoResponse for Served {
     }
 }
 
-/// The media types are those of the operation's documents, which its route has.
+/// The media types differ between the documents of an operation.
 impl Describe for Served {
-    fn describe(_: &mut Description) {}
+    fn describe(description: &mut Description) {
+        description.text = Some("*/*");
+    }
 }

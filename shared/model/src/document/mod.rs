@@ -82,7 +82,8 @@ pub struct DocumentLine {
     #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub sent_at: Option<Timestamp>,
     /// MiniJinja source, in HTML or MJML, of the body of an email. Absent for a project's own
-    /// themes.
+    /// themes; also for the documents with the last ids in a list whose sources are too large
+    /// together.
     #[serde(default)]
     pub html: Option<String>,
 }
@@ -116,8 +117,8 @@ pub struct HtmlSource(pub String);
 impl<E: deserr::DeserializeError> Deserr<E> for HtmlSource {
     fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
         let text = String::deserialize_from_value(value, location)?;
-        if tsx::is_module(&text) {
-            return Err(rejected("looks like TSX (it has an import or export declaration): send MiniJinja in HTML or MJML", location));
+        if text.lines().any(tsx::is_statement) {
+            return Err(rejected("looks like TSX (a line is an import or export statement): send MiniJinja in HTML or MJML", location));
         }
         Ok(Self(text))
     }

@@ -322,8 +322,7 @@ impl AdminEmailConfig {
 }
 
 impl AdminProvider {
-    /// A provider without its secret.
-    pub fn of(provider: &OAuthProvider) -> Self {
+    fn of(provider: &OAuthProvider) -> Self {
         Self {
             id: provider.id.clone(),
             provider_config_id: provider.id.clone(),

@@ -1,12 +1,6 @@
 //! Sign-up rules, which decide who may sign up, and risk scores.
 
-pub mod budget;
-#[cfg(test)]
-mod budget_tests;
-pub mod check;
-mod cost;
-mod patterns;
-pub mod program;
+mod bounds;
 pub mod risk;
 pub mod rule;
 #[cfg(test)]

@@ -16,7 +16,7 @@ use crypto::digest::Digest;
 use crypto::seal::Sealed;
 use jiff::{SignedDuration, Timestamp};
 use model::project::redirect::RedirectUrl;
-use model::provider::authorization::{Authorization, MEMORY};
+use model::provider::authorization::Authorization;
 use model::provider::profile::Profile;
 use model::user::ProviderAccount;
 use secrecy::{ExposeSecret, SecretString};
@@ -178,10 +178,9 @@ fn redeem(project: &ProjectId, code: &SecretString, session: SessionId, change: 
 }
 
 impl Store {
-    /// Stores an authorization under its inner state. It is kept after its expiry, so that a late
-    /// return leads back to the app.
+    /// Stores an authorization under its inner state.
     pub async fn begin_authorization(&self, state: &SecretString, authorization: &Authorization) -> Result<(), Error> {
-        self.write_unrecorded(Write::create(state_key(state), authorization)?.expires(after(authorization.expires_at, MEMORY))).await
+        self.write_unrecorded(Write::create(state_key(state), authorization)?.expires(authorization.expires_at)).await
     }
 
     /// Takes an authorization, which works once; `None` if it does not exist or was taken before.
