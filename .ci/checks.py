@@ -60,6 +60,12 @@ CHROMIUM = f"""
 [ -x "$CHROMIUM" ] || {{ {APT} --no-install-recommends chromium-headless-shell; }} ||
     {{ echo "Chromium cannot be installed here: install it, and set CHROMIUM to its path" >&2; exit 1; }}
 """
+CLIENTS = f"""
+command -v java >/dev/null || {{ {APT} --no-install-recommends default-jre-headless; }}
+php -r 'require "GuzzleHttp/autoload.php";' 2>/dev/null ||
+    {{ {APT} --no-install-recommends php-cli php-curl php-mbstring php-guzzlehttp-guzzle; }}
+tests/clients/run
+"""
 PROXIES = f"""
 command -v nginx >/dev/null && command -v caddy >/dev/null && command -v haproxy >/dev/null ||
     {{ {APT} --no-install-recommends nginx-light caddy haproxy; }}
@@ -156,6 +162,7 @@ def checks(long):
         Check("attacks", PROXIES, after=["gateway"], budget=(60, 145)),
         Check("licences", DENY, after=["gateway"], budget=(125, 130)),
         Check("template", ". tests/prepare; python_packages; cfn-lint infra/*.yaml infra/stacks/*.yaml", after=["python packages"], budget=(35, 40)),
+        Check("generated clients", CLIENTS, after=["gateway", "python packages", "node packages"], budget=(30, 45)),
         Check("packaging", "tests/packaging/run", after=["gateway", "python packages", "node packages"], cores=0.5, budget=(10, 15)),
         Check("site", "tests/content/run", after=["gateway", "python packages", "node packages", "chromium"], cores=0.5, tries=2, budget=(55, 110)),
         Check("ses", "tests/ses/run", after=["suites", "python packages"], behind=builds, cores=0.5, budget=(10, 20)),

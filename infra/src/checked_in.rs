@@ -7,7 +7,7 @@ use site::catalog;
 
 use crate::scorecard::Scorecard;
 pub use crate::workspace::root;
-use crate::{all_operations, binaries, error_codes, openapi, operations, pages, quotas, template, watch};
+use crate::{all_operations, binaries, error_codes, openapi, operations, pages, providers, quotas, template, watch};
 
 /// A file with its current text and its rendered text.
 #[derive(Debug)]
@@ -111,6 +111,14 @@ pub fn quotas_file() -> anyhow::Result<File> {
     Ok(File { path, found, wanted: quotas::document(&operations::all()) })
 }
 
+/// `docs/api/providers.md`.
+pub fn providers_file() -> anyhow::Result<File> {
+    let path = root().join("docs/api/providers.md");
+    // The file does not exist before the first rendering.
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    Ok(File { path, found, wanted: providers::document() })
+}
+
 /// `docs/security/scorecard.md`.
 pub fn scorecard_file() -> anyhow::Result<File> {
     let path = root().join("docs/security/scorecard.md");
@@ -129,7 +137,8 @@ pub fn console_file() -> anyhow::Result<File> {
 /// All checked-in files that are rendered.
 pub fn files() -> anyhow::Result<Vec<File>> {
     let mut files = template_files()?;
-    files.extend([watch_file()?, openapi_file()?, operations_file()?, errors_file()?, quotas_file()?, scorecard_file()?, console_file()?]);
+    files.extend([watch_file()?, openapi_file()?, operations_file()?, errors_file()?, quotas_file()?, providers_file()?]);
+    files.extend([scorecard_file()?, console_file()?]);
     files.extend(area_files()?);
     Ok(files)
 }

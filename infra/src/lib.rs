@@ -18,6 +18,7 @@ pub mod openapi;
 pub mod operation;
 pub mod operations;
 pub mod pages;
+pub mod providers;
 pub mod quotas;
 pub mod reference;
 mod render;

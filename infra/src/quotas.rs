@@ -17,8 +17,8 @@ are part of their owner's item, which every request reads, and have the same max
 
 Anonymous users have no quota: these operations answer 401 `ANONYMOUS_AUTHENTICATION_NOT_ALLOWED`,
 unless `config.anonymous_creation_enabled` of the project is `true`. They can never invite anybody
-or create keys of a team. A personal team that the project gives its users
-(`create_team_on_sign_up`) does not count.
+or create keys of a team, and upload no pictures, of which each user has one, but a large one. A
+personal team that the project gives its users (`create_team_on_sign_up`) does not count.
 
 `config.max_teams_per_user` sets the number of teams, from 0 to 200.
 

@@ -31,6 +31,9 @@ pub const ANY: &str = "ANY";
 /// The timeout of a function, in seconds. API Gateway would wait for 30 seconds, but an operation
 /// that takes longer than ten is broken.
 const TIMEOUT: u16 = 10;
+/// The timeout of a function that calls providers, in seconds: that of the calls together
+/// (`PROVIDERS_TIMEOUT` of the crate `net`), and some for the rest.
+const PROVIDERS_TIMEOUT: u16 = 25;
 
 /// The data that the templates of all stacks share.
 #[derive(Serialize)]
@@ -226,7 +229,7 @@ impl Function {
                 shows_console: route.leads_to_console,
             },
             memory: route.memory,
-            timeout: TIMEOUT,
+            timeout: if route.calls_providers { PROVIDERS_TIMEOUT } else { TIMEOUT },
             actions: actions("dynamodb", route.actions()),
             mail: Vec::new(),
             // A function that is restricted to some partitions may not query the indexes, as

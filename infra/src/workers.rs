@@ -74,8 +74,10 @@ pub const TRAIL: Worker = Worker {
     name: "workers-trail",
     table: &[
         TableAction::BatchGetItem,
-        // Users of earlier versions are indexed as long as they have not changed.
+        // Users of earlier versions are indexed as long as they have not changed; the words of
+        // their index that earlier versions wrote otherwise are deleted.
         TableAction::ConditionCheckItem,
+        TableAction::DeleteItem,
         TableAction::GetItem,
         TableAction::PutItem,
         TableAction::Query,

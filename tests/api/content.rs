@@ -2,6 +2,7 @@
 
 mod a2a;
 mod bucket;
+mod catalogue;
 mod compression;
 mod documents;
 mod earlier;
@@ -16,6 +17,7 @@ mod publications;
 mod rust_client;
 mod security_text;
 
+use edge_functions::fallback::all_routes;
 use gateway::content::sample;
 use model::content::{BlogPost, Content};
 use serde_json::{Value, json};
@@ -25,6 +27,15 @@ const PATHS: [&str; 4] = ["/api/v1/apps", "/api/v1/apps/notes", "/api/v1/blog-po
 
 fn content() -> Content {
     sample(Some("https://example.com"))
+}
+
+/// Whether the route of a document has its media type; objects have none.
+fn is_declared(path: &str, media_type: &str) -> bool {
+    let bare = media_type.split(';').next().unwrap();
+    let matching = all_routes().iter().filter(|route| route.matches(path));
+    let media = matching.min_by_key(|route| route.path.matches('{').count()).unwrap().media;
+    media.iter().any(|declared| *declared == bare || declared.strip_suffix('*').is_some_and(|start| bare.starts_with(start)))
+        || path.starts_with("/api/")
 }
 
 fn ids(list: &Value, name: &str) -> Vec<String> {

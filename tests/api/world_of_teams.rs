@@ -50,6 +50,7 @@ fn invitation(app: &TestApp, id: &str, team: &str, email: &str, code: &Code) -> 
     Invitation {
         id: InvitationId::parse(id).unwrap(),
         team_id: TeamId::parse(team).unwrap(),
+        team_created_at: None,
         email: Email::parse(email).unwrap(),
         expires_at: after(app.now(), LIFE),
         invited_by: None,

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use expect_test::expect_file;
 use infra::checked_in::root;
-use model::limit::{Limits, Rule};
+use model::limit::{By, Limit, Limits, Rule};
 use model::outbox::quota::{Audience, Bucket};
 
 use crate::tree;
@@ -57,7 +57,7 @@ const ATTACKS: [Attack; 4] = [
     Attack {
         what: "guessed passwords",
         operation: "auth-password-sign-in",
-        rules: (Rule::SignIn, None),
+        rules: (Rule::SignIn, Some(Rule::SignInNetwork)),
         throttle: "CostlyThrottleRate",
         hashes: true,
         mails: false,
@@ -65,7 +65,7 @@ const ATTACKS: [Attack; 4] = [
     Attack {
         what: "made-up refresh tokens",
         operation: "auth-session-refresh",
-        rules: (Rule::TokenUnknown, None),
+        rules: (Rule::TokenUnknown, Some(Rule::TokenNetwork)),
         throttle: "ThrottleRate",
         hashes: false,
         mails: false,
@@ -95,6 +95,23 @@ limit, a default or a cost changes.
   (SES's $100 a million, and the worker's part).
 - *without limits*: all requests are answered.
 
+## The dearest requests
+
+What else can a user do, of whom an attacker has any number? `infra/dearest-requests.md` is the
+result of a search over all operations that a client can call, with the longest values that their
+fields accept. The daily costs of the dearest of them, at `ThrottleRate` requests a second:
+
+{{dearest}}
+
+- *counts*: a write counts once more for each 4 KB of its body; a picture counts as one write of its
+  length, and as a picture.
+- *Reads* of clients have no limit but the throttle. A page reads 3 MB at most, however little it
+  shows of that: 730 units, or $92 a million. A page of 1 MB costs its transfer besides, $90 a
+  million at $0.09 a GB. At `ThrottleRate` that is up to $7,900 a day, from one address or many. The
+  web ACL stops one address; a lower `ThrottleRate` stops all.
+- *cost* = requests within the limits × (table + request + 5 ms) + rejected × (the request, six read
+  units and 5 ms).
+
 A web ACL (`firewall.yaml`) with its rate rule rejects an address before any of these costs arise;
 `MonthlyBudget` reports the rest. A [bot challenge](../bot-challenges.md) prevents the first two.
 
@@ -111,10 +128,13 @@ depends on the number of posts: up to 865 units at 10,000.
   without a read. A page or list after the last post reads no posts. Only an `offset` that is a
   multiple of 100 gives a long list; others end at the next multiple. So each long answer is read a
   few times a minute for each place where CloudFront caches it, however many requests there are.
-- **Not cached**: `POST /mcp` and `POST /a2a`, whose searches read 865 units each at 10,000 posts.
-  API Gateway lets 100 of each through in a second (`CostlyThrottleRate`), which is enough to use up
-  the partition for a site with more than a few hundred posts. Lower the rate if agents matter less
-  than readers; the web ACL (`firewall.yaml`) rejects a single address.
+- **Not cached**: `POST /mcp` and `POST /a2a`. Each process reads all content once after a
+  publication (865 units at 10,000 posts), with an index for searches; then a search, and each of
+  the resources `index.md` and `llms.txt`, reads only which publication is current (3 units), and a
+  query costs a comparison of at most 16 words with each distinct word of the content. The tool
+  `list_blog_posts` reads up to 30 units, and the resources of 10,000 posts have 2.7 MB each. API
+  Gateway lets 100 requests of each operation through in a second (`CostlyThrottleRate`). Lower the
+  rate if agents matter less than readers; the web ACL (`firewall.yaml`) rejects a single address.
 - **Not cached either**: answers to made-up paths, such as `/blog/nothing-1`, at a few units each,
   and everything in a deployment without a distribution. API Gateway's `ThrottleRate` limits both.
 ";
@@ -152,6 +172,62 @@ fn thousands(number: f64) -> String {
     parts.join(",")
 }
 
+/// A row of `infra/dearest-requests.md`.
+struct Dearest {
+    operation: String,
+    limit: Option<Limit>,
+    body: f64,
+    uploads: bool,
+    /// Dollars for a million, without the request.
+    table: f64,
+}
+
+impl Dearest {
+    fn all() -> Vec<Self> {
+        let page = std::fs::read_to_string(root().join("infra/dearest-requests.md")).unwrap();
+        let rows = page.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| operation"));
+        rows.map(|row| {
+            let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+            let limit = Rule::ALL.into_iter().map(Rule::limit).find(|limit| limit.name() == cells[2]);
+            let (body, table) = (cells[3].parse().unwrap(), cells[7].parse().unwrap());
+            Self { operation: cells[1].to_owned(), limit, body, uploads: cells[4] == "yes", table }
+        })
+        .collect()
+    }
+
+    /// How many of these requests are answered in a day, for so many addresses and networks.
+    fn answered(&self, requests: f64, addresses: f64, networks: f64) -> f64 {
+        let limits = self.limit.into_iter().chain(self.uploads.then_some(Limit::Picture));
+        limits.flat_map(|limit| limit.of_request(true)).fold(requests, |least, (rule, by)| {
+            let count = if rule.is_batched() { 1.0 + (self.body / 4096.0).floor() } else { 1.0 };
+            let places = match by {
+                By::Address => addresses,
+                By::Network => networks,
+                // An attacker has any number of users, keys and sessions.
+                By::Caller | By::User | By::Session | By::ApiKey | By::Project => return least,
+            };
+            least.min(places * per_day(*rule) / count)
+        })
+    }
+}
+
+/// The table of the dearest requests, each with its costs in a day of so many requests.
+fn dearest(table: &str, requests: f64) -> String {
+    let mut text = "| operation | body, KB | table, $ a million | one address, $ | a network (/24), $ | 10,000 addresses, $ |\n|---|---|---|---|---|---|\n".to_owned();
+    for request in Dearest::all() {
+        let a_ms = cost(table, &request.operation, 7);
+        let each = request.table + 1.2 + a_ms * USUAL;
+        let costs = ATTACKERS.map(|(_, addresses, networks)| {
+            let answered = request.answered(requests, addresses, networks);
+            let refused = (requests - answered) * (REFUSED + a_ms * USUAL);
+            format!("{:.2}", (answered * each + refused) / MILLION)
+        });
+        let (operation, body) = (&request.operation, (request.body / 1024.0).ceil());
+        writeln!(text, "| {operation} | {body} | {:.2} | {} |", request.table, costs.join(" | ")).unwrap();
+    }
+    text
+}
+
 #[test]
 fn the_page_lists_the_cost_of_each_attack() {
     let table = std::fs::read_to_string(root().join("infra/COSTS.md")).unwrap();
@@ -179,5 +255,7 @@ fn the_page_lists_the_cost_of_each_attack() {
             writeln!(text, "| {what} | {from} | {requests} | {answered} | {emails} | {after:.2} | {all_emails} | {before:.2} |").unwrap();
         }
     }
-    expect_file![root().join("docs/operations/attacks.md")].assert_eq(&(text + FORMULA));
+    let throttle = parameters["ThrottleRate"]["Default"].as_f64().unwrap();
+    let formula = FORMULA.replace("{{dearest}}\n", &dearest(&table, throttle * DAY));
+    expect_file![root().join("docs/operations/attacks.md")].assert_eq(&(text + &formula));
 }

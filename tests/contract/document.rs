@@ -67,6 +67,39 @@ fn operations_have_a_summary_an_area_a_response_and_path_parameters() {
     }
 }
 
+/// Whoever reads has something to read: generated clients leave out what has no media type, or any.
+#[test]
+fn every_response_to_a_get_has_a_body_of_known_media_types() {
+    // It redirects, or shows an error.
+    let without_body = ["auth-oauth-callback"];
+    for (id, _, _, operation) in documented(&document()).into_iter().filter(|(_, method, ..)| method == "GET") {
+        let Some(success) = operation["responses"].get("200").filter(|_| !without_body.contains(&id.as_str())) else { continue };
+        let content = success["content"].as_object().unwrap_or_else(|| panic!("{id} answers without a body"));
+        for (media_type, described) in content {
+            assert!(media_type != "*/*" && described["schema"].is_object(), "{id}: {media_type} {described}");
+        }
+    }
+}
+
+/// The fields of a schema with those of its parts, as often as they are declared.
+fn fields<'a>(document: &'a Value, schema: &'a Value) -> Vec<&'a str> {
+    let schema = schema["$ref"].as_str().and_then(|name| document.pointer(name.trim_start_matches('#'))).unwrap_or(schema);
+    let own = schema["properties"].as_object().into_iter().flat_map(|fields| fields.keys().map(String::as_str));
+    own.chain(schema["allOf"].as_array().into_iter().flatten().flat_map(|part| fields(document, part))).collect()
+}
+
+/// Generated clients cannot merge two types of one field.
+#[test]
+fn no_schema_declares_a_field_in_two_of_its_parts() {
+    let document = document();
+    for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
+        let mut fields = fields(&document, schema);
+        fields.sort_unstable();
+        let twice: Vec<_> = fields.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
+        assert!(twice.is_empty(), "{name} declares twice: {twice:?}");
+    }
+}
+
 #[test]
 fn every_code_is_documented() {
     let document = document();

@@ -38,7 +38,11 @@ fn lists() -> BTreeMap<String, bool> {
             Some(name) => document.pointer(name.trim_start_matches('#')).unwrap(),
             None => schema,
         });
-        let is_list = |schema: &Value| schema["properties"]["items"]["type"] == "array" && schema["properties"]["is_paginated"].is_object();
+        // Some lists have a name of their own for their items.
+        let is_list = |schema: &Value| {
+            let has_items = schema["properties"].as_object().is_some_and(|fields| fields.values().any(|field| field["type"] == "array"));
+            has_items && (schema["properties"]["is_paginated"].is_object() || operation["operationId"].as_str().unwrap().ends_with("-list"))
+        };
         if resolved.into_iter().any(is_list) {
             let names: BTreeSet<&str> =
                 operation["parameters"].as_array().into_iter().flatten().filter_map(|parameter| parameter["name"].as_str()).collect();

@@ -7,6 +7,7 @@ mod alarms;
 mod attack_costs;
 mod content_cache;
 mod document;
+mod emails;
 mod events;
 mod house;
 mod lists;

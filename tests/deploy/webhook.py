@@ -97,5 +97,6 @@ def is_delivered(stack, client):
     assert (delivery["status"], statuses) == ("succeeded", [503, 204]), delivery
     # With its settings restored, the deployment no longer calls this machine.
     status, tested = client.send("POST", "/api/v1/internal/send-test-webhook", {"endpoint_id": endpoint["id"]}, access="admin")
-    assert (status, tested) == (200, {"success": False, "error_message": "the URL's address is not public"}), f"{status} {tested}"
+    refusal = "the endpoint cannot be reached: its host has no public address"
+    assert (status, tested) == (200, {"success": False, "error_message": refusal}), f"{status} {tested}"
     client.ok("DELETE", place, access="admin")

@@ -1,11 +1,13 @@
 """Follows the pages of docs/guides/, each in a separate folder: runs commands, writes files under
 the names on the page, keeps servers running until the page ends, and compares output shown on the
-page with that of the commands before it."""
+page with that of the commands before it. Then it follows each page again, in the same folder and
+in a new shell: nothing may fail, but what is there already may be answered in other words."""
 
 import contextlib
+import json
 import re
 
-from newcomer import ROOT, Shell, blocks, check
+from newcomer import ROOT, URL, Shell, blocks, check
 
 PAGES = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/guides/*.md"))
 
@@ -30,13 +32,22 @@ NOT_RUN = {
     ("deploying-to-aws", "output() {"): AWS,
     ("deploying-to-aws", 'gateway project set "$GATELET_PROJECT_ID" --table "$(output TableName)" \\'): AWS,
     ("deploying-to-aws", "api=$(output ApiUrl)"): AWS,
+    ("openid-provider", 'gateway project provider set "$GATELET_PROJECT_ID" acme issuer=https://login.example.com/realms/acme \\'): "needs an issuer, which is tested when it is set; tests/oidc/run signs in with a real one",
     ("own-domain", "aws acm request-certificate --region eu-central-1 --domain-name auth.example.com \\"): AWS,
     ("own-domain", "sam deploy --template infra/template.yaml --parameter-overrides \\"): AWS,
     ("own-domain", "GATELET_API_URL=https://auth.example.com GATELET_SITE_URL=https://auth.example.com \\"): "keeps the port that the pages use",
     ("own-domain", "auth.example.com {"): "is a file of Caddy's; tests/abuse/run has the gateway behind Caddy",
     ("upgrading", "git fetch --tags && git checkout v1.2.3"): NEWER,
     ("upgrading", "cargo lambda build --release --arm64"): AWS,
-    ("testing-your-app", "name: test"): "is a file of a CI service",
+    ("testing-your-app", "# .github/workflows/test.yml"): "is a file of a CI service",
+}
+
+
+# Blocks that are no files, by file and first line.
+FRAGMENTS = {
+    ("docs/getting-started.md", 'const email = "mary@example.com"; // what the user entered'): "continues app.mjs",
+    ("docs/getting-started.md", 'const code = new URLSearchParams(location.search).get("code");'): "continues app.mjs",
+    ("docs/getting-started.md", 'const typed = prompt("The code in the email");'): "continues app.mjs",
 }
 
 
@@ -47,9 +58,19 @@ def name_of(block):
     return first[1] if first else named[1] if named else None
 
 
+def all_are_named(found):
+    """Asserts that each block that is neither a command nor an output shows the name of its file."""
+    files = [block for block in found if block.kind not in ("sh", "text", "")]
+    for block in files:
+        is_fragment = (block.file, block.text.splitlines()[0]) in FRAGMENTS
+        check(is_fragment != bool(name_of(block)), block, "its first line, or the text before it, has to name its file, unless it is a fragment")
+    known = {(block.file, block.text.splitlines()[0]) for block in files}
+    if gone := set(FRAGMENTS) - known:
+        raise SystemExit(f"these blocks no longer exist, so remove them from FRAGMENTS: {gone}")
+
+
 def write(block, folder):
     name = name_of(block)
-    check(name, block, "neither its first line nor the text before it names its file")
     (folder / name).parent.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text(block.text)
     example = EXAMPLES.get(block.file)
@@ -64,26 +85,45 @@ def is_printed(block, printed):
 
 
 def read(newcomer, page):
-    """Follows a page; returns how many of its blocks were followed, and how many were skipped."""
+    """Follows a page twice; returns how many of its blocks were followed, and how many skipped."""
     stem = page.removesuffix(".md").rpartition("/")[2]
-    folder = newcomer.folder / stem
+    folder, found = newcomer.folder / stem, blocks(page)
     folder.mkdir()
-    found, left_out, printed = blocks(page), 0, ""
+    followed = [block for block in found if (stem, block.text.splitlines()[0]) not in NOT_RUN]
+    for is_first in [True, False]:
+        follow(newcomer, folder, followed, is_first)
+    return len(followed), len(found) - len(followed)
+
+
+def follow(newcomer, folder, found, is_first):
+    printed = ""
     with contextlib.ExitStack() as running:
         shell = running.enter_context(Shell(newcomer, folder))
         for block in found:
             command = block.text.strip()
-            if (stem, block.text.splitlines()[0]) in NOT_RUN:
-                left_out += 1
-            elif command in SERVERS:
+            if command in SERVERS:
                 running.enter_context(newcomer.runs(command, SERVERS[command], folder))
             elif block.kind == "sh":
                 printed = shell.run(block.text)
-            elif block.kind == "text":
-                is_printed(block, printed)
-            else:
+            elif block.kind != "text":
                 write(block, folder)
-    return len(found) - left_out, left_out
+            elif is_first:
+                is_printed(block, printed)
+
+
+def has_no_doubles(newcomer):
+    """Asserts that no guide has created a user or a project a second time."""
+    lists = newcomer.shell(f"""
+{newcomer.gateway()}
+curl --silent --fail '{URL}/api/v1/users?limit=200' -H 'x-service-access-type: server' \\
+  -H "x-service-project-id: $GATELET_PROJECT_ID" -H "x-service-secret-server-key: $GATELET_SECRET_SERVER_KEY"
+echo
+gateway project list --data "$GATELET_DATA" --json
+""")
+    users, _, projects = lists.partition("\n")
+    names = [user["primary_email"] for user in json.loads(users)["items"]] + [project["display_name"] for project in json.loads(projects)]
+    if twice := {name for name in names if name and names.count(name) > 1}:
+        raise SystemExit(f"the second time, the guides create again: {twice}")
 
 
 def read_all(newcomer):
@@ -92,4 +132,5 @@ def read_all(newcomer):
     if gone := set(NOT_RUN) - known:
         raise SystemExit(f"these blocks no longer exist, so remove them from NOT_RUN: {gone}")
     counts = [read(newcomer, page) for page in PAGES if page != WITH_THE_APP]
+    has_no_doubles(newcomer)
     return sum(run for run, _ in counts), sum(left_out for _, left_out in counts)

@@ -95,23 +95,25 @@ def by_email(newcomer, app, send, page, typed):
     client = app.text.split("await app.signUp")[0]
     # A script has no page and no user; this sets what they would.
     wait = """
+const emails = async () => {
+  const headers = { authorization: `Bearer ${process.env.GATELET_PAGE_KEY}` };
+  return (await (await fetch("http://localhost:8787/inbox/api/messages?to=mary@example.com", { headers })).json()).items;
+};
+const earlier = (await emails()).length;
 const received = async () => {
   for (;;) {
-    const headers = { authorization: `Bearer ${process.env.GATELET_PAGE_KEY}` };
-    const { items } = await (await fetch(`http://localhost:8787/inbox/api/messages?to=${email}`, { headers })).json();
-    if (items.length) return items[0].text;
+    const all = await emails();
+    if (all.length > earlier) return all[0].text;
   }
 };
 """
-    for number, (block, set_up) in enumerate([
+    for block, set_up in [
         (page, 'globalThis.location = new URL((await received()).match(/http\\S+code=\\S+/)[0]);'),
         (typed, 'const entered = (await received()).match(/asked for it: (\\S{6})/)[1];\nglobalThis.prompt = () => entered;'),
-    ]):
+    ]:
         after = "console.log((await app.getUser()).primaryEmail);"
-        # The first code of an address would be found again.
-        sent = send.text.replace("mary@", f"mary{number}@")
-        printed = newcomer.script("\n".join([client, wait, sent, set_up, block.text, after]))
-        check(printed == f"mary{number}@example.com\n", block, f"it prints {printed}")
+        printed = newcomer.script("\n".join([client, wait, send.text, set_up, block.text, after]))
+        check(printed == "mary@example.com\n", block, f"it prints {printed}")
 
 
 def without_the_sdk(newcomer, block):
@@ -149,6 +151,7 @@ def main():
         if name not in {block.file for block in [*guide, *audit, *emails, *figures]} and name not in guides.PAGES:
             check(not blocks(name), name, "its blocks are not run")
     check({block.kind for block in figures} == {"text"}, figures[-1], "these blocks are not run")
+    guides.all_are_named([block for page in ["README.md", "docs/getting-started.md", *guides.PAGES] for block in blocks(page)])
     first, banner, requests, script, installed, deployed = readme
     (server,), (folders,) = emails, blocks("CONTRIBUTING.md")[:1]
     load, npm, browser, on_server, send, page, typed, curl = guide
@@ -163,11 +166,13 @@ def main():
             npm_install(newcomer, npm)
             for name in ["README.md", "infra/console/web/views/quick-start.js"]:
                 check(npm.text.split("@")[-1].strip() in (ROOT / name).read_text(), npm, f"{name} installs another version of the SDK")
-            sdk(newcomer, script)
-            in_a_browser(newcomer, browser)
-            on_a_server(newcomer, on_server)
-            by_email(newcomer, browser, send, page, typed)
-            without_the_sdk(newcomer, curl)
+            newcomer.shell(requests.text, keys=False)
+            for _ in range(2):
+                sdk(newcomer, script)
+                in_a_browser(newcomer, browser)
+                on_a_server(newcomer, on_server)
+                by_email(newcomer, browser, send, page, typed)
+                without_the_sdk(newcomer, curl)
             mail_server(newcomer, server)
             audit_log(newcomer, *audit)
             install(newcomer, installed)

@@ -50,7 +50,7 @@ fn claims_agree(table: &Table) -> bool {
     });
     let channels = table.users().flat_map(|user| {
         let own = user.channels.iter().filter(|channel| channel.signs_in());
-        own.map(|channel| (channel.value.to_string(), user.id, channel.is_verified, user.credential_epoch))
+        own.map(|channel| (channel.value.to_string(), user.id, channel.is_proved(), user.credential_epoch))
     });
     let (mut claims, mut channels): (Vec<_>, Vec<_>) = (claims.collect(), channels.collect());
     claims.sort();

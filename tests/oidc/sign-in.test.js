@@ -19,7 +19,8 @@ test("a new account signs up in redirect mode, and later signs in again", async 
   assert.equal(asked.searchParams.get("code_challenge_method"), "S256");
   assert.notEqual(asked.searchParams.get("state"), app.state, "the provider does not learn the app's own state");
   const [cookie, ...others] = visitor.cookiesOf(w.callback);
-  assert.deepEqual([cookie.name, others.length], [`gatelet-oauth-inner-${asked.searchParams.get("state")}`, 0]);
+  assert.match(cookie.name, /^gatelet-oauth-inner-[\w-]{22}$/);
+  assert.equal(others.length, 0);
 
   const back = await visitor.through(asked, { login: ada });
   assert.deepEqual(back.questions, ["login", "consent"]);
@@ -41,7 +42,7 @@ test("a new account signs up in redirect mode, and later signs in again", async 
   assert.ok(calls.includes("GET /me with Bearer"), "the provider has addresses at its userinfo endpoint");
 
   const again = await w.signIn(ada, { visitor });
-  assert.deepEqual(again.questions, ["consent"], "the provider knows the browser, and is asked for consent again");
+  assert.deepEqual(again.questions, [], "the provider knows the browser, and is not asked for consent again");
   assert.deepEqual([again.me.id, again.is_new_user], [me.id, false]);
   assert.equal((await w.refresh(body.refresh_token)).status, 200, "the first session continues");
 });
@@ -116,7 +117,7 @@ test("denying consent returns an error to the app, and the user can retry", asyn
   const tony = w.provider.account("tony", { email: "tony@example.com", email_verified: true });
   for (const denies of ["login", "consent"]) {
     const { landed: url } = await w.toApp(new Visitor(), { login: tony, denies });
-    assert.equal(refusalOf(url), "OAUTH_PROVIDER_ACCESS_DENIED");
+    assert.equal(refusalOf(url, "access_denied"), "OAUTH_PROVIDER_ACCESS_DENIED");
     assert.ok(url.href.startsWith(REDIRECT_URI));
   }
   const { body } = await w.server("GET", "/users?query=tony%40example.com");

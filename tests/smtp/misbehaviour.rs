@@ -73,6 +73,7 @@ async fn marketing_emails_have_unsubscribe_headers() {
 async fn a_temporary_smtp_rejection_is_retried_and_sent_once() {
     for (behaviour, expected) in [
         (Behaviour::Answers("RCPT", "450 mailbox busy"), "TEMPORARY"),
+        (Behaviour::Answers("RCPT", "552 too many recipients"), "TEMPORARY"),
         (Behaviour::Answers("RCPT", "451 greylisted"), "TRANSIENT_NEGATIVE_COMPLETION_REPLY"),
         (Behaviour::Answers("MAIL", "421 later"), "TRANSIENT_NEGATIVE_COMPLETION_REPLY"),
         (Behaviour::Answers("AUTH", "454 not now"), "TRANSIENT_NEGATIVE_COMPLETION_REPLY"),
@@ -103,6 +104,8 @@ async fn a_permanent_smtp_rejection_is_not_retried() {
         (Behaviour::Answers("RCPT", "553 not an address"), "INVALID_EMAIL_ADDRESS"),
         (Behaviour::Answers("RCPT", "550 no such mailbox"), "REJECTED"),
         (Behaviour::Answers("MAIL", "554 not from here"), "REJECTED"),
+        (Behaviour::Answers("MAIL", "552 too large"), "REJECTED"),
+        (Behaviour::Answers(".", "552 too large"), "REJECTED"),
         (Behaviour::Answers(".", "554 spam"), "REJECTED"),
     ] {
         let (app, server, entry, id) = delivered(vec![behaviour, Behaviour::Well]).await;

@@ -4,12 +4,16 @@
 #![expect(clippy::unwrap_used, reason = "a test fails if something is missing")]
 
 pub mod authenticator;
+mod authorization;
 mod caller;
+pub mod expensive_rules;
 mod faults;
+mod issuer_key;
 mod kept_log;
 pub mod mail_server;
 mod mails;
 pub mod provider;
+mod provider_fault;
 pub mod receiver;
 pub mod record;
 pub mod roles;

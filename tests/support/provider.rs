@@ -5,55 +5,29 @@ use std::collections::HashMap;
 use std::pin::pin;
 use std::sync::{Arc, Mutex};
 
-use axum::extract::{Form, State};
+use axum::extract::{Form, Request, State};
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use http::{HeaderMap, StatusCode};
-use jsonwebtoken::{Algorithm, EncodingKey, Header};
-use model::project::redirect::RedirectUrl;
-use model::provider::authorization::{Authorization, LIFE, Purpose, ResponseMode};
-use p256::elliptic_curve::sec1::ToSec1Point as _;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use url::Url;
-use wire::clock::after;
 
 use crate::TestApp;
+pub use crate::issuer_key::Key;
+pub use crate::provider_fault::Fault;
 use crate::until::until;
 
 pub const CLIENT_ID: &str = "acme-client";
 pub const CLIENT_SECRET: &str = "acme secret: 100%";
 
-/// How a provider misbehaves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
-    Down,
-    Silent,
-    Garbage,
-    Huge,
-    RedirectsTokenRequest,
-    Refuses,
-    RefusesClient,
-    RefusesClientInHtml,
-    /// Answers correctly, once [`Provider::behave`] has been called.
-    Waits,
-    NoIdToken,
-    WrongNonce,
-    WrongAudience,
-    WrongIssuer,
-    Expired,
-    ForgedSignature,
-    Unsigned,
-    OtherUserinfo,
-    /// Answers 200 with another JSON object in place of its metadata and keys.
-    Maintenance,
-    /// Names a script in place of its authorization endpoint.
-    ScriptEndpoint,
-}
+/// The access token that a refresh token is exchanged for.
+const RENEWED: &str = "renewed";
 
 /// A running provider; stops on drop.
 pub struct Provider {
@@ -76,14 +50,10 @@ struct Volatile {
     /// The time by the provider's clock, in seconds since the epoch.
     now: i64,
     requests: Vec<String>,
+    /// Further metadata.
+    published: Vec<(String, Value)>,
     /// The number of requests that have waited for [`Provider::behave`].
     waiting: usize,
-}
-
-/// A key of an issuer.
-pub struct Key {
-    id: String,
-    secret: p256::SecretKey,
 }
 
 struct Pending {
@@ -93,50 +63,26 @@ struct Pending {
     account: Value,
 }
 
-impl Key {
-    pub fn new(number: u8) -> Self {
-        Self { id: format!("key-{number}"), secret: p256::SecretKey::from_slice(&[number + 1; 32]).unwrap() }
-    }
-
-    fn public(&self) -> Vec<u8> {
-        self.secret.public_key().to_sec1_point(false).as_bytes().to_vec()
-    }
-
-    /// Another key with the same id.
-    pub fn forged(&self) -> Self {
-        Self { id: self.id.clone(), ..Self::new(99) }
-    }
-
-    pub fn sign(&self, claims: &Value) -> String {
-        let der = [&self.secret.to_bytes()[..], &self.public()].concat();
-        let header = Header { kid: Some(self.id.clone()), ..Header::new(Algorithm::ES256) };
-        jsonwebtoken::encode(&header, claims, &EncodingKey::from_ec_der(&der)).unwrap()
-    }
-
-    /// A token without a signature (`alg: none`).
-    pub fn unsigned(&self, claims: &Value) -> String {
-        let parts = [json!({ "alg": "none", "kid": self.id }), claims.clone()].map(|part| URL_SAFE_NO_PAD.encode(part.to_string()));
-        format!("{}.{}.", parts[0], parts[1])
-    }
-
-    pub fn jwk(&self) -> Value {
-        let public = self.public();
-        let part = |range| URL_SAFE_NO_PAD.encode(&public[range]);
-        json!({ "kty": "EC", "crv": "P-256", "alg": "ES256", "use": "sig", "kid": self.id, "x": part(1..33), "y": part(33..65) })
-    }
-}
-
 impl Provider {
     pub async fn start() -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let issuer = format!("http://{}", listener.local_addr().unwrap());
-        let state = Volatile { key: Key::new(1), codes: HashMap::new(), fault: None, now: 0, requests: Vec::new(), waiting: 0 };
+        let state = Volatile {
+            key: Key::new(1),
+            codes: HashMap::new(),
+            fault: None,
+            now: 0,
+            requests: Vec::new(),
+            published: Vec::new(),
+            waiting: 0,
+        };
         let inner = Arc::new(Inner { issuer: issuer.clone(), state: Mutex::new(state), behaves: Notify::new() });
         let router = Router::new()
             .route("/.well-known/openid-configuration", get(metadata))
             .route("/jwks", get(jwks))
             .route("/token", post(token))
             .route("/userinfo", get(userinfo))
+            .layer(from_fn_with_state(Arc::clone(&inner), fail_once))
             .with_state(Arc::clone(&inner));
         let server = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
         Self { issuer, inner, server }
@@ -164,8 +110,22 @@ impl Provider {
     /// Signs with a new key from now on, and stops publishing the old one.
     pub fn rotate_key(&self) {
         let mut state = self.inner.state.lock().unwrap();
-        let number = state.key.id.trim_start_matches("key-").parse::<u8>().unwrap() + 1;
-        state.key = Key::new(number);
+        state.key = state.key.next();
+    }
+
+    /// Signs with this key from now on, and publishes no other.
+    pub fn use_key(&self, key: Key) {
+        self.inner.state.lock().unwrap().key = key;
+    }
+
+    /// The key that signs now.
+    pub fn key(&self) -> Key {
+        self.inner.state.lock().unwrap().key.clone()
+    }
+
+    /// Publishes these metadata beside the usual ones.
+    pub fn publish(&self, name: &str, value: Value) {
+        self.inner.state.lock().unwrap().published.push((name.to_owned(), value));
     }
 
     /// The endpoints that were requested since the last call: `metadata`, `jwks`, `token` or
@@ -209,6 +169,21 @@ impl Inner {
     }
 }
 
+/// Fails the first request at each endpoint ([`Fault::FailsOnce`]).
+async fn fail_once(State(inner): State<Arc<Inner>>, request: Request, next: Next) -> Response {
+    let path = request.uri().path();
+    let name = if path.ends_with("openid-configuration") { "metadata" } else { path.trim_start_matches('/') };
+    let is_first = {
+        let mut state = inner.state.lock().unwrap();
+        let is_first = state.fault == Some(Fault::FailsOnce) && !state.requests.iter().any(|asked| asked == name);
+        if is_first {
+            state.requests.push(name.to_owned());
+        }
+        is_first
+    };
+    if is_first { StatusCode::BAD_GATEWAY.into_response() } else { next.run(request).await }
+}
+
 async fn metadata(State(inner): State<Arc<Inner>>) -> Json<Value> {
     let at = |path: &str| format!("{}{path}", inner.issuer);
     let authorization_endpoint = match inner.asked("metadata") {
@@ -216,11 +191,15 @@ async fn metadata(State(inner): State<Arc<Inner>>) -> Json<Value> {
         Some(Fault::ScriptEndpoint) => "javascript:alert(document.cookie)//".to_owned(),
         _ => at("/authorize"),
     };
-    Json(json!({
+    let mut document = json!({
         "issuer": inner.issuer, "authorization_endpoint": authorization_endpoint, "token_endpoint": at("/token"), "jwks_uri": at("/jwks"),
         "userinfo_endpoint": at("/userinfo"), "response_types_supported": ["code"], "subject_types_supported": ["public"],
         "id_token_signing_alg_values_supported": ["ES256"],
-    }))
+    });
+    for (name, value) in &inner.state.lock().unwrap().published {
+        document[name] = value.clone();
+    }
+    Json(document)
 }
 
 fn maintenance() -> Json<Value> {
@@ -242,10 +221,10 @@ async fn token(State(inner): State<Arc<Inner>>, headers: HeaderMap, Form(form): 
         Some(Fault::Garbage) => return "<html>not JSON</html>".into_response(),
         Some(Fault::Huge) => return format!("{{\"access_token\":\"{}\"}}", "x".repeat(2_000_000)).into_response(),
         Some(Fault::RedirectsTokenRequest) => return Redirect::temporary("/elsewhere").into_response(),
-        Some(Fault::Refuses) => return refused(),
+        Some(Fault::Refuses | Fault::RevokesEverything) => return refused(),
         Some(Fault::RefusesClient) => return (StatusCode::UNAUTHORIZED, Json(json!({ "error": "invalid_client" }))).into_response(),
         Some(Fault::RefusesClientInHtml) => return (StatusCode::UNAUTHORIZED, "<html>Unauthorized</html>").into_response(),
-        Some(Fault::Waits) => {
+        Some(Fault::Waits | Fault::RevokesAccessAndWaits) => {
             let mut behaves = pin!(inner.behaves.notified());
             behaves.as_mut().enable();
             inner.state.lock().unwrap().waiting += 1;
@@ -268,9 +247,12 @@ async fn token(State(inner): State<Arc<Inner>>, headers: HeaderMap, Form(form): 
     }
     let mut claims = json!({ "iss": inner.issuer, "aud": CLIENT_ID, "iat": state.now, "exp": state.now + 300, "nonce": pending.nonce });
     for (name, value) in pending.account.as_object().unwrap() {
-        // If the account has `userinfo`, the ID token has only `sub`, and the other claims are read
-        // from userinfo.
-        if pending.account["userinfo"] != true || name == "sub" {
+        // If `userinfo` is true, the ID token has only `sub`; if it lists claims, all but these.
+        let is_elsewhere = match &pending.account["userinfo"] {
+            Value::Array(names) => names.iter().any(|other| other == name),
+            userinfo => *userinfo == true && name != "sub",
+        };
+        if !is_elsewhere {
             claims[name] = value.clone();
         }
     }
@@ -288,9 +270,9 @@ async fn token(State(inner): State<Arc<Inner>>, headers: HeaderMap, Form(form): 
     Json(answer).into_response()
 }
 
-/// Issues a new access token; the refresh token is not rotated.
+/// A new access token; the refresh token is not rotated.
 fn renewed() -> Response {
-    Json(json!({ "access_token": "renewed", "token_type": "Bearer", "expires_in": "3600" })).into_response()
+    Json(json!({ "access_token": RENEWED, "token_type": "Bearer", "expires_in": "3600" })).into_response()
 }
 
 fn refused() -> Response {
@@ -311,6 +293,7 @@ fn signed(key: &Key, claims: &Value, fault: Option<Fault>) -> String {
     match fault {
         Some(Fault::ForgedSignature) => key.forged().sign(claims),
         Some(Fault::Unsigned) => key.unsigned(claims),
+        Some(Fault::SignsWithSecret) => key.sign_with_secret(claims, CLIENT_SECRET),
         _ => key.sign(claims),
     }
 }
@@ -318,33 +301,25 @@ fn signed(key: &Key, claims: &Value, fault: Option<Fault>) -> String {
 async fn userinfo(State(inner): State<Arc<Inner>>, headers: HeaderMap) -> Response {
     let fault = inner.asked("userinfo");
     let token = headers.get("authorization").and_then(|value| value.to_str().ok()?.strip_prefix("Bearer ")).unwrap_or_default();
+    let has_revoked_access = matches!(fault, Some(Fault::RevokesAccess | Fault::RevokesAccessAndWaits));
+    if fault == Some(Fault::RevokesEverything) || (has_revoked_access && token != RENEWED) {
+        return StatusCode::UNAUTHORIZED.into_response();
+    }
+    if token == RENEWED {
+        return Json(json!({})).into_response();
+    }
     let Ok(account) = URL_SAFE_NO_PAD.decode(token) else { return StatusCode::UNAUTHORIZED.into_response() };
     let mut account: Value = serde_json::from_slice(&account).unwrap();
-    if fault == Some(Fault::OtherUserinfo) {
-        account["sub"] = "somebody else".into();
+    match fault {
+        Some(Fault::OtherUserinfo) => account["sub"] = "somebody else".into(),
+        Some(Fault::UserinfoAnswers(status)) => return StatusCode::from_u16(status).unwrap().into_response(),
+        Some(Fault::SignedUserinfo | Fault::ForgedUserinfo) => {
+            let state = inner.state.lock().unwrap();
+            (account["iss"], account["aud"]) = (inner.issuer.clone().into(), CLIENT_ID.into());
+            let key = if fault == Some(Fault::ForgedUserinfo) { state.key.forged() } else { state.key.clone() };
+            return ([("content-type", "application/jwt")], key.sign(&account)).into_response();
+        }
+        _ => {}
     }
     Json(account).into_response()
-}
-
-impl TestApp {
-    /// A flow at a provider, begun without a user, whose app receives the provider's URL as JSON.
-    pub fn authorization(&self, provider_id: &str) -> Authorization {
-        Authorization {
-            project_id: self.project_id().clone(),
-            provider_id: provider_id.to_owned(),
-            purpose: Purpose::Authenticate,
-            response_mode: ResponseMode::Json,
-            redirect_uri: RedirectUrl::parse("http://localhost:3000/callback").unwrap(),
-            state: "the app's own state".to_owned(),
-            code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM".to_owned(),
-            error_redirect_url: None,
-            after_callback_redirect_url: None,
-            provider_scope: None,
-            user_id: None,
-            epoch: 0,
-            begun_in: None,
-            verifier: self.app.sealer.seal(&self.app.entropy, "oauth-verifier", &self.app.entropy.code()).unwrap(),
-            expires_at: after(self.now(), LIFE),
-        }
-    }
 }

@@ -108,7 +108,7 @@ impl Shell {
             if shell.is_reusable(image).await {
                 // No id is issued twice, and no transaction has the token of an earlier one, which
                 // the engine would take for a repetition.
-                shell.reset(seed.wrapping_add(uses), image);
+                shell.reset(seed.wrapping_add(uses), image).await;
                 return shell;
             }
             KEPT.with_borrow_mut(|all| all.retain(|kept| !Arc::ptr_eq(&kept.shell.table, &shell.table)));
@@ -127,11 +127,12 @@ impl Shell {
         !self.engine.has_feed() && self.table.is_defined_as(image)
     }
 
-    fn reset(&self, seed: u64, image: &Image) {
+    async fn reset(&self, seed: u64, image: &Image) {
         self.table.replace_by(image);
         self.inbox.clear().unwrap();
         self.recorder.reset();
         self.app.memory.forget();
+        self.app.catalogue.forget().await;
         // The worker of the trail learns from this which projects have new entries.
         drop(self.engine.changed_trails());
         *self.random.lock().unwrap() = ChaCha20Rng::seed_from_u64(seed);

@@ -2,6 +2,7 @@
 //! `https://<host>/<path>`, and rejects what that provider would reject.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -13,7 +14,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::{HeaderMap, Method, StatusCode, Uri};
 use jiff::Timestamp;
-use model::provider::catalog::{self, ClientAuth, Identity};
+use model::provider::catalog::{self, ClientAuth, Identity, TokenCheck};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use url::Url;
@@ -25,6 +26,7 @@ const CLIENT_ID: &str = "client of the app";
 const CLIENT_SECRET: &str = "secret: 100%";
 const ACCESS_TOKEN: &str = "the provider's token";
 const CODE: &str = "the provider's code";
+pub const REFRESH_TOKEN: &str = "the provider's refresh token";
 
 /// A stand-in for a provider of the catalog; stops on drop.
 pub struct StandIn {
@@ -41,9 +43,15 @@ struct Inner {
     is_down: AtomicBool,
     /// Whether the user has revoked the app's access at the provider.
     is_revoked: AtomicBool,
+    /// The statuses with which the provider refuses requests, by URL.
+    refused: Mutex<HashMap<String, u16>>,
+    /// What the token endpoint answers beside the usual fields.
+    extras: Mutex<Vec<(String, Value)>>,
     /// The parameters of the authorization request that was allowed last, by name. The token
     /// endpoint checks the challenge and the redirect URI, and repeats the nonce.
     asked: Mutex<HashMap<String, String>>,
+    /// The last request with the refresh token.
+    renewal: Mutex<HashMap<String, String>>,
     key: Key,
     now: i64,
 }
@@ -58,7 +66,10 @@ impl StandIn {
             documents,
             is_down: AtomicBool::new(false),
             is_revoked: AtomicBool::new(false),
+            refused: Mutex::default(),
+            extras: Mutex::default(),
             asked: Mutex::default(),
+            renewal: Mutex::default(),
             key: Key::new(1),
             now: START.parse::<Timestamp>().unwrap().as_second(),
         });
@@ -105,6 +116,21 @@ impl StandIn {
         self.inner.is_revoked.store(true, Ordering::SeqCst);
     }
 
+    /// Refuses requests at a URL with this status.
+    pub fn refuse(&self, url: &str, status: u16) {
+        self.inner.refused.lock().unwrap().insert(url.to_owned(), status);
+    }
+
+    /// The fields of the last request with the refresh token.
+    pub fn renewal(&self) -> HashMap<String, String> {
+        self.inner.renewal.lock().unwrap().clone()
+    }
+
+    /// Adds a field to the answers of the token endpoint.
+    pub fn answer_with(&self, name: &str, value: Value) {
+        self.inner.extras.lock().unwrap().push((name.to_owned(), value));
+    }
+
     /// Plays the user who consents to the request in `location`. Returns the provider's code and
     /// the state.
     pub fn allow(&self, location: &Url) -> (String, String) {
@@ -112,8 +138,12 @@ impl StandIn {
         let asked: HashMap<String, String> = location.query_pairs().into_owned().collect();
         let endpoint = provider.authorization_endpoint.replace(catalog::TENANT, "common").replace("https://", &format!("{}/", self.url));
         assert!(location.as_str().starts_with(&format!("{endpoint}?")), "{location}");
-        assert_eq!((asked["client_id"].as_str(), asked["scope"].as_str()), (CLIENT_ID, provider.scope));
-        assert!(provider.extra.iter().all(|(name, value)| asked[*name] == *value), "{location}");
+        assert_eq!(asked["client_id"], CLIENT_ID);
+        let is_sign_in = asked["scope"] == provider.scope;
+        assert!(asked["scope"].starts_with(provider.scope), "{location}");
+        let parameters = if is_sign_in { provider.sign_in } else { provider.offline.parameters };
+        assert!(parameters.iter().all(|(name, value)| asked[*name] == *value), "{location}");
+        assert_eq!(asked.contains_key("code_challenge"), provider.takes_pkce, "{location}");
         let state = asked["state"].clone();
         *self.inner.asked.lock().unwrap() = asked;
         (CODE.to_owned(), state)
@@ -135,12 +165,24 @@ async fn answer(State(inner): State<Arc<Inner>>, method: Method, uri: Uri, heade
     if method == Method::POST && url == provider.token_endpoint.replace(catalog::TENANT, "common") {
         return inner.token(&headers, &body);
     }
+    let is_revoked = inner.is_revoked.load(Ordering::SeqCst);
+    if method == Method::POST && matches!(provider.token_check, TokenCheck::TokenInfo(endpoint) if endpoint == url) {
+        let is_valid = !is_revoked && form(&body).get("access_token").is_some_and(|token| token == ACCESS_TOKEN);
+        let answer = if is_valid { json!({ "aud": CLIENT_ID, "expires_in": "3599" }) } else { json!({ "error": "invalid_token" }) };
+        return (if is_valid { StatusCode::OK } else { StatusCode::BAD_REQUEST }, Json(answer)).into_response();
+    }
     if let Identity::IdToken { jwks_uri, .. } = provider.identity
         && url == jwks_uri
     {
         return Json(json!({ "keys": [inner.key.jwk()] })).into_response();
     }
-    let is_revoked = inner.is_revoked.load(Ordering::SeqCst);
+    if let Some(status) = inner.refused.lock().unwrap().get(&url) {
+        return StatusCode::from_u16(*status).unwrap().into_response();
+    }
+    let Some(url) = inner.without_proof(url) else { return StatusCode::BAD_REQUEST.into_response() };
+    if is_revoked && let TokenCheck::AccountError(code) = provider.token_check {
+        return (StatusCode::BAD_REQUEST, Json(json!({ "error": { "code": code, "type": "OAuthException" } }))).into_response();
+    }
     let is_bearer = !is_revoked && headers.get("authorization").is_some_and(|value| value == &format!("Bearer {ACCESS_TOKEN}"));
     match (inner.documents.get(&url), provider.identity) {
         (_, Identity::Api(api)) if api.client_id_header.is_some_and(|name| headers.get(name).is_none_or(|id| id != CLIENT_ID)) => {
@@ -153,22 +195,59 @@ async fn answer(State(inner): State<Arc<Inner>>, method: Method, uri: Uri, heade
     }
 }
 
+/// The fields of a request's form.
+fn form(body: &[u8]) -> HashMap<String, String> {
+    url::form_urlencoded::parse(body).into_owned().collect()
+}
+
 impl Inner {
+    /// The URL without the proof that the caller knows the client secret; `None` if the provider
+    /// requires one and it is missing or wrong.
+    fn without_proof(&self, url: String) -> Option<String> {
+        let Identity::Api(api) = self.provider.identity else { return Some(url) };
+        let Some(name) = api.secret_proof else { return Some(url) };
+        let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, CLIENT_SECRET.as_bytes());
+        let proof = ring::hmac::sign(&key, ACCESS_TOKEN.as_bytes());
+        let proof = proof.as_ref().iter().fold(String::new(), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        });
+        url.strip_suffix(&format!("&{name}={proof}")).map(str::to_owned)
+    }
+
     fn token(&self, headers: &HeaderMap, body: &[u8]) -> Response {
-        let form: HashMap<String, String> = url::form_urlencoded::parse(body).into_owned().collect();
+        let form = form(body);
+        if self.proves(headers, &form) && form.get("refresh_token").is_some_and(|token| token == REFRESH_TOKEN) {
+            *self.renewal.lock().unwrap() = form;
+            return Json(json!({ "access_token": ACCESS_TOKEN, "token_type": "bearer", "expires_in": 3600 })).into_response();
+        }
         let asked = self.asked.lock().unwrap();
         let is = |name: &str, value: &str| form.get(name).is_some_and(|found| found == value);
-        let verifies = form.get("code_verifier").is_some_and(|verifier| {
-            asked.get("code_challenge").is_some_and(|challenge| model::provider::authorization::challenge(verifier) == *challenge)
-        });
+        let verifies = match form.get("code_verifier") {
+            Some(verifier) => {
+                let challenge = model::provider::authorization::challenge(verifier);
+                self.provider.takes_pkce && asked.get("code_challenge") == Some(&challenge)
+            }
+            None => !self.provider.takes_pkce,
+        };
+        let has_scope = !self.provider.wants_scope || asked.get("scope").is_some_and(|scope| is("scope", scope));
         let returns = asked.get("redirect_uri").is_some_and(|uri| is("redirect_uri", uri));
-        if !self.proves(headers, &form) || !is("code", CODE) || !is("grant_type", "authorization_code") || !verifies || !returns {
+        if !self.proves(headers, &form)
+            || !is("code", CODE)
+            || !is("grant_type", "authorization_code")
+            || !verifies
+            || !returns
+            || !has_scope
+        {
             return (StatusCode::BAD_REQUEST, Json(json!({ "error": "invalid_grant" }))).into_response();
         }
         let mut answer = json!({ "access_token": ACCESS_TOKEN, "token_type": "bearer" });
         // The tokens of GitHub's OAuth apps do not expire.
         if self.provider.id != "github" {
             answer["expires_in"] = 3600.into();
+        }
+        for (name, value) in self.extras.lock().unwrap().iter() {
+            answer[name] = value.clone();
         }
         if let (Identity::IdToken { issuer, .. }, Some(claims)) = (self.provider.identity, self.documents.get("")) {
             let mut claims = claims.clone();

@@ -18,7 +18,7 @@ use flows::bot_challenge::{excess, tallies};
 use flows::limits::{self, Counting};
 use model::bot_challenge::ChallengeProvider;
 use model::bot_challenge::altcha::{Challenge, Work};
-use model::limit::{Limit, Rule};
+use model::limit::Limit;
 use store::keys::project_key;
 use store::project::ProjectRow;
 use utoipa::ToSchema;
@@ -48,7 +48,7 @@ pub async fn handle(
     let unknown = || KnownError::ProjectNotFound { project_id: query.project_id.clone() };
     let id = ProjectId::parse(&query.project_id).map_err(|_| unknown())?;
     let key = project_key(&id);
-    let counting = Counting::by_address(&app, &id, Rule::Challenge, &caller.place);
+    let counting = Counting::by_place(&app, &id, Limit::Challenge, &caller.place);
     let (early, mut items) = futures_util::try_join!(counting.early(), app.store.get_many(counting.keys().chain([key.clone()])))?;
     let Some(row) = items.take(&key).map(ProjectRow::of).transpose()? else {
         limits::unproved(&app, None, &caller.place).await?;

@@ -2,7 +2,6 @@
 //! access token for the user's first connected account at the provider.
 
 use api::http::{Created, Named, Route};
-use api::product::input::Nothing;
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
 use errors::Error;
@@ -10,7 +9,7 @@ use http::HeaderMap;
 use model::user::reference::UserRef;
 use utoipa::ToSchema;
 
-use crate::oauth::connected_accounts::{ProviderAccessToken, TokenScope, Wanted, access_token, returns_token};
+use crate::oauth::connected_accounts::{ProviderAccessToken, TokenQuery, TokenScope, Wanted, access_token, returns_token};
 
 pub const ROUTE: Route =
     returns_token(Route::post("auth-connected-account-token", "/api/v1/connected-accounts/{user_id}/{provider_id}/access-token"))
@@ -29,8 +28,14 @@ pub struct ProviderOfUser {
 pub async fn handle(
     access: Access<Client>,
     headers: HeaderMap,
-    Input { body, path, .. }: Input<TokenScope, Nothing, ProviderOfUser>,
+    Input { body, query, path }: Input<TokenScope, TokenQuery, ProviderOfUser>,
 ) -> Result<Created<ProviderAccessToken>, Error> {
-    let wanted = Wanted { user: path.user_id, provider_id: &path.provider_id, account_id: None, scope: body.scope.as_deref() };
+    let wanted = Wanted {
+        user: path.user_id,
+        provider_id: &path.provider_id,
+        account_id: None,
+        scope: body.scope.as_deref(),
+        has_failed: query.has_failed(),
+    };
     access_token(&access, &headers, wanted).await.map(Created)
 }

@@ -2,7 +2,6 @@
 //! returns a provider access token for the named account.
 
 use api::http::{Created, Named, Route};
-use api::product::input::Nothing;
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
 use errors::Error;
@@ -10,7 +9,7 @@ use http::HeaderMap;
 use model::user::reference::UserRef;
 use utoipa::ToSchema;
 
-use crate::oauth::connected_accounts::{ProviderAccessToken, TokenScope, Wanted, access_token, returns_token};
+use crate::oauth::connected_accounts::{ProviderAccessToken, TokenQuery, TokenScope, Wanted, access_token, returns_token};
 
 pub const ROUTE: Route = returns_token(Route::post(
     "auth-connected-account-token-of",
@@ -34,13 +33,14 @@ pub struct AccountOfUser {
 pub async fn handle(
     access: Access<Client>,
     headers: HeaderMap,
-    Input { body, path, .. }: Input<TokenScope, Nothing, AccountOfUser>,
+    Input { body, query, path }: Input<TokenScope, TokenQuery, AccountOfUser>,
 ) -> Result<Created<ProviderAccessToken>, Error> {
     let wanted = Wanted {
         user: path.user_id,
         provider_id: &path.provider_id,
         account_id: Some(&path.provider_account_id),
         scope: body.scope.as_deref(),
+        has_failed: query.has_failed(),
     };
     access_token(&access, &headers, wanted).await.map(Created)
 }

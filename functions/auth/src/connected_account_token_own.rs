@@ -3,7 +3,6 @@
 //! use this path; newer ones use `/api/v1/connected-accounts/{user_id}/{provider_id}/access-token`.
 
 use api::http::{Created, Route};
-use api::product::input::Nothing;
 use api::product::{Access, Client, Input};
 use deserr::Deserr;
 use errors::Error;
@@ -11,7 +10,7 @@ use http::HeaderMap;
 use model::user::reference::UserRef;
 use utoipa::ToSchema;
 
-use crate::oauth::connected_accounts::{ProviderAccessToken, TokenScope, Wanted, access_token, returns_token};
+use crate::oauth::connected_accounts::{ProviderAccessToken, TokenQuery, TokenScope, Wanted, access_token, returns_token};
 
 pub const ROUTE: Route =
     returns_token(Route::post("auth-connected-account-token-own", "/api/v1/auth/oauth/connected-accounts/{provider_id}/access-token"))
@@ -26,8 +25,14 @@ pub struct OwnProvider {
 pub async fn handle(
     access: Access<Client>,
     headers: HeaderMap,
-    Input { body, path, .. }: Input<TokenScope, Nothing, OwnProvider>,
+    Input { body, query, path }: Input<TokenScope, TokenQuery, OwnProvider>,
 ) -> Result<Created<ProviderAccessToken>, Error> {
-    let wanted = Wanted { user: UserRef::Me, provider_id: &path.provider_id, account_id: None, scope: body.scope.as_deref() };
+    let wanted = Wanted {
+        user: UserRef::Me,
+        provider_id: &path.provider_id,
+        account_id: None,
+        scope: body.scope.as_deref(),
+        has_failed: query.has_failed(),
+    };
     access_token(&access, &headers, wanted).await.map(Created)
 }

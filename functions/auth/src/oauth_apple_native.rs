@@ -12,7 +12,7 @@ use axum::extract::State;
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
 use flows::App;
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use model::limit::Limit;
 use model::project::Project;
 use model::project::apple_bundle::APPLE;
@@ -20,8 +20,8 @@ use model::provider::authorization::native_nonce;
 use model::provider::catalog::{self, Identity};
 use model::provider::profile::Fields;
 use model::text::line;
-use net::outgoing::{Fault, Outgoing};
-use oauth::id_token::{self, Expected};
+use net::outgoing::Outgoing;
+use oauth::id_token::{self, Expected, NotVerified};
 use serde_json::Value;
 use store::provider::used_token::use_token;
 use utoipa::ToSchema;
@@ -75,10 +75,10 @@ pub async fn handle(
     let mut profile = Fields::OPENID.read(&claims).map_err(|_| invalid.clone())?;
     let name = body.full_name.as_deref().map(|name| line::to_line(name.trim(), line::MAX_NAME));
     profile.name = profile.name.or_else(|| name.filter(|name| !name.is_empty()));
-    let expires_at = claims["exp"].as_i64().and_then(|exp| Timestamp::from_second(exp).ok()).ok_or_else(|| invalid.clone())?;
+    let expires_at = id_token::expiry(&claims).ok_or_else(|| invalid.clone())?;
     let native = Native {
         access: &access,
-        account: account_of(&app, APPLE, &profile),
+        account: account_of(&app, &access.project, APPLE, &profile),
         profile,
         used: use_token(&access.project.id, &body.id_token, after(expires_at, MEMORY))?,
         replayed: invalid,
@@ -97,14 +97,12 @@ async fn verify(app: &App, project: &Project, body: &AppleSignIn) -> Result<Valu
         return Err(KnownError::AppleBundleIdNotConfigured);
     }
     let nonce = body.nonce.as_ref().map(|nonce| native_nonce(nonce));
-    let expected = Expected { issuer, jwks_uri, client_ids: &client_ids, nonce: nonce.as_deref() };
-    id_token::verify(Outgoing::new(&app.settings), &body.id_token, &expected, app.clock.now()).await.map_err(|fault| {
-        tracing::warn!(%fault, project = %project.id, "an identity token of Apple was not accepted");
-        match fault {
-            Fault::Senseless(_) => KnownError::InvalidAppleCredentials,
-            Fault::Unavailable(_) | Fault::Refused(_) | Fault::Unauthorized | Fault::Private(_) => {
-                KnownError::OauthProviderTemporarilyUnavailable
-            }
+    let expected = Expected { issuer, jwks_uri, client_ids: &client_ids, nonce: nonce.as_deref(), shared: None };
+    id_token::verify(Outgoing::new(&app.settings), &body.id_token, &expected, app.clock.now()).await.map_err(|error| {
+        tracing::warn!(%error, project = %project.id, "an identity token of Apple was not accepted");
+        match error {
+            NotVerified::Token(_) => KnownError::InvalidAppleCredentials,
+            NotVerified::Keys(_) => KnownError::OauthProviderTemporarilyUnavailable,
         }
     })
 }

@@ -1,9 +1,9 @@
 //! `GET /api/v1/auth/oauth/authorize/{provider_id}`: starts an OAuth flow with a provider.
 //!
 //! Client, provider, URLs, token and bot challenge are checked before the user is sent to the
-//! provider. The data for the callback is stored for ten minutes under the digest of a random
-//! state, with the PKCE verifier sealed. In redirect mode a cookie ties the flow to the browser
-//! (RFC 9700 §4.7).
+//! provider. The data for the callback is stored under the digest of a random state, with the PKCE
+//! verifier sealed, and is valid for ten minutes. In redirect mode a cookie ties the flow to the
+//! browser (RFC 9700 §4.7).
 
 use api::http::TableAction::{BatchGetItem, PutItem};
 use api::http::client::Caller;
@@ -21,9 +21,9 @@ use flows::current_user::{self, CurrentUser, token_error};
 use flows::limits::{self, Counting};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use model::bot_challenge::Guarded;
-use model::limit::{Limit, Rule};
+use model::limit::Limit;
 use model::project::{ApiKey, OAuthProvider, Project};
-use model::provider::authorization::{self, Authorization, LIFE, ProviderRequest, Purpose, ResponseMode};
+use model::provider::authorization::{self, Asked, Authorization, LIFE, MEMORY, ProviderRequest, Purpose, ResponseMode};
 use model::session::token::Claims;
 use model::user::restriction::RestrictedReason;
 use net::outgoing::Outgoing;
@@ -54,6 +54,7 @@ pub const ROUTE: Route = Route::get("auth-oauth-authorize", "/api/v1/auth/oauth/
         ErrorCode::InvalidPublishableClientKey,
         ErrorCode::OauthProviderNotFoundOrNotEnabled,
         ErrorCode::OauthProviderTemporarilyUnavailable,
+        ErrorCode::OauthProviderMisconfigured,
         ErrorCode::InvalidScope,
         ErrorCode::OauthExtraScopeNotAvailableWithSharedOauthKeys,
         ErrorCode::RedirectUrlNotWhitelisted,
@@ -164,7 +165,7 @@ async fn look_up(app: &App, caller: &Caller, query: &AuthorizeQuery, claims: Opt
     let key_key = secret.as_ref().map(|secret| api_key_key(&id, secret));
     let of_user = claims.map(|claims| current_user::keys(&id, claims));
     let keys = [Some(&project_key), key_key.as_ref()].into_iter().flatten().cloned().chain(of_user.into_iter().flatten());
-    let counting = Counting::by_address(app, &id, Rule::Authorize, &caller.place);
+    let counting = Counting::by_place(app, &id, Limit::Authorize, &caller.place);
     let (early, mut items) = futures_util::try_join!(counting.early(), app.store.get_many(keys.chain(counting.keys())))?;
 
     let Some(project) = items.take(&project_key).map(ProjectRow::of).transpose()?.map(|row| row.project) else {
@@ -205,7 +206,9 @@ async fn begin(
     let (state, verifier, now) = (flow::state(app, &project.id), app.entropy.code(), app.clock.now());
     let callback = flow::callback(app, &provider.id);
     let challenge = authorization::challenge(verifier.expose_secret());
-    let endpoint = authorization_endpoint(app, provider).await?;
+    let (mode, purpose) = (query.mode(), query.purpose());
+    let (endpoint, has_offline_access) = authorization_endpoint(app, provider).await?;
+    let asked = Asked::new(&provider.id, purpose, query.provider_scope.as_deref(), has_offline_access);
     let request = ProviderRequest {
         provider,
         client_id: provider_client::client_id(app, provider)?,
@@ -214,14 +217,13 @@ async fn begin(
         state: state.expose_secret(),
         challenge: &challenge,
         nonce: &authorization::challenge(state.expose_secret()),
-        extra_scope: query.provider_scope.as_deref(),
+        asked: &asked,
     };
     let location = request.url()?;
-    let mode = query.mode();
-    let purpose = query.purpose();
     let authorization = Authorization {
         project_id: project.id.clone(),
         provider_id: provider.id.clone(),
+        registration: Some(provider.registration()),
         purpose,
         response_mode: mode,
         redirect_uri: query.redirect_uri.without_fragment(),
@@ -243,21 +245,25 @@ async fn begin(
     }
     Ok(match mode {
         ResponseMode::Json => Authorized::Json(Location { location }),
-        ResponseMode::Redirect => Authorized::Redirect { location, cookie: flow::cookie(app, &state, LIFE) },
+        ResponseMode::Redirect => Authorized::Redirect { location, cookie: flow::cookie(app, &state, LIFE + MEMORY) },
     })
 }
 
 /// The provider's authorization endpoint: the one in the project's settings or in the catalog, or
-/// else the one in the issuer's metadata.
-async fn authorization_endpoint(app: &App, provider: &OAuthProvider) -> Result<String, KnownError> {
-    let outgoing = Outgoing::new(&app.settings);
+/// else the one in the issuer's metadata. Also whether the issuer lists the scope `offline_access`.
+async fn authorization_endpoint(app: &App, provider: &OAuthProvider) -> Result<(String, bool), KnownError> {
+    let outgoing = Outgoing::for_metadata(&app.settings);
     if let Some(endpoint) = authorization::known_endpoint(provider) {
-        return Ok(outgoing.place(endpoint).into_owned());
+        return Ok((outgoing.place(endpoint).into_owned(), false));
     }
     let issuer = provider.issuer.as_deref().unwrap_or_default();
     let metadata = metadata::discover(outgoing, issuer, app.clock.now()).await.map_err(|fault| {
         tracing::warn!(%fault, provider = provider.id, "an issuer's endpoints cannot be discovered");
-        KnownError::OauthProviderTemporarilyUnavailable
+        match flow::fault_error(&provider.id, fault) {
+            misconfigured @ KnownError::OauthProviderMisconfigured { .. } => misconfigured,
+            _ => KnownError::OauthProviderTemporarilyUnavailable,
+        }
     })?;
-    Ok(metadata.authorization_endpoint)
+    let has_offline_access = metadata.has_offline_access();
+    Ok((metadata.authorization_endpoint, has_offline_access))
 }

@@ -8,7 +8,8 @@ use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use api::http::client::Caller;
 use api::http::{Json, Route};
 use api::product::access::NO_KEY;
-use api::product::{Access, Client, Input};
+use api::product::client_input::ClientInput;
+use api::product::{Access, Client};
 use axum::extract::State;
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
@@ -16,7 +17,7 @@ use flows::App;
 use flows::context::Scope;
 use flows::limits::{self, Counting};
 use model::code::Code;
-use model::limit::{Limit, Rule};
+use model::limit::Limit;
 use model::project::redirect::RedirectUrl;
 use model::project::{ApiKey, Project};
 use model::session::cli::{CliSignIn, DEFAULT_LIFE, UserCode, login_code};
@@ -90,14 +91,14 @@ pub async fn handle(
     State(app): State<App>,
     caller: Caller,
     _: Option<Access<Client>>,
-    Input { body, .. }: Input<DeviceRequest>,
+    ClientInput(body): ClientInput<DeviceRequest>,
 ) -> Result<Json<DeviceResponse>, Error> {
     let invalid = || KnownError::InvalidOauthClientIdOrSecret { client_id: Some(body.client_id.clone()) };
     let id = client_project(&body.client_id).ok_or_else(invalid)?;
     let secret = body.client_secret.as_deref().filter(|secret| !secret.is_empty() && *secret != NO_KEY);
     let secret = secret.map(|secret| SecretString::from(secret.to_owned()));
     let (project_key, key_key) = (project_key(&id), secret.as_ref().map(|secret| api_key_key(&id, secret)));
-    let counting = Counting::by_address(&app, &id, Rule::Code, &caller.place);
+    let counting = Counting::by_place(&app, &id, Limit::Code, &caller.place);
     let keys = counting.keys().chain([project_key.clone()]).chain(key_key.clone());
     let (early, mut items) = futures_util::try_join!(counting.early(), app.store.get_many(keys))?;
     let Some(project) = items.take(&project_key).map(ProjectRow::of).transpose()?.map(|row| row.project) else {

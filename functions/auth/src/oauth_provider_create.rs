@@ -9,7 +9,7 @@ use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::accounts::read;
-use model::email::Email;
+use model::email::any::AnyEmail;
 use model::user::ProviderAccount;
 use model::user::provider_account::ProviderAccountRead;
 use model::user::reference::UserRef;
@@ -43,7 +43,7 @@ pub struct CreateProviderAccount {
     #[schema(value_type = String, min_length = 1, max_length = 512)]
     account_id: AccountId,
     #[deserr(default)]
-    email: Option<Email>,
+    email: Option<AnyEmail>,
     /// Whether the user can sign in with the account.
     allow_sign_in: bool,
     /// Whether the app can get the provider's access tokens for the account.
@@ -56,14 +56,16 @@ pub async fn handle(
     Input { body, .. }: Input<CreateProviderAccount>,
 ) -> Result<Created<ProviderAccountRead>, Error> {
     let user_id = access.user_id(body.user_id)?;
-    access.project.config.oauth_provider(&body.provider_config_id).ok_or(KnownError::OauthProviderNotFoundOrNotEnabled)?;
+    let config = &access.project.config;
+    let provider = config.oauth_provider(&body.provider_config_id).ok_or(KnownError::OauthProviderNotFoundOrNotEnabled)?;
     let missing = KnownError::UserIdDoesNotExist { user_id: user_id.to_string() };
     let row = read(&access, user_id).await?.ok_or_else(|| missing.clone())?;
     let account = ProviderAccount {
         id: ProviderAccountId::from(app.entropy.uuid()),
+        issuer: config.issuer_of_accounts(provider),
         provider_id: body.provider_config_id,
         account_id: body.account_id.0,
-        email: body.email,
+        email: body.email.map(|email| email.0),
         allow_sign_in: body.allow_sign_in,
         allow_connected_accounts: body.allow_connected_accounts,
     };

@@ -9,7 +9,7 @@ use api::product::{Access, Client, Input};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError, SIGN_IN_CHANGE_ERRORS};
 use flows::accounts::read;
-use model::email::Email;
+use model::email::any::AnyEmail;
 use model::user::provider_account::{AccountPatch, ProviderAccountRead};
 use utoipa::ToSchema;
 use wire::level::Level;
@@ -40,7 +40,7 @@ pub struct UpdateProviderAccount {
     allow_connected_accounts: Option<bool>,
     /// The email address of the account. Can be set only with server access.
     #[deserr(default)]
-    email: Option<Email>,
+    email: Option<AnyEmail>,
     /// The account's id at the provider. Can be set only with server access. The tokens of the
     /// previous account are deleted.
     #[deserr(default)]
@@ -62,7 +62,7 @@ pub async fn handle(
     let row = read(&access, user_id).await?.ok_or_else(|| missing.clone())?;
     let patch = AccountPatch {
         account_id: body.account_id.map(|id| id.0),
-        email: body.email,
+        email: body.email.map(|email| email.0),
         allow_sign_in: body.allow_sign_in,
         allow_connected_accounts: body.allow_connected_accounts,
     };

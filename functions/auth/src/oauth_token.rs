@@ -2,16 +2,18 @@
 //! authorization code, a refresh token, a device code (RFC 8628) or a server key for an access
 //! token.
 //!
-//! Client id and secret are in the body, as JSON or as a form. Access headers are optional; those
-//! that are sent must be valid. Errors have the form of RFC 6749 §5.2 with Gatelet's `code` and
-//! `details` added. A layer writes this form, because some errors occur before the handler runs.
+//! Client id and secret are in the body, as JSON or as a form, or in the header with HTTP Basic.
+//! Access headers are optional; those that are sent must be valid. Errors have the form of RFC 6749
+//! §5.2 with Gatelet's `code` and `details` added. A layer writes this form, because some errors
+//! occur before the handler runs.
 
 use api::http::Route;
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::client::Caller;
 use api::product::access::NO_KEY;
+use api::product::client_input::ClientInput;
 use api::product::oauth_error::OauthErrorCode;
-use api::product::{Access, Client, Input};
+use api::product::{Access, Client};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use deserr::Deserr;
@@ -68,7 +70,7 @@ pub const ROUTE: Route = Route::post("auth-oauth-token", "/api/v1/auth/oauth/tok
 pub struct TokenRequest {
     #[schema(value_type = TokenGrant)]
     grant_type: String,
-    /// The project's id.
+    /// The project's id. Absent if it is sent with HTTP Basic.
     client_id: String,
     /// A publishable client key; with `client_credentials`, a server key, which is required. A
     /// client key may be omitted, or be `__stack_public_client__`, if the project requires none.
@@ -209,7 +211,7 @@ pub async fn handle(
     State(app): State<App>,
     caller: Caller,
     _: Option<Access<Client>>,
-    Input { body, .. }: Input<TokenRequest>,
+    ClientInput(body): ClientInput<TokenRequest>,
 ) -> Result<Tokens, TokenError> {
     let grant = body.grant()?;
     let invalid = || KnownError::InvalidOauthClientIdOrSecret { client_id: Some(body.client_id.clone()) };
@@ -233,6 +235,7 @@ pub async fn handle(
     let Some(grant) = grant else {
         return Ok(machine::exchange(scope, secret.as_ref(), key, invalid).await?);
     };
+    limits::by_place(&app, &project.id, Limit::Token, &caller.place).await?;
     prove_client(scope, secret.is_some(), key, invalid).await?;
     lookup.remember(&app.proofs, &proof);
     // The audit trail records a client without a user, even if the access headers prove more,

@@ -1,16 +1,19 @@
 //! `POST /api/v1/auth/otp/send-sign-in-code`: emails a code and a link for signing in. If the
 //! email address has no account, redeeming the code creates one, or turns the caller's anonymous
 //! user into an ordinary user.
+//!
+//! The sign-up rules judge where the code is redeemed. If they already judged the request, a
+//! rejection would tell a caller whom the rules reject, for example because of the place, that the
+//! address has no account.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem};
 use api::http::{Json, Named, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError};
-use flows::accounts::admit;
 use flows::bot_challenge::Check;
 use flows::email::code::CodeEmail;
-use flows::limits::recipient;
+use flows::email::gate::{self, Address};
 use flows::{App, guarded_body};
 use model::bot_challenge::Guarded;
 use model::code::{Purpose, StoredCode};
@@ -18,8 +21,6 @@ use model::email::Email;
 use model::limit::Limit;
 use model::outbox::Builtin;
 use model::project::redirect::RedirectUrl;
-use model::sign_up::rule::AuthMethod;
-use model::user::User;
 use serde::Serialize;
 use utoipa::ToSchema;
 use wire::clock::after;
@@ -35,7 +36,6 @@ pub const ROUTE: Route = Route::post("auth-otp-send-sign-in-code", "/api/v1/auth
     .errors(&[
         ErrorCode::MagicLinkNotEnabled,
         ErrorCode::SignUpNotEnabled,
-        ErrorCode::SignUpRejected,
         ErrorCode::RedirectUrlNotWhitelisted,
         ErrorCode::BotChallengeRequired,
         ErrorCode::BotChallengeFailed,
@@ -69,13 +69,9 @@ pub async fn handle(
     may_sign_in(&access.project.config, claim.as_ref())?;
     access.project.redirects().check(&body.callback_url)?;
     let now = app.clock.now();
-    if claim.is_none() {
-        // No email is sent to a user whom the sign-up rules would reject.
-        let mut user = User::new(&app.entropy, now);
-        user.add_primary_email(&app.entropy, body.email.clone(), true);
-        admit(&access.project.config, &mut user, AuthMethod::Otp, &access.place)?;
-    }
     let admitted = Check::of(&access, Guarded::SendSignInCode).admit(body.presented()).await?;
+    let is_proved = claim.as_ref().is_some_and(|claim| claim.is_verified);
+    let address = if is_proved { Address::Proved } else { Address::Unproved };
     let stored = StoredCode {
         purpose: Purpose::SignIn,
         email: body.email,
@@ -85,7 +81,7 @@ pub async fn handle(
         expires_at: after(now, Purpose::SignIn.life()),
         used: false,
     };
-    let recipient = recipient(&access, &stored.email).await?;
+    let recipient = gate::recipient(&access, &stored.email, address).await?;
     let email = CodeEmail { app: &app, project, callback: &body.callback_url, now };
     let (code, writes) = email.writes(recipient, &stored, Builtin::SignIn)?;
     admitted.beside(app.store.transact(writes)).await?;

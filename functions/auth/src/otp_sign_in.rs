@@ -17,8 +17,7 @@ use deserr::Deserr;
 use errors::{CODE_ERRORS, Error, ErrorCode, KnownError};
 use flows::App;
 use flows::accounts::{admit, redeemed};
-use flows::email::code::account_claimed;
-use flows::teams::start_anew;
+use flows::new_owner::hand_over;
 use model::code::{Code, Purpose, Rejected, StoredCode};
 use model::limit::Limit;
 use model::session::Amr;
@@ -144,10 +143,10 @@ async fn sign_in(access: &Access<Client>, code: &Code, stored: &StoredCode, acco
     let is_new_user = account.claim.is_none();
     let mut writes = vec![code::redeem(project, Purpose::SignIn, code)];
     let (mut user, before) = match &account.claim {
-        None => (sign_up(access, stored, &mut writes)?, None),
+        None => (sign_up(access, stored, &mut writes).await?, None),
         Some(_) => {
             let row = account.row.as_ref().ok_or(KnownError::UserNotFound)?;
-            (proved(access, stored, row, &mut writes)?, Some(row))
+            (proved(access, stored, row, &mut writes).await?, Some(row))
         }
     };
     // If the account has a new owner, `proved` has removed the second factor of the old one, so the
@@ -174,7 +173,7 @@ async fn sign_in(access: &Access<Client>, code: &Code, stored: &StoredCode, acco
 }
 
 /// The user after the code has proved the email address that it was sent to.
-fn proved(access: &Access<Client>, stored: &StoredCode, row: &UserRow, writes: &mut Vec<Write>) -> Result<User, Error> {
+async fn proved(access: &Access<Client>, stored: &StoredCode, row: &UserRow, writes: &mut Vec<Write>) -> Result<User, Error> {
     // A code that was sent to an account is not valid for another one.
     let is_for = stored.user_id.is_none_or(|user| user == row.user.id);
     if !is_for || !stored.is_of_epoch(&row.user) {
@@ -190,8 +189,7 @@ fn proved(access: &Access<Client>, stored: &StoredCode, row: &UserRow, writes: &
     user.forget_wrong_passwords();
     user.note_verified(&row.user, access.app.clock.now());
     if proof == Proof::First {
-        writes.extend(start_anew(&access.app, &access.project, &row.user, &mut user)?);
-        writes.extend(account_claimed(&access.app, &access.project.id, &user, access.app.clock.now())?);
+        writes.extend(hand_over(&access.app, &access.project, row, &mut user).await?);
     }
     Ok(user)
 }
@@ -210,11 +208,11 @@ async fn write(app: &App, project: &ProjectId, before: Option<&UserRow>, user: &
     }
 }
 
-fn sign_up(access: &Access<Client>, stored: &StoredCode, writes: &mut Vec<Write>) -> Result<User, Error> {
+async fn sign_up(access: &Access<Client>, stored: &StoredCode, writes: &mut Vec<Write>) -> Result<User, Error> {
     let (mut user, version) = new_user(access, access.app.clock.now());
     user.otp_enabled = true;
     user.add_primary_email(&access.app.entropy, stored.email.clone(), true);
-    admit(&access.project.config, &mut user, AuthMethod::Otp, &access.place)?;
+    admit(&access.app, &access.project, &mut user, AuthMethod::Otp, &access.place).await?;
     writes.extend(account_writes(access, &mut user, version)?);
     Ok(user)
 }

@@ -6,33 +6,38 @@
 //! use up the code. The reset also clears the count of wrong passwords: the owner can sign in with
 //! the new password at once.
 
-use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
+use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Route};
-use api::product::Input;
 use api::product::code_access::{CodeAccess, ResetCode};
+use api::product::{Access, Client, Input};
 use axum::extract::State;
 use crypto::password::Password;
+use crypto::password::hash::Hash;
 use deserr::Deserr;
 use errors::{CODE_ERRORS, Error, ErrorCode, KnownError, NEW_PASSWORD_ERRORS};
 use flows::App;
-use flows::accounts::{With, change_read, redeemed};
-use flows::email::code::account_claimed;
+use flows::accounts::{redeemed, taken_error};
+use flows::context::ROUNDS;
 use flows::email::notice;
 use flows::limits::Failures;
 use flows::literal::{SUCCESS, Success};
-use flows::teams::start_anew;
-use model::code::{Code, Purpose, Rejected};
+use flows::new_owner::hand_over;
+use model::code::{Code, Purpose, Rejected, StoredCode};
 use model::limit::Limit;
 use model::password;
+use model::user::User;
 use model::user::ownership::Proof;
-use store::code;
+use store::user::UserRow;
+use store::user::account::Outcome;
+use store::{Contention as _, Write, code, optimistic};
 use utoipa::ToSchema;
+use wire::id::ProjectId;
 
 pub const ROUTE: Route = Route::post("auth-password-reset", "/api/v1/auth/password/reset")
     .summary("Sets a new password with the code from an email")
     .limit(Limit::Code)
     .open_to_restricted()
-    .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
+    .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, Query, UpdateItem])
     .errors(CODE_ERRORS)
     .errors(NEW_PASSWORD_ERRORS)
     .errors(&[ErrorCode::PasswordAuthenticationNotEnabled])
@@ -60,25 +65,44 @@ pub async fn handle(
     password::check(&body.password, &access.access.project, row.user.addresses())?;
     let hash = app.hasher.hash(&app.entropy, body.password.secret()).await;
     let failures = Failures::of(&app, project, stored.email.as_str());
-    let result = change_read(&app, project, row, KnownError::VerificationCodeNotFound, |user| {
-        if !stored.is_of_epoch(user) {
-            return Err(Rejected::NotFound.into());
+    let redeem = [code::redeem(project, Purpose::ResetPassword, &body.code)].into_iter().chain(failures.forget());
+    let (redeem, mut row): (Vec<Write>, _) = (redeem.collect(), row);
+    optimistic!(ROUNDS, |round| {
+        if round > 0 {
+            row = app.store.user(project, row.user.id).await?.ok_or(KnownError::VerificationCodeNotFound)?;
         }
-        // A code sent to an email address that the user has given up proves nothing, because
-        // somebody else may read the emails to that address.
-        let (prover, before) = (access.access.prover(user), user.clone());
-        let proof = user.prove(&stored.email, prover, app.entropy.uuid().into()).ok_or(Rejected::NotFound)?;
-        user.set_password(hash.clone(), None);
-        // A first proof shuts out whoever had the account before, so they are not notified.
-        let told = if proof == Proof::First {
-            let anew = start_anew(&app, &access.access.project, &before, user)?;
-            anew.into_iter().chain(account_claimed(&app, project, user, app.clock.now())?).collect()
-        } else {
-            notice::of_reset(&app, &access.access.project, Some(&access.access.place), &before, user)?
-        };
-        let redeem = code::redeem(project, Purpose::ResetPassword, &body.code);
-        Ok(With([redeem].into_iter().chain(failures.forget()).chain(told).collect()))
-    });
-    redeemed(result.await)?;
+        let (user, told) = reset(&access.access, &stored, &row, hash.clone()).await?;
+        redeemed(write(&app, project, (&row, &user), redeem.iter().cloned().chain(told).collect()).await)
+    })?;
     Ok(Json(SUCCESS))
+}
+
+/// The user with the new password, and the writes that tell the owner.
+async fn reset(access: &Access<Client>, stored: &StoredCode, row: &UserRow, hash: Hash) -> Result<(User, Vec<Write>), Error> {
+    let (app, project) = (&access.app, &access.project);
+    if !stored.is_of_epoch(&row.user) {
+        return Err(Rejected::NotFound.into());
+    }
+    // A code sent to an email address that the user has given up proves nothing, because somebody
+    // else may read the emails to that address.
+    let mut user = row.user.clone();
+    let prover = access.prover(&user);
+    let proof = user.prove(&stored.email, prover, app.entropy.uuid().into()).ok_or(Rejected::NotFound)?;
+    user.set_password(hash, None);
+    // A first proof shuts out whoever had the account before, so they are not notified.
+    let told = if proof == Proof::First {
+        hand_over(app, project, row, &mut user).await?
+    } else {
+        notice::of_reset(app, project, Some(&access.place), &row.user, &mut user)?
+    };
+    Ok((user, told))
+}
+
+/// Writes the change of a user who has not changed since it was read.
+async fn write(app: &App, project: &ProjectId, (row, user): (&UserRow, &User), writes: Vec<Write>) -> Result<(), Error> {
+    match app.store.change_account(project, row, user, writes).await? {
+        Outcome::Done => Ok(()),
+        Outcome::Changed => Err(Error::conflict()),
+        taken => Err(taken_error(taken).into()),
+    }
 }

@@ -11,10 +11,11 @@ use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::email::code::CodeEmail;
-use flows::limits::recipient;
+use flows::email::gate::{self, Address};
 use jiff::Timestamp;
 use model::code::{Purpose, StoredCode};
 use model::email::Email;
+use model::email::any::AnyEmail;
 use model::limit::Limit;
 use model::outbox::Builtin;
 use model::project::redirect::RedirectUrl;
@@ -35,7 +36,7 @@ pub const ROUTE: Route = Route::post("auth-password-send-reset-code", "/api/v1/a
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct SendResetCode {
-    email: Email,
+    email: AnyEmail,
     /// The base of the link in the email. The query parameter `code` is added to it.
     callback_url: RedirectUrl,
 }
@@ -60,8 +61,10 @@ pub async fn handle(
     let now = app.clock.now();
     let exists = claim.is_some();
     let (user_id, epoch) = claim.map_or_else(|| (UserId::from(app.entropy.uuid()), 0), |claim| (claim.user_id, claim.epoch));
-    let stored = stored(body.email, user_id, epoch, now);
-    let recipient = recipient(&access, &stored.email).await?;
+    let stored = stored(body.email.0, user_id, epoch, now);
+    // The limit of a domain does not apply: it would show which addresses nobody has proved, and
+    // let a stranger close the way back for everybody there.
+    let recipient = gate::recipient(&access, &stored.email, Address::Proved).await?;
     let email = CodeEmail { app: &app, project, callback: &body.callback_url, now };
     let writes = if exists {
         email.writes(recipient, &stored, Builtin::ResetPassword)?.1

@@ -14,7 +14,7 @@ use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::limits::Failures;
-use model::email::Email;
+use model::email::any::AnyEmail;
 use model::limit::Limit;
 use model::session::Amr;
 use model::user::User;
@@ -88,7 +88,7 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
 /// as many reads as a known one.
 async fn find(access: &Access<Client>, email: &str) -> Result<(Option<UserRow>, Option<Device>), store::Error> {
     let project = &access.project.id;
-    let claim = match Email::parse(email) {
+    let claim = match AnyEmail::parse(email) {
         Ok(email) => access.prefetched.email_claim(project, &email).await?,
         Err(_) => None,
     };

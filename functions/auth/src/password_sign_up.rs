@@ -10,7 +10,7 @@ use errors::{Error, ErrorCode, KnownError, NEW_PASSWORD_ERRORS};
 use flows::accounts::admit;
 use flows::bot_challenge::Check;
 use flows::email::code::CodeEmail;
-use flows::limits::recipient;
+use flows::email::gate::{self, Address};
 use flows::{App, guarded_body};
 use model::bot_challenge::Guarded;
 use model::email::Email;
@@ -71,10 +71,10 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
     let now = app.clock.now();
     let (mut user, version) = new_user(&access, now);
     user.add_primary_email(&app.entropy, body.email.clone(), false);
-    admit(config, &mut user, AuthMethod::Password, &access.place)?;
+    admit(&app, &access.project, &mut user, AuthMethod::Password, &access.place).await?;
     let recipient = async {
         match &body.verification_callback_url {
-            Some(_) => recipient(&access, &body.email).await,
+            Some(_) => gate::recipient(&access, &body.email, Address::Unproved).await.map(Some),
             None => Ok(None),
         }
     };
@@ -83,9 +83,9 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
     let mut writes = account_writes(&access, &mut user, version)?;
     let session = NewSession::start(&app, &access.project, &user, &access.place, vec![Amr::Pwd]);
     writes.extend(session.writes(&access.project)?);
-    if let (Some(callback), Some(channel)) = (&body.verification_callback_url, user.primary()) {
+    if let (Some(callback), Some(recipient), Some(channel)) = (&body.verification_callback_url, recipient?, user.primary()) {
         let email = CodeEmail { app: &app, project: &access.project.id, callback, now };
-        writes.extend(email.verification(recipient?, &user, channel)?);
+        writes.extend(email.verification(recipient, &user, channel)?);
     }
     match admitted.beside(app.store.transact(writes)).await {
         Ok(()) => {

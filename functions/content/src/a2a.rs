@@ -6,15 +6,15 @@ use api::http::{Route, TableAction};
 use api::rpc::{INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, Received, Reply};
 use axum::extract::State;
 use flows::App;
+use model::content::search::Found;
 use serde_json::{Map, Value, json};
-use site::search;
 
-use crate::published::content;
+use crate::published;
 
 pub const ROUTE: Route = Route::post("content-a2a", "/a2a")
     .for_agents()
     .summary("Finds public content for agents over the A2A protocol (JSON-RPC 2.0)")
-    .table(&[TableAction::BatchGetItem])
+    .table(&[TableAction::BatchGetItem, TableAction::GetItem])
     .ignores_unknown_fields();
 
 /// The largest accepted body, in bytes, and the maximum number of parts in a message.
@@ -119,7 +119,7 @@ fn query(params: &Value) -> Result<String, Unusable> {
 
 /// The message with what was found.
 async fn answer(app: &App, id: &Value, params: &Value, query: &str) -> Result<Reply, Problem> {
-    let found = search::find(&content(app).await?.content, query);
+    let found = published::found(app, query).await?;
     let lines: Vec<String> = found.iter().map(|found| format!("{}: {} ({})", found.title, found.summary, found.url)).collect();
     let text = if found.is_empty() {
         "Nothing matches. I can find public apps and blog posts by words in their names, titles and excerpts; \"apps\" and \"posts\" find all."
@@ -134,7 +134,7 @@ async fn answer(app: &App, id: &Value, params: &Value, query: &str) -> Result<Re
         "role": "ROLE_AGENT",
         "parts": [
             { "text": text, "mediaType": "text/plain" },
-            { "data": { "found": found.iter().map(search::Found::json).collect::<Vec<_>>() }, "mediaType": "application/json" },
+            { "data": { "found": found.iter().map(Found::json).collect::<Vec<_>>() }, "mediaType": "application/json" },
         ],
     });
     Ok(Reply::result(id, &json!({ "message": message })))

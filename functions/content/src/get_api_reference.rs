@@ -9,8 +9,10 @@ use flows::App;
 use model::content::Site;
 use site::page;
 
-pub const ROUTE: Route =
-    Route::get("content-get-api-reference", "/docs/api").content().summary("Returns a page with all operations of the API");
+pub const ROUTE: Route = Route::get("content-get-api-reference", "/docs/api")
+    .content()
+    .media(&["text/html"])
+    .summary("Returns a page with all operations of the API");
 
 /// The list of all operations, which `infra render` writes.
 const OPERATIONS: &str = include_str!("../../../docs/all-operations.md");

@@ -12,6 +12,7 @@ use crate::published::front;
 
 pub const ROUTE: Route = Route::get("content-get-app-page", "/apps/{app_id}")
     .content()
+    .media(&["text/html"])
     .summary("Returns the page of a public app")
     .table(&[TableAction::GetItem])
     .problems(&["app_not_found"]);

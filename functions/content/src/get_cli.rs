@@ -10,6 +10,7 @@ use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("content-get-cli", "/cli/{file}")
     .content()
+    .media(&["application/gzip"])
     .summary("Returns the command-line tool of the site as an npm package")
     .problems(&["route_not_found"]);
 

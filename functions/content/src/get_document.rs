@@ -14,6 +14,7 @@ use crate::published;
 
 pub const ROUTE: Route = Route::get("content-get-document", "/{document}")
     .content()
+    .media(&["application/*", "image/svg+xml", "text/*"])
     .leads_to_console()
     .summary("Returns a document of the site: a page, a feed, or a text for language models")
     .table(&[TableAction::BatchGetItem, TableAction::GetItem])

@@ -11,6 +11,7 @@ use crate::published::{START_PAGE, document};
 
 pub const ROUTE: Route = Route::get("content-get-home", "/")
     .content()
+    .media(&["text/html"])
     .summary("Returns the start page of the site, which leads to everything else")
     .table(&[TableAction::BatchGetItem]);
 

@@ -13,6 +13,7 @@ use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("content-get-image", "/images/{image}")
     .content()
+    .media(&["image/*"])
     .summary("Returns an image of a post or of a page")
     .table(&[TableAction::Query])
     .serves_images()

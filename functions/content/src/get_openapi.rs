@@ -9,8 +9,10 @@ use axum::extract::State;
 use flows::App;
 use site::catalog;
 
-pub const ROUTE: Route =
-    Route::get("content-get-openapi", "/openapi.json").content().summary("Returns the description of all operations, in OpenAPI 3.1");
+pub const ROUTE: Route = Route::get("content-get-openapi", "/openapi.json")
+    .content()
+    .media(&["application/json"])
+    .summary("Returns the description of all operations, in OpenAPI 3.1");
 
 /// The OpenAPI document of a service at [`catalog::API_URL`] and [`catalog::SITE_URL`].
 const DOCUMENT: &str = include_str!("openapi.json");

@@ -13,6 +13,7 @@ use crate::published::{front, portable, with_post};
 
 pub const ROUTE: Route = Route::get("content-get-post-page", "/blog/{slug}")
     .content()
+    .media(&["text/html", "text/markdown"])
     .summary("Returns a blog post with its text, as a page or in Markdown")
     .table(&[TableAction::BatchGetItem, TableAction::GetItem])
     .problems(&["post_not_found"]);

@@ -3,29 +3,42 @@
 use api::content::{Problem, Served};
 use flows::App;
 use jiff::Timestamp;
-use model::content::{self, BlogPost, Content, MOST_POSTS, Shown, Site, Window};
+use model::content::search::Found;
+use model::content::{self, BlogPost, Content, Shown, Site, Window};
 use site::{Renderer, catalog, images};
 use store::content::{Dated, PostText};
 
 /// The name of the document that is the start page.
 pub(crate) const START_PAGE: &str = "docs";
 
-/// The content of the site as it is public now, with at most the newest [`MOST_POSTS`] posts, and
-/// without their texts.
+/// The content of the site as it is public now, with at most its newest 10,000 posts, and without
+/// their texts, from the [catalogue](flows::catalogue): for answers that no cache keeps.
 pub(crate) async fn content(app: &App) -> Result<Shown, Problem> {
-    window(app, Window::newest(MOST_POSTS)).await
+    let catalogue = app.catalogue.current(&app.store, &app.settings.site_url).await?;
+    Ok(catalogue.map_or_else(|| unpublished(app), |catalogue| catalogue.shown(app.clock.now())))
 }
 
-/// Like [`content`], with the posts of a window.
+/// The public apps and posts in which words of a query occur.
+pub(crate) async fn found(app: &App, query: &str) -> Result<Vec<Found>, Problem> {
+    let catalogue = app.catalogue.current(&app.store, &app.settings.site_url).await?;
+    Ok(catalogue.map(|catalogue| catalogue.find(query, app.clock.now())).unwrap_or_default())
+}
+
+/// The content with the posts of a window.
 pub(crate) async fn window(app: &App, window: Window) -> Result<Shown, Problem> {
     Ok(dated(app, app.store.content(app.clock.now(), window).await?).value)
+}
+
+/// The content before the first publication.
+fn unpublished(app: &App) -> Shown {
+    Shown::all(Content::unpublished(&app.settings.site_url))
 }
 
 /// Published content with absolute URLs, and the time of its last change.
 fn dated(app: &App, published: Option<Dated<Shown>>) -> Dated<Shown> {
     let site_url = &app.settings.site_url;
     published.map_or_else(
-        || Dated { value: Shown::all(Content::unpublished(site_url)), since: None },
+        || Dated { value: unpublished(app), since: None },
         |Dated { value, since }| Dated { since: with_post(since, value.content.blog_posts.first()), value: value.at(site_url) },
     )
 }

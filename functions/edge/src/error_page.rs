@@ -12,7 +12,7 @@ pub(crate) const PATH: &str = "/docs/errors";
 
 pub(crate) fn show() -> Response {
     let product = KnownError::catalog().map(|error| entry(error.code, error.status, error.meaning, error.hint));
-    let content = Problem::ALL.map(|problem| entry(problem.code(), problem.status(), &problem.to_string(), problem.hint()));
+    let content = Problem::ALL.map(|problem| entry(problem.code(), problem.status(), &problem.to_string(), &problem.hint()));
     let body: String = product.chain(content).collect();
     Page::of(StatusCode::OK, "Error codes", &body).into_response()
 }

@@ -7,18 +7,21 @@
 //! route `$default` to this function. The gateway, which serves the API on one machine, uses the
 //! same handler. The Lambda knows the routes of all operations but links none of their handlers.
 
+use std::sync::LazyLock;
+
 use api::content::Problem;
 use api::http::{Interface, Register, Route, Signature, Verb, fallback_router, with_allow};
 use api::product::preflight;
 use axum::extract::Request;
 use axum::handler::Handler;
 use axum::response::{IntoResponse, Response};
-use errors::KnownError;
+use errors::{KnownError, PathSlip};
 use flows::App;
 use http::Method;
 use tower::ServiceExt as _;
 
 use crate::error_page;
+use crate::nearest::nearest;
 
 /// The name of the Lambda behind `$default`.
 pub const NAME: &str = "edge-fallback";
@@ -38,10 +41,13 @@ impl Register for Routes {
 }
 
 /// The routes of every operation.
-pub fn all_routes() -> Vec<Route> {
-    let mut routes = Routes::default();
-    crate::all_operations(&mut routes);
-    routes.0
+pub fn all_routes() -> &'static [Route] {
+    static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
+        let mut routes = Routes::default();
+        crate::all_operations(&mut routes);
+        routes.0
+    });
+    &ROUTES
 }
 
 /// The interface to which a path belongs, for requests that match no operation.
@@ -60,22 +66,27 @@ pub async fn handle(request: Request) -> Response {
     if path == error_page::PATH && matches!(*method, Method::GET | Method::HEAD) {
         return error_page::show();
     }
-    let is_slashed = path.len() > 1 && path.ends_with('/') && !methods(path.trim_end_matches('/')).is_empty();
     let methods = methods(path);
     match (interface(path), methods.is_empty()) {
-        (Interface::Content | Interface::Agents, true) if is_slashed => Problem::TrailingSlash.into_response(),
-        (Interface::Product, true) if is_slashed => KnownError::RouteNotFound(": remove the slash at its end").into_response(),
-        (Interface::Content | Interface::Agents, true) => Problem::RouteNotFound.into_response(),
+        (Interface::Content | Interface::Agents, true) => Problem::Misspelt(slip(method, path)).into_response(),
         (Interface::Content | Interface::Agents, false) => with_allow(Problem::MethodNotAllowed.into_response(), &methods),
-        (Interface::Product, true) => KnownError::RouteNotFound("").into_response(),
+        (Interface::Product, true) => KnownError::RouteNotFound(slip(method, path)).into_response(),
         (Interface::Product, false) => with_allow(KnownError::MethodNotAllowed.into_response(), &methods),
     }
 }
 
+/// The likely mistake in a path that no operation has.
+fn slip(method: &Method, path: &str) -> PathSlip {
+    if path.ends_with('/') && !methods(path.trim_end_matches('/')).is_empty() {
+        return PathSlip::Slash;
+    }
+    nearest(all_routes(), method, path).map_or(PathSlip::None, |route| PathSlip::Near { verb: route.verb.name(), path: route.path })
+}
+
 /// The methods of a path. Only the best matches count: `/users/me` wins over `/users/{user_id}`.
 fn methods(path: &str) -> Vec<Verb> {
-    let parameters = |route: &Route| route.path.matches('{').count();
-    let matching: Vec<Route> = all_routes().into_iter().filter(|route| route.matches(path)).collect();
+    let parameters = |route: &&Route| route.path.matches('{').count();
+    let matching: Vec<&Route> = all_routes().iter().filter(|route| route.matches(path)).collect();
     let least = matching.iter().map(parameters).min();
     matching.iter().filter(|route| Some(parameters(route)) == least).map(|route| route.verb).collect()
 }

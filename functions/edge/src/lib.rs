@@ -10,6 +10,9 @@ mod customers;
 mod error_page;
 pub mod fallback;
 pub mod health;
+mod nearest;
+#[cfg(test)]
+mod nearest_tests;
 pub mod payments_billing;
 pub mod payments_products;
 pub mod welcome;

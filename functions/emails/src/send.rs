@@ -8,13 +8,13 @@ use api::product::{Access, Input, Server};
 use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError};
 use flows::App;
+use flows::email::gate;
 use model::outbox::{NewEntry, OutboxEntry};
 use serde::Serialize;
 use store::keys::user_key;
-use store::outbox::{self, broadcast};
 use store::{Write, document};
 use utoipa::ToSchema;
-use wire::id::{BroadcastId, EmailId, ProjectId, UserId};
+use wire::id::{EmailId, ProjectId, UserId};
 use wire::problem::Problems;
 
 use crate::sending::content::Content;
@@ -68,8 +68,7 @@ fn distinct(ids: &[UserId]) -> Vec<UserId> {
     ids.iter().copied().filter(|id| seen.insert(*id)).collect()
 }
 
-/// Queues the email for all recipients or for none: as entries, or, for many recipients, as a
-/// broadcast from which a worker makes the entries.
+/// Queues the email for all recipients or for none.
 ///
 /// `draft` is written in the same transaction; it records when the draft was sent. Without
 /// recipients, nothing is written.
@@ -78,12 +77,7 @@ async fn accept(app: &App, project: &ProjectId, mail: NewEntry, draft: Option<Wr
     if user_ids.is_empty() {
         return Ok(());
     }
-    if user_ids.len() > broadcast::entries_at_once(&mail) {
-        return app.store.create_broadcast(project, BroadcastId::from(mail.id.uuid()), &mail, user_ids, draft).await;
-    }
-    let entries = user_ids.iter().map(|user_id| broadcast::entry_for(&mail, EmailId::from(app.entropy.uuid()), *user_id));
-    let writes = entries.map(|entry| outbox::create(project, &entry)).collect::<Result<Vec<_>, _>>()?;
-    app.store.transact(writes.into_iter().chain(draft)).await
+    gate::to_users(app, project, &mail, user_ids, draft).await
 }
 
 /// Fails if one of the users does not exist; then nobody gets the email.

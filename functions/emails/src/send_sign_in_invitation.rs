@@ -9,8 +9,8 @@ use axum::extract::State;
 use deserr::Deserr;
 use errors::{Error, ErrorCode};
 use flows::App;
+use flows::email::gate::{self, Address};
 use flows::email::sealed;
-use flows::limits::recipient;
 use flows::literal::{SUCCESS, Success};
 use model::email::Email;
 use model::email::category::Category;
@@ -19,7 +19,6 @@ use model::outbox::codes::LINK;
 use model::outbox::{Builtin, CreatedWith, NewEntry, Recipients, Source};
 use model::project::redirect::RedirectUrl;
 use serde_json::{Map, json};
-use store::outbox;
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::post("emails-send-sign-in-invitation", "/api/v1/internal/send-sign-in-invitation")
@@ -43,7 +42,7 @@ pub async fn handle(
 ) -> Result<Json<Success>, Error> {
     let project = &access.project.id;
     access.project.redirects().check(&body.callback_url)?;
-    let recipient = recipient(&access, &body.email).await?;
+    let recipient = gate::recipient(&access, &body.email, Address::Unproved).await?;
     let variables = Map::from_iter([("email".to_owned(), json!(body.email)), (LINK.to_owned(), json!(body.callback_url.url()))]);
     let new = NewEntry {
         to: Recipients::CustomEmails { emails: vec![body.email] },
@@ -57,6 +56,6 @@ pub async fn handle(
     // The address may be unverified. `sealed::entry` makes such an email use the sending capacity
     // for unverified addresses, even if it contains no codes.
     let entry = sealed::entry(&app, project, new, [], app.clock.now())?;
-    app.store.transact([outbox::create(project, &entry)?].into_iter().chain(recipient)).await?;
+    app.store.transact(recipient.queue(project, &entry, None)?).await?;
     Ok(Json(SUCCESS))
 }

@@ -19,7 +19,7 @@ use email::send::{Mail, Sender, Server};
 use email::smtp::Smtp;
 use errors::{Error, KnownError};
 use flows::App;
-use flows::limits::count_recipient;
+use flows::email::gate::count_recipient;
 use model::email::Email;
 use model::limit::Limit;
 use model::outbox::Failure;

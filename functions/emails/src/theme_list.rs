@@ -3,21 +3,28 @@
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
+use api::product::input::Ignored;
+use api::product::page::Pagination;
 use api::product::{Access, Admin, Input};
-use errors::Error;
+use errors::{Error, ErrorCode};
 use model::document::{DocumentKind, DocumentLine};
 use serde::Serialize;
 use utoipa::ToSchema;
 use wire::id::DocumentId;
 
-use crate::documents::changes::list;
+use crate::documents::changes::{DocumentsQuery, list};
 
-pub const ROUTE: Route =
-    Route::get("emails-theme-list", "/api/v1/internal/email-themes").summary("Lists the email themes").table(&[BatchGetItem, Query]);
+pub const ROUTE: Route = Route::get("emails-theme-list", "/api/v1/internal/email-themes")
+    .summary("Lists the email themes")
+    .table(&[BatchGetItem, Query])
+    .errors(&[ErrorCode::InvalidCursor]);
 
 #[derive(Serialize, ToSchema)]
+#[expect(clippy::struct_field_names, reason = "the names are those of the wire")]
 pub struct Themes {
     themes: Vec<ThemeLine>,
+    is_paginated: bool,
+    pagination: Pagination,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -26,8 +33,8 @@ pub struct ThemeLine {
     display_name: String,
 }
 
-pub async fn handle(access: Access<Admin>, _: Input) -> Result<Json<Themes>, Error> {
+pub async fn handle(access: Access<Admin>, Input { query, .. }: Input<Ignored, DocumentsQuery>) -> Result<Json<Themes>, Error> {
     let line = |line: DocumentLine| ThemeLine { id: line.id, display_name: line.display_name };
-    let lines = list(&access, DocumentKind::Theme).await?;
-    Ok(Json(Themes { themes: lines.into_iter().map(line).collect() }))
+    let (themes, pagination) = list(&access, (DocumentKind::Theme, &ROUTE), query, line).await?;
+    Ok(Json(Themes { themes, is_paginated: true, pagination }))
 }

@@ -9,6 +9,8 @@ use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::context::ROUNDS;
+use flows::providers::test_changed;
+use model::project::ProjectConfig;
 use model::project::config_patch::ConfigPatch;
 use model::project::creation::NewProject;
 use model::project::view::AdminProject;
@@ -26,6 +28,7 @@ pub const ROUTE: Route = Route::post("projects-internal-create", "/api/v1/intern
         ErrorCode::UserAuthenticationRequired,
         ErrorCode::TeamMembershipNotFound,
         ErrorCode::InvalidSharedOauthProviderId,
+        ErrorCode::OauthProviderMisconfigured,
         ErrorCode::TooManyProjects,
     ]);
 
@@ -42,6 +45,7 @@ pub async fn handle(
     }
     let project = body.create(ProjectId::from(app.entropy.uuid()), &deployment, app.clock.now());
     let (project, levels) = project.map_err(|error| ROUTE.schema_error(&Problems::one(&format!("body.{}", error.path), error.message)))?;
+    test_changed(&app, &ProjectConfig::default(), &project.config).await?;
     let not_in_team = || Error::from(KnownError::TeamMembershipNotFound { team_id: team.to_string(), user_id: user.to_string() });
     for _ in 0..ROUNDS {
         match app.store.create_owned_project(&project, &levels, team, user).await {

@@ -11,6 +11,7 @@ use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::context::Context;
+use flows::providers::test_changed;
 use model::project::config_patch::ConfigPatch;
 use model::project::patch::ProjectPatch;
 use model::project::view::AdminProject;
@@ -20,7 +21,7 @@ use wire::problem::Problems;
 pub const ROUTE: Route = Route::patch("projects-internal-current-update", "/api/v1/internal/projects/current")
     .summary("Changes settings of the project")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
-    .errors(&[ErrorCode::InvalidSharedOauthProviderId]);
+    .errors(&[ErrorCode::InvalidSharedOauthProviderId, ErrorCode::OauthProviderMisconfigured]);
 
 pub async fn handle(
     State(app): State<App>,
@@ -36,8 +37,10 @@ pub async fn handle(
     if let Some(provider_id) = body.config.as_ref().and_then(ConfigPatch::unshareable_provider) {
         return Err(KnownError::InvalidSharedOauthProviderId { provider_id: provider_id.to_owned() }.into());
     }
+    let before = Arc::clone(&project);
     let project = body.apply(Arc::unwrap_or_clone(project), &deployment);
     let project = project.map_err(|error| ROUTE.schema_error(&Problems::one(&format!("body.{}", error.path), error.message)))?;
+    test_changed(&app, &before.config, &project.config).await?;
     let levels = levels.map(|levels| levels.noted(&project, &keys));
     if_match.lost(app.store.update_project(&project, project_version, levels.as_ref()).await)?;
     let response = Json(AdminProject::of(&project, app.settings.development));

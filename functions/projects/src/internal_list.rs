@@ -39,8 +39,10 @@ pub struct ProjectsQuery {
 /// A place in the list: when the caller joined the team, in milliseconds, the team and the project.
 type Place = (i64, TeamId, ProjectId);
 
-/// How many teams are asked for their projects at once.
+/// How many teams are asked for their projects at once, and how many projects are read at first.
 const AT_ONCE: usize = 10;
+/// How many projects are read at once, at most.
+const MAX_AT_ONCE: usize = 100;
 
 pub async fn handle(
     State(app): State<App>,
@@ -54,22 +56,29 @@ pub async fn handle(
     let memberships = app.store.memberships(&access.project.id, user.id).await?;
     let mut teams: Vec<(i64, TeamId)> = memberships.iter().map(|it| (it.joined_at.as_millisecond(), it.team_id)).collect();
     teams.retain(|(joined, team)| after.as_ref().is_none_or(|after| (*joined, *team) >= (after.0, after.1)));
-    let (mut items, mut bytes, mut last) = (Vec::new(), 0, None);
+    let (mut items, mut bytes, mut last, mut at_once) = (Vec::new(), 0, None, AT_ONCE.min(limit));
     for some in teams.chunks(AT_ONCE) {
-        let owned = try_join_all(some.iter().map(async |(_, team)| app.store.owned_projects(&[*team]).await)).await?;
-        for ((joined, team), project) in some.iter().zip(&owned).flat_map(|(of, projects)| projects.iter().map(move |it| (of, it))) {
-            let place: Place = (*joined, *team, project.id.clone());
-            if after.as_ref().is_some_and(|after| place <= *after) {
-                continue;
+        let owned = try_join_all(some.iter().map(async |(_, team)| app.store.owned_ids(*team).await)).await?;
+        let of_team = some.iter().zip(owned).flat_map(|((joined, team), ids)| ids.into_iter().map(move |id| (*joined, *team, id)));
+        let places: Vec<Place> = of_team.filter(|place| after.as_ref().is_none_or(|after| place > after)).collect();
+        let mut rest = places.as_slice();
+        while !rest.is_empty() {
+            let (part, later) = rest.split_at(at_once.min(rest.len()));
+            let ids: Vec<ProjectId> = part.iter().map(|(.., id)| id.clone()).collect();
+            let projects = app.store.projects_by_id(&ids).await?;
+            for (place, project) in part.iter().filter_map(|place| Some((place, projects.get(&place.2)?))) {
+                let item = AdminProject::of(project, app.settings.development);
+                let size = page::size(&item);
+                if items.len() == limit || bytes + size > page::MAX_BYTES && last.is_some() {
+                    return Ok(Json(Page::new(items, cursors.next(last.as_ref())?)));
+                }
+                bytes += size;
+                items.push(item);
+                last = Some(place.clone());
             }
-            let item = AdminProject::of(project, app.settings.development);
-            let size = page::size(&item);
-            if items.len() == limit || bytes + size > page::MAX_BYTES && last.is_some() {
-                return Ok(Json(Page::new(items, cursors.next(last.as_ref())?)));
-            }
-            bytes += size;
-            items.push(item);
-            last = Some(place);
+            // A project takes up to 400 KB: as many as fit on a page if they are like those before.
+            at_once = (page::MAX_BYTES * items.len() / bytes.max(1)).clamp(1, MAX_AT_ONCE);
+            rest = later;
         }
     }
     Ok(Json(Page::new(items, None)))

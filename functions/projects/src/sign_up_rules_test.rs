@@ -7,9 +7,10 @@ use api::product::{Access, Admin, Input};
 use deserr::Deserr;
 use errors::Error;
 use model::email::Email;
+use model::sign_up::program::Status;
 use model::sign_up::risk::SignUpRisk;
 use model::sign_up::rule::{Attempt, AuthMethod, DefaultAction, RuleAction, SignUpRule};
-use model::sign_up::verdict::{Decision, Status, Verdict, evaluate};
+use model::sign_up::verdict::{Decision, Verdict};
 use model::user::values::CountryCode;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -25,7 +26,8 @@ pub struct ImaginedSignUp {
     /// The email address that signs up; `null` for none.
     email: Option<Email>,
     auth_method: Method,
-    /// The id of the provider of an `oauth` sign-up; otherwise `null`.
+    /// The id of the provider of an `oauth` sign-up; otherwise `null`. For conditions, an id that
+    /// no provider can have is empty.
     oauth_provider: Option<String>,
     /// ISO 3166-1 alpha-2; `null` if unknown.
     #[schema(value_type = Option<String>, example = "DE")]
@@ -99,7 +101,8 @@ pub struct RuleResult {
     /// `matched`, `not_matched`, `disabled` or `error`.
     status: &'static str,
     action: RuleAction,
-    /// Why the condition cannot be evaluated for these values; it then counts as false.
+    /// Why the condition cannot be evaluated for these values, or that it was skipped because it
+    /// exceeds the budget of an evaluation; it then counts as false.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }
@@ -117,7 +120,6 @@ pub struct TestOutcome {
 }
 
 pub async fn handle(access: Access<Admin>, Input { body, .. }: Input<ImaginedSignUp>) -> Result<Json<TestResult>, Error> {
-    let config = &access.project.config;
     let provider = body.oauth_provider.unwrap_or_default();
     let method = match body.auth_method {
         Method::Password => AuthMethod::Password,
@@ -127,7 +129,7 @@ pub async fn handle(access: Access<Admin>, Input { body, .. }: Input<ImaginedSig
     };
     let country_code = body.country_code.as_ref().map(|code| code.0.as_str());
     let attempt = Attempt { email: body.email.as_ref(), method, country_code, risk: body.risk_scores };
-    let verdict = evaluate(&config.sign_up_rules, config.sign_up_rules_default_action, &attempt);
+    let verdict = access.app.sign_up_rules.judge(&access.project, &attempt).await?;
     Ok(Json(TestResult {
         context: TestContext {
             email: body.email.as_ref().map(ToString::to_string).unwrap_or_default(),

@@ -10,6 +10,7 @@ use axum::extract::State;
 use errors::{CODE_ERRORS, Error, ErrorCode, KnownError};
 use flows::App;
 use model::limit::{Limit, Subject};
+use model::team::invitation::By;
 
 use crate::invitations::accepting::accept;
 use crate::invitations::input::Accepted;
@@ -45,6 +46,6 @@ pub async fn handle(
     let invitation = invitation?;
     let is_hinted = access.hint.as_ref().is_some_and(|hint| hint.team_id == invitation.team_id);
     let member = if is_hinted { member } else { app.store.member(&project.id, invitation.team_id, user.id).await? };
-    accept(&access.access, &invitation, user, member.is_some()).await?;
+    accept(&access.access, &invitation, By::Code, user, member.is_some()).await?;
     Ok(Json(Accepted {}))
 }

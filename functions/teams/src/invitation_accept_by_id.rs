@@ -1,5 +1,5 @@
 //! `POST /api/v1/team-invitations/{invitation_id}/accept`: adds a user to a team by an invitation
-//! to one of the user's verified email addresses, without its code. A client accepts for its own
+//! to one of the user's confirmed email addresses, without its code. A client accepts for its own
 //! user, a server for any user.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem};
@@ -13,6 +13,7 @@ use flows::App;
 use flows::accounts::read;
 use flows::teams::limited_to;
 use model::code::Rejected;
+use model::team::invitation::By;
 use model::user::reference::UserRef;
 use utoipa::ToSchema;
 
@@ -54,6 +55,6 @@ pub async fn handle(
     let (invitation, row) = tokio::try_join!(invitation, read(&access, user_id))?;
     let user = row.ok_or(KnownError::UserNotFound)?.user;
     let invitation = invitation.filter(|invitation| invitation.is_open(app.clock.now())).ok_or(Rejected::NotFound)?;
-    accept(&access, &invitation, &user, false).await?;
+    accept(&access, &invitation, By::List, &user, false).await?;
     Ok(Json(Accepted {}))
 }

@@ -1,5 +1,5 @@
-//! `GET /api/v1/team-invitations`: lists the open invitations to a team, or those to a user's
-//! verified email addresses. For a team, a client needs `$read_members` and `$invite_members`;
+//! `GET /api/v1/team-invitations`: lists the open invitations to a team, or those to the confirmed
+//! email addresses of a user. For a team, a client needs `$read_members` and `$invite_members`;
 //! otherwise it can list only the invitations for its own user.
 
 use api::http::TableAction::{BatchGetItem, GetItem, Query};
@@ -16,6 +16,7 @@ use model::email::Email;
 use model::permission::System;
 use model::team::Team;
 use model::team::invitation::Invitation;
+use model::user::Channel;
 use model::user::reference::UserRef;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -45,7 +46,8 @@ pub struct InvitationsQuery {
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
-    /// 1 to 500. Default: 500. Pages may be short, as invitations that have ended are left out.
+    /// 1 to 500. Default: 500. Pages may be short, as invitations that have ended are left out; a
+    /// page also ends where the teams and senders take 2 MB.
     #[schema(value_type = Option<u16>, minimum = 1, maximum = 500)]
     #[deserr(default)]
     limit: Option<Limit<500, 500>>,
@@ -113,6 +115,6 @@ async fn to_team(access: &Access<Client>, team: TeamId, after: Option<Invitation
 
 async fn for_user(access: &Access<Client>, user: UserId, after: Option<InvitationId>, limit: usize) -> Result<Found, Error> {
     let user = read(access, user).await?.ok_or(KnownError::UserNotFound)?.user;
-    let emails: Vec<Email> = user.channels.into_iter().filter(|channel| channel.is_verified).map(|channel| channel.value).collect();
+    let emails: Vec<Email> = user.channels.into_iter().filter(Channel::is_confirmed).map(|channel| channel.value).collect();
     Ok(access.app.store.invitations_for(&access.project.id, &emails, after, limit).await?)
 }

@@ -7,8 +7,8 @@ use api::product::{Access, Client, Input};
 use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError};
 use flows::bot_challenge::Check;
+use flows::email::gate::{self, Address};
 use flows::email::invitation;
-use flows::limits::recipient;
 use flows::teams::{enter, limited_to, refuse_anonymous, refuse_restricted};
 use flows::{App, guarded_body};
 use model::email::Email;
@@ -67,10 +67,10 @@ pub async fn handle(
         None => Check::none(&app, &access.project, &access.place),
     };
     let admitted = check.admit(body.presented()).await?;
-    let recipient = recipient(&access, &body.email).await?;
+    let recipient = gate::recipient(&access, &body.email, Address::Unproved).await?;
     let sender = limited_to(&access)?.and(access.user.as_ref()).map(|user| &user.row.user);
-    let (id, mut writes) = invitation::writes(&access, team, sender, &body.email, &body.callback_url)?;
-    writes.extend(recipient.into_iter().chain(admitted.by_sender()));
+    let (id, mut writes) = invitation::writes(&access, team, sender, (&body.email, recipient), &body.callback_url)?;
+    writes.extend(admitted.by_sender());
     admitted.beside(send(&app, &access.project.id, body.team_id, writes)).await?;
     Ok(Json(SentInvitation { success: true, id }))
 }

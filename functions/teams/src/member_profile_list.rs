@@ -36,7 +36,8 @@ pub struct MemberProfilesQuery {
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
-    /// 1 to 1,000. Default: 1,000. A page also ends at 1 MB.
+    /// 1 to 1,000. Default: 1,000. A page also ends at 1 MB, and where the users of the members
+    /// take 2 MB.
     #[schema(value_type = Option<u16>, minimum = 1, maximum = 1000)]
     #[deserr(default)]
     limit: Option<Limit<1000, 1000>>,
@@ -68,11 +69,13 @@ pub async fn handle(
     };
     let (entered, page) = tokio::join!(entering, page);
     let entered = entered?;
-    let (members, more): (Vec<MemberRow>, bool) = match user {
+    let (mut members, more): (Vec<MemberRow>, bool) = match user {
         Some(user) => (vec![entered.member(user)?.clone()], false),
         None => page?,
     };
-    let mut items = views(&access, &entered.row.team, &members).await?;
+    let (mut items, covered) = views(&access, &entered.row.team, &members).await?;
+    let more = more || covered < members.len();
+    members.truncate(covered);
     // Members whose users have been deleted have no view.
     let count = page::fitting(&items);
     let cut = items.get(count.saturating_sub(1)).filter(|_| count < items.len()).map(user_of);

@@ -27,6 +27,6 @@ pub async fn handle(
     let (team, user) = (path.team_id, named(&access, path.user_id)?);
     let needed: &[System] = if limited_to(&access)? == Some(user) { &[] } else { &[System::ReadMembers] };
     let entered = enter(&access.prefetched, &access, team, &[user], needed).await?;
-    let profile = views(&access, &entered.row.team, std::slice::from_ref(entered.member(user)?)).await?.pop();
+    let profile = views(&access, &entered.row.team, std::slice::from_ref(entered.member(user)?)).await?.0.pop();
     Ok(Json(profile.ok_or_else(|| no_member(team, user))?))
 }

@@ -9,7 +9,7 @@ use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::accounts::read;
-use flows::teams::{join_refused, joining};
+use flows::teams::{Joined, join_refused, joining};
 use serde::Serialize;
 use utoipa::ToSchema;
 use wire::id::{TeamId, UserId};
@@ -40,7 +40,9 @@ pub async fn handle(
 ) -> Result<Created<TeamMembership>, Error> {
     let (team_id, user_id) = (path.team_id, access.user_id(path.user_id)?);
     let user = read(&access, user_id).await?.ok_or(KnownError::UserNotFound)?.user;
-    match app.store.transact(joining(&app, &access.project, team_id, &user)?).await {
+    // The team is not read for this, so its creation is not known.
+    let joined = Joined { team: team_id, created_at: None };
+    match app.store.transact(joining(&app, &access.project, joined, &user)?).await {
         Ok(()) => Ok(Created(TeamMembership { team_id, user_id })),
         Err(store::Error::Conflict(conflict)) => Err(join_refused(&conflict, team_id).into()),
         Err(error) => Err(error.into()),

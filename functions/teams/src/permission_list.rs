@@ -45,7 +45,7 @@ pub struct TeamPermissionsQuery {
     #[deserr(default)]
     recursive: Option<Param<bool>>,
     /// Members or, for a user, teams per page, 1 to 10,000. Default: 10,000. A page also ends at
-    /// 1,000 of them, and at 1 MB.
+    /// 1,000 of them, at 1 MB, and where the teams take 2 MB.
     #[schema(value_type = Option<u16>, minimum = 1, maximum = 10000)]
     #[deserr(default)]
     limit: Option<Limit<10_000, 10_000>>,

@@ -20,6 +20,7 @@ pub const ROUTE: Route = Route::get("teams-team-image-read", "/api/v1/projects/{
     .summary("Returns an uploaded picture of a team or a member")
     .table(&[GetItem])
     .without_secret()
+    .media(&["image/*"])
     .partitions(&["T#*"])
     .errors(&[ErrorCode::ProfileImageNotFound]);
 

@@ -9,14 +9,14 @@ use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError, SIGN_IN_CHANGE_ERRORS};
 use flows::accounts::read;
 use flows::quota;
-use model::email::Email;
+use model::email::any::AnyEmail;
 use model::quota::Quota;
 use model::user::channel::{ChannelType, ContactChannel, NewChannel};
 use model::user::reference::UserRef;
 use utoipa::ToSchema;
 use wire::id::ChannelId;
 
-use crate::channels::change::{change, check_verified};
+use crate::channels::change::{change, check_address, check_verified};
 
 pub const ROUTE: Route = Route::post("users-contact-channel-create", "/api/v1/contact-channels")
     .summary("Adds a contact channel to a user")
@@ -36,7 +36,8 @@ pub struct CreateContactChannel {
     /// A user's id, or `me`.
     #[schema(value_type = String)]
     user_id: UserRef,
-    value: Email,
+    /// With server access, the domain may be any host name, such as `localhost`.
+    value: AnyEmail,
     #[deserr(rename = "type")]
     #[schema(rename = "type")]
     _type: ChannelType,
@@ -54,13 +55,14 @@ pub struct CreateContactChannel {
 
 pub async fn handle(access: Access<Client>, Input { body, .. }: Input<CreateContactChannel>) -> Result<Created<ContactChannel>, Error> {
     check_verified(&access, body.is_verified, &ROUTE)?;
+    check_address(&access, &body.value, &ROUTE)?;
     let user_id = access.user_id(body.user_id)?;
     quota::check(&access, Quota::ContactChannels)?;
     let missing = KnownError::UserIdDoesNotExist { user_id: user_id.to_string() };
     let row = read(&access, user_id).await?.ok_or_else(|| missing.clone())?;
     let id = ChannelId::from(access.app.entropy.uuid());
     let new = NewChannel {
-        value: body.value,
+        value: body.value.0,
         used_for_auth: body.used_for_auth,
         is_verified: body.is_verified.unwrap_or(false),
         is_primary: body.is_primary.unwrap_or(false),

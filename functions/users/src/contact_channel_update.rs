@@ -11,11 +11,11 @@ use flows::accounts::read;
 use flows::bot_challenge::Check;
 use flows::limits::like_sign_up;
 use flows::{App, guarded_body};
-use model::email::Email;
+use model::email::any::AnyEmail;
 use model::user::channel::{ChannelPatch, ChannelType, ContactChannel, Refused};
 use wire::level::Level;
 
-use crate::channels::change::{ChannelPath, change, check_verified};
+use crate::channels::change::{ChannelPath, change, check_address, check_verified};
 
 pub const ROUTE: Route = Route::patch("users-contact-channel-update", "/api/v1/contact-channels/{user_id}/{contact_channel_id}")
     .summary("Updates a contact channel")
@@ -34,9 +34,9 @@ pub const ROUTE: Route = Route::patch("users-contact-channel-update", "/api/v1/c
 guarded_body! {
     pub struct UpdateContactChannel {
         /// A new email address is unverified until its own code is redeemed, unless a server sets
-        /// `is_verified`.
+        /// `is_verified`. With server access, the domain may be any host name, such as `localhost`.
         #[deserr(default)]
-        value: Option<Email>,
+        value: Option<AnyEmail>,
         #[deserr(default, rename = "type")]
         #[schema(rename = "type")]
         _type: Option<ChannelType>,
@@ -57,6 +57,7 @@ pub async fn handle(
     Input { body, path, .. }: Input<UpdateContactChannel, Nothing, ChannelPath>,
 ) -> Result<Json<ContactChannel>, Error> {
     check_verified(&access, body.is_verified, &ROUTE)?;
+    body.value.iter().try_for_each(|value| check_address(&access, value, &ROUTE))?;
     let (user_id, id) = (access.user_id(path.user_id)?, path.contact_channel_id);
     let missing = KnownError::ContactChannelNotFound;
     let row = read(&access, user_id).await?.ok_or_else(|| missing.clone())?;
@@ -65,15 +66,19 @@ pub async fn handle(
     // the new address can sign in at once, and from then on anybody can have password resets
     // emailed to it.
     let channel = row.user.channel(id).ok_or(KnownError::ContactChannelNotFound)?;
-    let is_new = body.value.as_ref().is_some_and(|value| *value != channel.value) && channel.signs_in() && !channel.is_verified;
+    let is_new = body.value.as_ref().is_some_and(|value| value.0 != channel.value) && channel.signs_in() && !channel.is_verified;
     if is_new {
         access.check_fresh()?;
         like_sign_up(&access).await?;
     }
     let check = if is_new { Check::of_email(&access, &row.user) } else { Check::none(&app, &access.project, &access.place) };
     let admitted = check.admit(body.presented()).await?;
-    let patch =
-        ChannelPatch { value: body.value, used_for_auth: body.used_for_auth, is_verified: body.is_verified, is_primary: body.is_primary };
+    let patch = ChannelPatch {
+        value: body.value.map(|value| value.0),
+        used_for_auth: body.used_for_auth,
+        is_verified: body.is_verified,
+        is_primary: body.is_primary,
+    };
     let by_sender = admitted.by_sender();
     // A client must not stop using its user's last way to sign in.
     let stops = patch.used_for_auth == Some(false) && access.level < Level::Server;

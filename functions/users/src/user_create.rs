@@ -36,7 +36,7 @@ pub async fn handle(
 ) -> Result<Created<ServerUser>, Error> {
     let mut user = User::new(&app.entropy, app.clock.now());
     user.is_anonymous = body.0.is_anonymous == Some(true);
-    let new = UserChange::new(&access, &user, body.0).await?;
+    let new = UserChange::imported(&access, &user, body.0).await?;
     let mut with = new.apply(&app, &access.project, &mut user)?;
     with.0.extend(welcome(&app, &access.project, &mut user)?);
     create(&app, &access.project.id, &user, with).await?;

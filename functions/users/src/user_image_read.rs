@@ -24,6 +24,7 @@ pub const ROUTE: Route = Route::get("users-user-image-read", "/api/v1/projects/{
     .summary("Returns a picture that a user uploaded")
     .table(&[GetItem])
     .without_secret()
+    .media(&["image/*"])
     .partitions(&["U#*"])
     .errors(&[ErrorCode::ProfileImageNotFound]);
 

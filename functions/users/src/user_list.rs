@@ -22,7 +22,7 @@ use flows::App;
 use model::project::Project;
 use model::user::User;
 use model::user::filter::UserFilter;
-use model::user::search::folded;
+use model::user::search::Search;
 use model::user::view::ServerUser;
 use store::sharded::Listing;
 use store::user::UserRow;
@@ -56,14 +56,15 @@ pub struct ListQuery {
     #[schema(value_type = Option<bool>)]
     #[deserr(default)]
     desc: Option<Param<bool>>,
-    /// Only users whose display name or one of whose email addresses contains this text (case does
-    /// not matter), or the user with this id. Pages of a search may be short.
+    /// Only users whose display name or email addresses contain each word of this text (neither
+    /// case nor accents matter), or the user with this id. Pages of a search may be short.
     #[deserr(default)]
     query: Option<String>,
     /// Only users whose primary email address, or one with which they sign in, begins with this
-    /// text (case does not matter), or whose display name does from one of its first three words
-    /// on, or the user with this id. The users are in the order of these addresses and words or,
-    /// until all users are in the index, of sign-up. Cannot be combined with `query`, `order_by`,
+    /// text (neither case nor accents matter), or whose display name does from one of its first
+    /// three words on, or the user with this id. Several words may be in any order. The users are
+    /// in the order of these addresses and words or, until all users are in the index, of sign-up.
+    /// Cannot be combined with `query`, `order_by`,
     /// `desc` or `team_id`.
     #[deserr(default)]
     starts_with: Option<String>,
@@ -104,7 +105,7 @@ pub async fn handle(
     let order = if descending { "desc" } else { "asc" };
     let list = match (query.team_id, &filter.beginning) {
         (Some(team), _) => format!("users/{team}/{order}"),
-        (None, Some(beginning)) if is_indexed => format!("users/starting/{beginning}"),
+        (None, Some(search)) if is_indexed => format!("users/starting/{}", search.text()),
         (None, _) if by_activity => format!("users/active/{order}"),
         (None, _) => format!("users/{order}"),
     };
@@ -121,7 +122,7 @@ pub async fn handle(
     let mut listing = Listing { after: after.as_deref(), descending, limit, read };
     let source = match (query.team_id, &filter.beginning) {
         (Some(team), _) => Source::Team(team),
-        (None, Some(beginning)) if is_indexed => Source::Words(beginning),
+        (None, Some(search)) if is_indexed => Source::Words(search),
         (None, _) if by_activity => Source::Activity,
         (None, _) => Source::SignUp,
     };
@@ -144,7 +145,7 @@ pub async fn handle(
 /// Where the users of a list come from.
 enum Source<'a> {
     Team(TeamId),
-    Words(&'a str),
+    Words(&'a Search),
     Activity,
     SignUp,
 }
@@ -159,7 +160,7 @@ impl Source<'_> {
     ) -> Result<UserPage, store::Error> {
         match self {
             Self::Team(team) => app.store.users_of_team(&project.id, *team, listing, takes).await,
-            Self::Words(beginning) => app.store.users_by_word(&project.id, beginning, listing, takes).await,
+            Self::Words(search) => app.store.users_by_word(&project.id, search, listing, takes).await,
             Self::Activity => app.store.users_by_activity(&project.id, listing, takes).await,
             Self::SignUp => app.store.users(&project.id, listing, takes).await,
         }
@@ -177,8 +178,8 @@ fn filter(query: &ListQuery) -> UserFilter {
     let is_set = |param: &Option<Param<bool>>| param.is_some_and(|param| param.0);
     let includes_anonymous = is_set(&query.include_anonymous);
     UserFilter {
-        words: query.query.as_deref().map(str::to_lowercase).filter(|words| !words.is_empty()),
-        beginning: query.starts_with.as_deref().map(folded).filter(|beginning| !beginning.is_empty()),
+        words: query.query.as_deref().and_then(Search::parse),
+        beginning: query.starts_with.as_deref().and_then(Search::parse),
         includes_restricted: includes_anonymous || is_set(&query.include_restricted),
         includes_anonymous,
         only_anonymous: is_set(&query.only_anonymous),

@@ -2,9 +2,11 @@
 //! queues.
 
 use flows::App;
+use flows::email::gate;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use model::outbox::Stage;
+use model::outbox::notice::Fate;
+use model::outbox::{OutboxEntry, Stage};
 use store::outbox::OutboxRow;
 use store::outbox::moves::parts;
 use store::outbox::transition::OutboxMove;
@@ -87,11 +89,16 @@ async fn render(app: &App, parties: &Parties, claims: Vec<OutboxMove>) -> Result
     reached("preparing", claims.len());
     let rows = app.store.move_outbox_entries(claims).await?;
     reached("rendering", rows.len());
+    let Counted { rows, stored, folded } = counted_notices(app, rows).await;
+    let skipped = folded.len();
+    for part in parts(folded) {
+        app.store.move_outbox_entries(part).await?;
+    }
     let rendered = content::render_all(app, parties, &rows).await?;
-    let count = rendered.iter().flatten().count();
+    let count = rendered.iter().flatten().count() + skipped;
     reached("rendered", count);
     let now = app.clock.now();
-    let moves = rows.iter().zip(rendered).filter_map(|(row, rendered)| {
+    let moves = rows.iter().zip(stored).zip(rendered).filter_map(|((row, stored), rendered)| {
         let Stage::Rendering { claim, .. } = row.entry.stage else { return None };
         let next = match rendered {
             None => row.entry.clone().take_back(now)?,
@@ -103,10 +110,48 @@ async fn render(app: &App, parties: &Parties, claims: Vec<OutboxMove>) -> Result
                 next
             }
         };
-        Some(OutboxMove::new(row.clone(), next))
+        Some(OutboxMove::new(OutboxRow { entry: stored, ..row.clone() }, next))
     });
     for part in parts(moves.collect()) {
         app.store.move_outbox_entries(part).await?;
     }
     Ok(count)
+}
+
+/// Claimed entries whose notices have been counted.
+#[derive(Default)]
+struct Counted {
+    /// The entries to render.
+    rows: Vec<OutboxRow>,
+    /// The same entries as they are in the table, which gets what counting has changed together
+    /// with the rendering.
+    stored: Vec<OutboxEntry>,
+    /// The transitions of those that another notice covers.
+    folded: Vec<OutboxMove>,
+}
+
+/// Counts the notices among claimed entries ([`gate`]). A notice that cannot be counted is left to
+/// a later attempt, when its claim has expired.
+async fn counted_notices(app: &App, rows: Vec<OutboxRow>) -> Counted {
+    let mut found = Counted::default();
+    for mut row in rows {
+        let stored = row.entry.clone();
+        if row.entry.notice.is_some() {
+            match gate::fate(app, &row.project, &row.entry).await {
+                Ok(Fate::Folded) => {
+                    let next = row.entry.clone().counted(Fate::Folded).fold(app.clock.now());
+                    found.folded.extend(next.map(|next| OutboxMove::new(row, next)));
+                    continue;
+                }
+                Ok(fate) => row.entry = row.entry.counted(fate),
+                Err(error) => {
+                    tracing::warn!(%error, "a notice could not be counted; it is rendered later");
+                    continue;
+                }
+            }
+        }
+        found.rows.push(row);
+        found.stored.push(stored);
+    }
+    found
 }

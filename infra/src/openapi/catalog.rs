@@ -1,6 +1,8 @@
 //! Every error code of both APIs, with its status and its explanation: the content of the page that
 //! errors link to.
 
+use std::borrow::Cow;
+
 use api::content::Problem;
 use errors::KnownError;
 use serde::Serialize;
@@ -13,7 +15,7 @@ pub struct CodeEntry {
     /// When the error is returned.
     pub text: String,
     /// Advice for the developer who receives the error.
-    pub hint: &'static str,
+    pub hint: Cow<'static, str>,
     /// The names of the fields of `details`.
     pub details: Vec<String>,
 }
@@ -33,5 +35,5 @@ pub fn entries() -> Vec<CodeEntry> {
 fn of(error: &KnownError) -> CodeEntry {
     let body = error.body();
     let details = body["details"].as_object().map(|details| details.keys().cloned().collect()).unwrap_or_default();
-    CodeEntry { code: error.code(), status: error.status().as_u16(), text: error.meaning().to_owned(), hint: error.hint(), details }
+    CodeEntry { code: error.code(), status: error.status().as_u16(), text: error.meaning().to_owned(), hint: error.hint().into(), details }
 }

@@ -9,9 +9,9 @@ use utoipa::openapi::extensions::ExtensionsBuilder;
 use utoipa::openapi::header::HeaderBuilder;
 use utoipa::openapi::path::{OperationBuilder, Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::request_body::RequestBodyBuilder;
-use utoipa::openapi::schema::{Object, Type};
+use utoipa::openapi::schema::{Object, SchemaType, Type};
 use utoipa::openapi::server::ServerBuilder;
-use utoipa::openapi::{Content, ObjectBuilder, Ref, RefOr, Required, Response, ResponseBuilder, Schema};
+use utoipa::openapi::{Content, KnownFormat, ObjectBuilder, Ref, RefOr, Required, Response, ResponseBuilder, Schema, SchemaFormat};
 use wire::level::Level;
 
 use super::schemas::Schemas;
@@ -151,9 +151,8 @@ fn answers(operation: &Operation, schemas: &Schemas, is_content: bool) -> BTreeM
     if let Some(answer) = &operation.description.answer {
         success = success.content(JSON, Content::new(Some(schemas.whole(answer, is_content))));
     }
-    if let Some(media_type) = operation.description.text {
-        // Documents of several media types have no schema in common.
-        success = success.content(media_type, if media_type == "*/*" { Content::default() } else { text() });
+    for media_type in operation.description.text.iter().chain(operation.route.media) {
+        success = success.content(*media_type, Content::new(Some(document(media_type))));
     }
     if status.is_redirection() {
         success = success.header("Location", header("The URL to go to."));
@@ -175,6 +174,22 @@ fn answers(operation: &Operation, schemas: &Schemas, is_content: bool) -> BTreeM
         answers.extend(refusals_of_agents(operation, schemas));
     }
     answers
+}
+
+/// The schema of a document, by its media type; one without a type for what parsers read in
+/// different ways.
+fn document(media_type: &str) -> Object {
+    let is_json = media_type == JSON || media_type.ends_with("+json");
+    let is_binary = matches!(media_type, "image/*" | "application/gzip");
+    let schema_type = if is_json {
+        Type::Object.into()
+    } else if is_binary || media_type.starts_with("text/") {
+        Type::String.into()
+    } else {
+        SchemaType::AnyValue
+    };
+    let format = is_binary.then_some(SchemaFormat::KnownFormat(KnownFormat::Binary));
+    ObjectBuilder::new().schema_type(schema_type).format(format).build()
 }
 
 /// The responses of an endpoint for agents besides the result of a call. They have no error codes

@@ -10,7 +10,8 @@ use std::path::{Component, Path, PathBuf};
 use pulldown_cmark::{CowStr, Event, Parser, Tag, TagEnd, html};
 use serde::Serialize;
 use site::code::Block;
-use site::markdown::{OPTIONS, TABLE_END, TABLE_START, anchor, heading_id};
+use site::headings::HeadingIds;
+use site::markdown::{OPTIONS, TABLE_END, TABLE_START, anchor};
 
 use super::{ERRORS_HREF, Frame};
 use crate::embedded::{DOCUMENTS, PICTURES};
@@ -129,7 +130,7 @@ pub fn anchors(text: &str) -> Vec<String> {
 
 /// Renders the Markdown of the document `name`.
 fn render(text: &str, name: &str) -> Rendered {
-    let (mut rendered, mut events) = (Rendered::default(), Vec::new());
+    let (mut rendered, mut events, mut ids) = (Rendered::default(), Vec::new(), HeadingIds::default());
     let mut heading: Option<(usize, String)> = None;
     let mut code: Option<Block> = None;
     for event in Parser::new_ext(text, OPTIONS) {
@@ -148,7 +149,7 @@ fn render(text: &str, name: &str) -> Rendered {
             }
             Event::End(TagEnd::Heading(level)) => {
                 if let Some((start, text)) = heading.take() {
-                    let id = heading_id(&text, &rendered.anchors);
+                    let id = ids.of_next(&text);
                     events[start] =
                         Event::Start(Tag::Heading { level, id: Some(id.clone().into()), classes: Vec::new(), attrs: Vec::new() });
                     events.push(Event::InlineHtml(anchor(&id).into()));

@@ -1,9 +1,9 @@
 //! The HTTP client below the calls to AWS ([`crate`]): HTTP/1.1, the only version that DynamoDB and
 //! SES support, over TLS with rustls on ring.
 //!
-//! The SDK's own client brings HTTP/2, proxies and the system's certificates, which cost time in
-//! every cold start and which no function needs. This client trusts the roots of AWS's endpoints,
-//! which are in `connector/roots.pem`, and those that the operator adds.
+//! The SDK's own client brings HTTP/2 and the system's certificates, which cost time in every cold
+//! start and which no function needs. This client trusts the roots of AWS's endpoints, which are in
+//! `connector/roots.pem`, and those that the operator adds, and uses the operator's proxy.
 
 use std::time::Duration;
 
@@ -11,10 +11,11 @@ use aws_smithy_runtime_api::client::http::{HttpConnector, HttpConnectorFuture};
 use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_runtime_api::client::result::ConnectorError;
 use aws_smithy_types::body::SdkBody;
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector as TcpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use net::connector::Connector;
+use net::proxy::Proxy;
 use net::tls;
 use rustls::RootCertStore;
 use wire::environment::Error;
@@ -29,20 +30,18 @@ const CONNECT: Duration = Duration::from_secs(1);
 /// An HTTP client for AWS's endpoints and for plain-HTTP ones; clones share its pool of
 /// connections.
 #[derive(Debug, Clone)]
-pub struct AwsHttp(Client<HttpsConnector<TcpConnector>, SdkBody>);
+pub struct AwsHttp(Client<HttpsConnector<Connector>, SdkBody>);
 
 impl AwsHttp {
     /// The client of a process, which trusts the operator's certificates (`SSL_CERT_FILE`) in
-    /// addition to AWS's roots. Fails if the operator's certificates cannot be read or parsed.
+    /// addition to AWS's roots, and calls HTTPS endpoints through the operator's proxy
+    /// (`HTTPS_PROXY`). Fails if the operator's certificates cannot be read or parsed, or if the
+    /// proxy cannot be used.
     pub fn from_env() -> Result<Self, Error> {
         let mut roots = RootCertStore::empty();
         tls::trust(&mut roots, ROOTS)?;
         tls::trust_operator(&mut roots)?;
-        let mut tcp = TcpConnector::new();
-        tcp.enforce_http(false);
-        tcp.set_nodelay(true);
-        tcp.set_connect_timeout(Some(CONNECT));
-        let connector = HttpsConnectorBuilder::new().with_tls_config(tls::client(roots)).https_or_http().enable_http1().wrap_connector(tcp);
+        let connector = Connector::new(Proxy::from_env()?, Some(CONNECT)).with_tls(roots);
         Ok(Self(Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).build(connector)))
     }
 }

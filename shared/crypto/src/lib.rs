@@ -9,6 +9,7 @@ pub mod digest;
 pub mod jws;
 pub mod password;
 pub mod seal;
+pub mod shared_secret;
 pub mod signing;
 pub mod totp;
 pub mod trail_keys;

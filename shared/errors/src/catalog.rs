@@ -152,14 +152,12 @@ catalog! {
         "Start the sign-in without a refresh token.";
     InvalidRefreshToken: "The refresh token in the body does not exist, or its session has ended.",
         "Sign in again, and send the new refresh token.";
-
     PasskeyAuthenticationNotEnabled: "The project does not offer passkeys.",
         "Set `config.passkey_enabled` of the project to `true`, or offer another way to sign in.";
     PasskeyRegistrationFailed: "The browser's response does not prove that a passkey was created; the message says why.",
         "Start again with new options; check that the page's origin is a trusted domain.";
     PasskeyAuthenticationFailed: "The browser's response does not prove the possession of a passkey.",
         "Let the user try again with new options, or another way to sign in; the message says why.";
-
     InvalidOauthClientIdOrSecret: "The OAuth client id or secret is wrong.",
         "Send the project's id, and its `pck_` key, or for `client_credentials` an `ssk_` key.";
     InvalidScope: "The parameter `scope` is not `legacy`.",
@@ -196,6 +194,8 @@ catalog! {
         "Send the refresh token of the session that the access token belongs to.";
     OauthProviderRefusesClient: "The provider does not accept the client id and secret of the project.",
         "Correct the client id and secret of the provider in the project's settings.";
+    OauthProviderMisconfigured: "The provider's entry in the project's settings, or its registration at the provider, is wrong.",
+        "Correct it and set the provider again: that tests it. The log has the reason of a failed sign-in.";
     AppleBundleIdNotConfigured: "The project has no bundle id of an app that signs in with Apple.",
         "Add the app's bundle id to `apple_bundle_ids` of the provider `apple`.";
     InvalidAppleCredentials: "The identity token was not issued by Apple for this project, has expired or was used, or its nonce is wrong.",

@@ -24,6 +24,7 @@ pub(crate) const OWN_CODES: &[ErrorCode] = &[
     ErrorCode::ProviderAccountNotFound,
     ErrorCode::AnotherProviderAccountSignsIn,
     ErrorCode::OauthProviderRefusesClient,
+    ErrorCode::OauthProviderMisconfigured,
     ErrorCode::CrossDomainSessionMismatch,
     ErrorCode::TooManyProviderAccounts,
     ErrorCode::ApiKeysNotEnabled,

@@ -13,6 +13,7 @@ use serde::Serialize;
 use strum::{EnumDiscriminants, EnumIter, IntoStaticStr, VariantNames};
 
 use crate::key_slip::KeySlip;
+use crate::path_slip::PathSlip;
 
 /// Every error that a client of the product API may rely on.
 #[rustfmt::skip]
@@ -175,6 +176,8 @@ pub enum KnownError {
     #[error("the refresh token does not belong to the session of the access token, or the session has ended")]
     CrossDomainSessionMismatch,
     #[error("the provider does not accept the project's client id and secret")] OauthProviderRefusesClient,
+    #[error("the provider {provider_id} is not set up correctly: {reason}")]
+    OauthProviderMisconfigured { provider_id: String, reason: String },
     #[error("the project has no bundle id of an app that signs in with Apple")] AppleBundleIdNotConfigured,
     #[error("the identity token of Apple, or its nonce, is not valid")] InvalidAppleCredentials,
 
@@ -216,7 +219,7 @@ pub enum KnownError {
 
     // From here on, all codes are our own: published SDKs do not know them, so they are in the body
     // but not in the header for codes. `groups::OWN_CODES` lists all of our own codes.
-    #[error("no operation has this path{0}")] RouteNotFound(#[serde(skip)] &'static str),
+    #[error("no operation has this path{0}")] RouteNotFound(#[serde(skip)] PathSlip),
     #[error("the path does not support this method")] MethodNotAllowed,
     #[error("the body is larger than {max_bytes} bytes")] BodyTooLarge { max_bytes: usize },
     #[error("the body is encoded ({content_encoding}), and the service decodes no bodies: send it without `content-encoding`")]

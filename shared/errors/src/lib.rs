@@ -13,6 +13,7 @@ pub mod failure;
 pub mod groups;
 pub mod key_slip;
 pub mod known;
+pub mod path_slip;
 
 pub use crate::answer::{Answered, AnsweredCode};
 pub use crate::entry::Entry;
@@ -22,3 +23,4 @@ pub use crate::groups::{
 };
 pub use crate::key_slip::KeySlip;
 pub use crate::known::{ErrorCode, KnownError};
+pub use crate::path_slip::PathSlip;

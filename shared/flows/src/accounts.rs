@@ -8,9 +8,8 @@ use errors::{Error, KnownError};
 use model::code::Rejected;
 use model::passkey;
 use model::place::Place;
-use model::project::ProjectConfig;
+use model::project::Project;
 use model::sign_up::rule::{Attempt, AuthMethod};
-use model::sign_up::verdict::evaluate;
 use model::team::Team;
 use model::user::User;
 use model::user::ownership::Author;
@@ -176,11 +175,11 @@ async fn take_addresses(
 
 /// Applies the project's sign-up rules, which admit, restrict or reject a new user, and records the
 /// country of the sign-up. `user` must already have its first email address, if it gets one.
-pub fn admit(config: &ProjectConfig, user: &mut User, method: AuthMethod<'_>, place: &Place) -> Result<(), KnownError> {
+pub async fn admit(app: &App, project: &Project, user: &mut User, method: AuthMethod<'_>, place: &Place) -> Result<(), KnownError> {
     let email = user.primary().map(|channel| channel.value.clone());
     let country_code = place.country_code.as_deref();
     let attempt = Attempt { email: email.as_ref(), method, country_code, risk: user.risk_scores.sign_up };
-    let verdict = evaluate(&config.sign_up_rules, config.sign_up_rules_default_action, &attempt);
+    let verdict = app.sign_up_rules.judge(project, &attempt).await?;
     record::matched(verdict.matched());
     verdict.apply(user).map_err(|rejected| {
         record::rejected();
@@ -199,7 +198,8 @@ pub async fn create(app: &App, project: &ProjectId, user: &User, With(others): W
     }
 }
 
-fn taken_error(outcome: Outcome) -> KnownError {
+/// The error for a change that was not made because another user has what the user would claim.
+pub fn taken_error(outcome: Outcome) -> KnownError {
     match outcome {
         Outcome::EmailTaken(email) => {
             KnownError::UserEmailAlreadyExists { email: email.to_string(), would_work_if_email_was_verified: false }

@@ -17,8 +17,10 @@ use wire::clock::Clock;
 use wire::entropy::Entropy;
 use wire::environment;
 
+use crate::catalogue::Kept;
 use crate::memory::Memory;
 use crate::proofs::Proofs;
+use crate::sign_up_rules::SignUpRules;
 use crate::tokens::Tokens;
 
 /// The state shared by all handlers. Cheap to clone.
@@ -45,8 +47,12 @@ pub struct Parts {
     pub memory: Memory,
     /// The proved access levels that the process remembers, if the operator permits it.
     pub proofs: Proofs,
+    /// Evaluates the sign-up rules of projects.
+    pub sign_up_rules: SignUpRules,
     /// Signs and verifies proof-of-work challenges.
     pub challenge_key: ChallengeKey,
+    /// The public content that the process keeps.
+    pub catalogue: Kept,
     /// Where the images of the content are; set when it is first needed.
     shelf: OnceLock<Shelf>,
 }
@@ -58,8 +64,23 @@ impl App {
         let sealer = Sealer::new(&settings.secret);
         let challenge_key = ChallengeKey::new(&settings.secret);
         let proofs = Proofs::new(SignedDuration::from_secs(settings.project_cache_seconds.into()));
-        let (memory, shelf) = (Memory::default(), OnceLock::new());
-        Self(Arc::new(Parts { settings, store, clock, entropy, hasher, signer, sealer, memory, proofs, challenge_key, shelf }))
+        let (memory, sign_up_rules, catalogue, shelf) = (Memory::default(), SignUpRules::default(), Kept::default(), OnceLock::new());
+        let parts = Parts {
+            settings,
+            store,
+            clock,
+            entropy,
+            hasher,
+            signer,
+            sealer,
+            memory,
+            proofs,
+            sign_up_rules,
+            challenge_key,
+            catalogue,
+            shelf,
+        };
+        Self(Arc::new(parts))
     }
 
     /// Builds the app of a Lambda function from its environment.

@@ -3,26 +3,26 @@
 //! A request is counted by sender while its access is proved, concurrently with the reads of the
 //! table, so no operation that takes an `Access` can forget to count, and counting costs no round
 //! trip. If the process has not seen the project or key yet, the request is counted only after the
-//! proof, and the process remembers the project and key from then on ([`crate::memory`]). Requests
-//! that count for a whole project, such as the sign-ups that its servers make, are counted after
-//! the proof, so that nobody else can use up the project's quota. Requests with a wrong key, and
-//! those for a project that does not exist, are counted by IP address ([`unproved`]). An operation
-//! counts the subjects that only it knows: the account whose password or second factor is guessed
-//! ([`Failures`]), a secret such as a refresh token ([`by_secret`]), and the recipient of an email,
-//! if possible in the transaction that writes the email ([`recipient`], [`count_recipient`]).
+//! proof, and the process remembers the project and key from then on ([`crate::memory`]). What all
+//! clients of an IP address or a network do is counted in memory, and in the table only for every
+//! tenth request, so it costs most requests nothing. Requests that count for a whole project, such
+//! as the sign-ups that its servers make, are counted after the proof, so that nobody else can use
+//! up the project's quota. Requests with a wrong key, and those for a project that does not exist,
+//! are counted by IP address ([`unproved`]). An operation counts the subjects that only it knows:
+//! the account whose password or second factor is guessed ([`Failures`]), a secret such as a
+//! refresh token ([`by_secret`]), and the recipient of an email ([`gate`](crate::email::gate)).
 
 mod failures;
 
 use crypto::digest::Digest;
-use futures_util::future::try_join_all;
-use model::email::Email;
+use futures_util::future::{try_join, try_join_all};
 use model::limit::{By, Counter, Limit, Rule, Subject};
 use model::owned_key::text::KeyText;
 use model::place::Place;
 use model::user::User;
 use secrecy::SecretString;
 use store::limit::{self, judge};
-use store::{Items, Key, Write};
+use store::{Items, Key};
 use wire::id::{ProjectId, SessionId, UserId};
 use wire::level::Level;
 
@@ -51,7 +51,15 @@ pub struct Claimed<'a> {
     pub checked: Option<KeyText>,
     /// Where the request came from.
     pub place: &'a Place,
+    /// Whether the request uploads a picture.
+    pub uploads: bool,
+    /// The length of the body, in bytes.
+    pub body_bytes: usize,
 }
+
+/// How many bytes of a body count as another write, for the limits of an IP address and a network:
+/// what a write costs grows with what it writes.
+const BYTES_PER_WRITE: usize = 4096;
 
 impl<'a> Claimed<'a> {
     /// The counters for this request. If one of them is that of the whole project, the request is
@@ -61,9 +69,11 @@ impl<'a> Claimed<'a> {
     /// token expires. So what shuts an intruder out is counted by session
     /// ([`Limit::SecureAccount`]).
     pub fn counting(&self, app: &'a App) -> Counting<'a> {
-        let rules = self.limit.map_or(&[][..], |limit| limit.of_request(self.level == Level::Client));
-        let mut counting = Counting { app, project: self.project, counters: Vec::new(), proved_by: None, is_after_proof: false };
-        for (rule, by) in rules {
+        let is_client = self.level == Level::Client;
+        let limits = [self.limit, Some(Limit::Picture).filter(|_| self.uploads)];
+        let mut counting = Counting::new(app, self.project);
+        counting.weight = u32::try_from(1 + self.body_bytes / BYTES_PER_WRITE).unwrap_or(u32::MAX);
+        for (rule, by) in limits.into_iter().flatten().flat_map(|limit| limit.of_request(is_client)) {
             let subject = match by {
                 By::Address => Subject::address(self.place.ip),
                 By::Network => Subject::network(self.place.ip),
@@ -72,6 +82,10 @@ impl<'a> Claimed<'a> {
                     counting.proved_by = proved_by;
                     subject
                 }
+                By::User => match self.user {
+                    Some(user) => Subject::user(user),
+                    None => continue,
+                },
                 By::Session => self.session.map_or_else(|| Subject::address(self.place.ip), Subject::session),
                 By::ApiKey => match &self.checked {
                     Some(key) => Subject::secret(key.secret()),
@@ -82,7 +96,7 @@ impl<'a> Claimed<'a> {
                     Subject::project()
                 }
             };
-            counting.counters.extend(app.settings.limits.counter(*rule, &subject, app.clock.now()));
+            counting.add(*rule, &subject);
         }
         counting
     }
@@ -104,6 +118,10 @@ pub struct Counting<'a> {
     app: &'a App,
     project: &'a ProjectId,
     counters: Vec<Counter>,
+    /// The counters that are counted in memory first.
+    batched: Vec<Counter>,
+    /// How often the batched counters count the request.
+    weight: u32,
     /// The key that must be proved for the caller's counter; `None` if that counter needs no key.
     proved_by: Option<Subject>,
     is_after_proof: bool,
@@ -116,10 +134,27 @@ pub struct Counting<'a> {
 pub struct Early(Option<Vec<u32>>);
 
 impl<'a> Counting<'a> {
-    /// A request that is counted by IP address, for an operation that does not take an `Access`.
-    pub fn by_address(app: &'a App, project: &'a ProjectId, rule: Rule, place: &Place) -> Self {
-        let counter = app.settings.limits.counter(rule, &Subject::address(place.ip), app.clock.now());
-        Self { app, project, counters: counter.into_iter().collect(), proved_by: None, is_after_proof: false }
+    fn new(app: &'a App, project: &'a ProjectId) -> Self {
+        Self { app, project, counters: Vec::new(), batched: Vec::new(), weight: 1, proved_by: None, is_after_proof: false }
+    }
+
+    /// A client's request that is counted by IP address and network, for an operation that does not
+    /// take an `Access`.
+    pub fn by_place(app: &'a App, project: &'a ProjectId, limit: Limit, place: &Place) -> Self {
+        let mut counting = Self::new(app, project);
+        for (rule, by) in limit.of_request(true) {
+            match by {
+                By::Address => counting.add(*rule, &Subject::address(place.ip)),
+                By::Network => counting.add(*rule, &Subject::network(place.ip)),
+                By::Project | By::ApiKey | By::Caller | By::User | By::Session => {}
+            }
+        }
+        counting
+    }
+
+    fn add(&mut self, rule: Rule, subject: &Subject) {
+        let counter = self.app.settings.limits.counter(rule, subject, self.app.clock.now());
+        if rule.is_batched() { &mut self.batched } else { &mut self.counters }.extend(counter);
     }
 
     /// The keys to read before calling [`Self::settle`].
@@ -131,7 +166,7 @@ impl<'a> Counting<'a> {
     /// proof, or its project or key is not known to exist. Fails if a counter is remembered to be
     /// full.
     pub async fn early(&self) -> Result<Early, store::Error> {
-        for counter in &self.counters {
+        for counter in self.counters.iter().chain(&self.batched) {
             if let Some(refusal) = self.app.memory.refusal(self.project, counter) {
                 return Err(store::Error::Limited(refusal));
             }
@@ -159,7 +194,22 @@ impl<'a> Counting<'a> {
 
     async fn count(&self) -> Result<Vec<u32>, store::Error> {
         let count = async |counter| self.told(counter, self.app.store.count_alone(self.project, counter).await);
-        try_join_all(self.counters.iter().map(count)).await
+        let batch = async |counter| self.told(counter, self.batch(counter).await);
+        let (counted, _) = try_join(try_join_all(self.counters.iter().map(count)), try_join_all(self.batched.iter().map(batch))).await?;
+        Ok(counted)
+    }
+
+    /// Counts the request in memory, and from time to time in the table.
+    async fn batch(&self, counter: &Counter) -> Result<(), store::Error> {
+        let count = self.app.memory.batch(self.project, counter, self.weight).map_err(store::Error::Limited)?;
+        if count == 0 {
+            return Ok(());
+        }
+        let (before, counted) = self.app.store.add(self.project, counter, count).await?;
+        self.app.memory.carried(self.project, counter, before, counted);
+        // The request is one of those that the count contains: only the next ones are refused, and
+        // other processes learn of it when they add theirs.
+        Ok(())
     }
 
     /// Remembers the refusal, if the result is one.
@@ -185,6 +235,14 @@ impl<'a> Counting<'a> {
     fn key_name(&self) -> Option<String> {
         self.proved_by.as_ref().map(|key| format!("{}#{key}", self.project))
     }
+}
+
+/// Counts a client's request by IP address and network, once its project is known, for an operation
+/// that does not take an `Access`.
+pub async fn by_place(app: &App, project: &ProjectId, limit: Limit, place: &Place) -> Result<(), store::Error> {
+    let counting = Counting::by_place(app, project, limit, place);
+    let (early, items) = try_join(counting.early(), app.store.get_many(counting.keys())).await?;
+    counting.settle(early, &items).await
 }
 
 /// Counts a request by the secret that it contains. Check first that the secret is valid, so that
@@ -224,15 +282,6 @@ async fn unknown(app: &App, project: Option<&ProjectId>, rule: Rule, place: &Pla
     counted
 }
 
-/// The write that counts the recipient of an email, for the transaction that writes the email;
-/// `None` if the limit is off. Costs one unit to read, unless the item is prefetched
-/// ([`recipient_key`]).
-pub async fn recipient(context: &Context, email: &Email) -> Result<Option<Write>, store::Error> {
-    let project = &context.project.id;
-    let Some(counter) = recipient_counter(&context.app, context.level, email) else { return Ok(None) };
-    Ok(Some(context.prefetched.window(project, &counter).await?.count(project)))
-}
-
 /// Counts a client's change that reveals, as a sign-up does, whether an address has an account.
 pub async fn like_sign_up(context: &Context) -> Result<(), store::Error> {
     let (app, ip) = (&context.app, context.place.ip);
@@ -243,25 +292,6 @@ pub async fn like_sign_up(context: &Context) -> Result<(), store::Error> {
         }
     }
     Ok(())
-}
-
-/// Counts the recipient of an email that is sent at once, without a transaction.
-pub async fn count_recipient(context: &Context, email: &Email) -> Result<(), store::Error> {
-    match recipient_counter(&context.app, context.level, email) {
-        Some(counter) => context.app.store.count(&context.project.id, &counter).await,
-        None => Ok(()),
-    }
-}
-
-/// The key that [`recipient`] reads; `None` if the limit is off.
-pub fn recipient_key(app: &App, project: &ProjectId, level: Level, email: &Email) -> Option<Key> {
-    Some(limit::key_before(project, &recipient_counter(app, level, email)?))
-}
-
-/// The counter of a recipient, whose quota depends on the access level of the caller.
-fn recipient_counter(app: &App, level: Level, email: &Email) -> Option<Counter> {
-    let rule = if level == Level::Client { Rule::SendCodeRecipient } else { Rule::SendCodeRecipientServer };
-    app.settings.limits.counter(rule, &Subject::email(&email.mailbox()), app.clock.now())
 }
 
 /// The counters of a change by which a user invalidates codes for the user's unverified email

@@ -2,7 +2,8 @@
 //! limits are reached, and which trail entries have counted the maximum of rejected sign-ups. This
 //! saves calls to the table; forgotten facts are looked up again. Requests that name no existing
 //! project, wrong keys at operations without a rate limit, reports of exposed API keys, and checks
-//! of versions are counted only here.
+//! of versions are counted only here. What all clients of an IP address or a network do is counted
+//! here first ([`Rule::is_batched`](model::limit::Rule::is_batched)).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -28,9 +29,31 @@ struct Learnt {
     refused: HashMap<String, (Timestamp, Refused)>,
     /// Counters that are not stored in the table, by name.
     counters: HashMap<String, u32>,
+    /// Counters of which the table gets several requests at a time, by project and name.
+    batches: HashMap<String, Batch>,
     /// The names of trail entries that count rejected sign-ups and have reached the maximum.
     full: HashSet<String>,
 }
+
+/// A counter in the table, and what this process has not added to it yet.
+#[derive(Debug, Clone, Copy, Default)]
+struct Batch {
+    /// The count in the table when it was last seen.
+    counted: u32,
+    /// The count of the previous window, as far as this process knows.
+    before: u32,
+    /// What the table does not count yet.
+    pending: u32,
+}
+
+impl Batch {
+    fn total(self) -> u32 {
+        self.counted.saturating_add(self.pending)
+    }
+}
+
+/// How much of a batched counter a process keeps to itself before the table gets it.
+const MAX_PENDING: u32 = 10;
 
 impl Memory {
     /// Remembers that the project or key with this name exists.
@@ -74,6 +97,38 @@ impl Memory {
         make_room(learnt.counters.len(), || learnt.counters.clear());
         *learnt.counters.entry(counter.to_string()).or_default() += 1;
         Ok(())
+    }
+
+    /// Counts a request `weight` times. Returns what must be added to the counter in the table now,
+    /// after which [`Self::carried`] must be called; 0 if nothing yet.
+    pub fn batch(&self, project: &ProjectId, counter: &Counter, weight: u32) -> Result<u32, Refused> {
+        let mut learnt = self.learnt();
+        let name = full_name(project, counter);
+        if !learnt.batches.contains_key(&name) {
+            let before = learnt.batches.get(&format!("{project}#{}", counter.before())).map_or(0, |before| before.total());
+            make_room(learnt.batches.len(), || learnt.batches.clear());
+            learnt.batches.insert(name.clone(), Batch { before, ..Batch::default() });
+        }
+        let Some(batch) = learnt.batches.get_mut(&name) else { return Ok(0) };
+        if batch.total() >= counter.quota_after(batch.before) {
+            return Err(counter.refusal_at(batch.before, batch.total()));
+        }
+        batch.pending = batch.pending.saturating_add(weight);
+        Ok(if batch.pending < MAX_PENDING { 0 } else { std::mem::take(&mut batch.pending) })
+    }
+
+    /// Remembers the counts of the table, this window's and that of the previous one.
+    pub fn carried(&self, project: &ProjectId, counter: &Counter, before: u32, counted: u32) {
+        if let Some(batch) = self.learnt().batches.get_mut(&full_name(project, counter)) {
+            batch.counted = batch.counted.max(counted);
+            batch.before = batch.before.max(before);
+        }
+    }
+
+    /// The names of the batched counters that have counted something, each with its project, as in
+    /// the key of the counter's item.
+    pub fn batched(&self) -> Vec<String> {
+        self.learnt().batches.iter().filter(|(_, batch)| batch.total() > 0).map(|(name, _)| name.clone()).collect()
     }
 
     /// Remembers that a trail entry of rejected sign-ups has reached the maximum count.
@@ -142,11 +197,50 @@ mod tests {
     }
 
     #[test]
+    fn a_batched_counter_is_exact_in_one_process_and_gives_the_table_ten_at_a_time() {
+        let (memory, project) = (Memory::default(), ProjectId::internal());
+        let at = |seconds: i64| {
+            let limits = Limits::off().with(Rule::WriteAddress, Some(Rate::new(25, 60)));
+            let now = Timestamp::from_second(1_767_268_800 + seconds).expect("in range");
+            limits.counter(Rule::WriteAddress, &Subject::email("a"), now).expect("it is on")
+        };
+        let (mut in_table, mut carried) = (0, Vec::new());
+        for _ in 0..25 {
+            match memory.batch(&project, &at(0), 1).expect("there is room") {
+                0 => {}
+                count => {
+                    in_table += count;
+                    carried.push(count);
+                    memory.carried(&project, &at(0), 0, in_table);
+                }
+            }
+        }
+        assert_eq!(carried, [10, 10]);
+        let refused = memory.batch(&project, &at(0), 1).expect_err("it is full");
+        assert_eq!(memory.batch(&project, &at(i64::try_from(refused.retry_after_seconds).expect("small")), 1), Ok(0));
+    }
+
+    #[test]
+    fn another_process_sees_what_the_table_counts() {
+        let (memory, project, counter) = (Memory::default(), ProjectId::internal(), counter("a", 0));
+        assert_eq!(memory.batch(&project, &counter, 10), Ok(10));
+        // Others have used up the quota.
+        memory.carried(&project, &counter, 0, 2);
+        assert!(memory.batch(&project, &counter, 1).is_err());
+        assert_eq!(memory.batched(), [full_name(&project, &counter)]);
+    }
+
+    #[test]
     fn a_flood_of_subjects_does_not_fill_the_memory() {
         let memory = Memory::default();
         for number in 0..MOST * 2 + 10 {
             memory.count(&counter(&number.to_string(), 0)).expect("each is new");
         }
         assert!(memory.learnt().counters.len() <= MOST);
+        let project = ProjectId::internal();
+        for number in 0..MOST * 2 + 10 {
+            memory.batch(&project, &counter(&number.to_string(), 0), 1).expect("each is new");
+        }
+        assert!(memory.learnt().batches.len() <= MOST);
     }
 }

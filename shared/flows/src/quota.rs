@@ -12,14 +12,18 @@ use crate::context::Context;
 /// The caller compares the maximum in the conditional write that creates: a count that was read
 /// before says nothing of the requests beside this one.
 pub fn max(context: &Context, quota: Quota) -> Result<Option<usize>, KnownError> {
-    if context.level >= Level::Server {
-        return Ok(None);
+    anonymous(context)?;
+    Ok((context.level < Level::Server).then(|| context.project.config.quotas.max(quota)))
+}
+
+/// Fails for a client's anonymous user, unless the project lets anonymous users create. Also for
+/// pictures, of which a user has only one, but a large one.
+pub fn anonymous(context: &Context) -> Result<(), KnownError> {
+    let is_anonymous = context.user.as_ref().is_some_and(|user| user.row.user.is_anonymous);
+    if context.level >= Level::Server || context.project.config.quotas.admits(is_anonymous) {
+        return Ok(());
     }
-    let settings = &context.project.config.quotas;
-    if !settings.admits(context.user.as_ref().is_some_and(|user| user.row.user.is_anonymous)) {
-        return Err(KnownError::AnonymousAuthenticationNotAllowed);
-    }
-    Ok(Some(settings.max(quota)))
+    Err(KnownError::AnonymousAuthenticationNotAllowed)
 }
 
 /// Fails for a client's anonymous user, unless the project lets anonymous users create. For what is

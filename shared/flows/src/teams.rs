@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 
 use errors::{Error, KnownError};
+use jiff::Timestamp;
 use model::permission::{Grant, Occasion, System};
 use model::project::Project;
 use model::team::{Member, Team, may};
@@ -103,17 +104,27 @@ pub async fn enter(table: &Store, context: &Context, team: TeamId, others: &[Use
 pub fn founding(app: &App, project: &Project, team: &Team, creator: &User, is_selected: bool) -> Result<Vec<Write>, store::Error> {
     let grants = project.config.rbac.default_grants(Occasion::TeamCreator);
     let row = MemberRow::new(team.id, creator.id, Member::new(app.clock.now()), grants).selected(is_selected);
-    let member = membership::create(&project.id, creator, &row)?;
+    let member = membership::create(&project.id, creator, &row.of_team_since(Some(team.created_at)))?;
     Ok([team::create(&project.id, team)?].into_iter().chain(member).collect())
 }
 
+/// A team that a user joins.
+#[derive(Debug, Clone, Copy)]
+pub struct Joined {
+    /// The team.
+    pub team: TeamId,
+    /// When the team was created, if that is known.
+    pub created_at: Option<Timestamp>,
+}
+
 /// The writes of a new membership of a user in a team, with the default permissions of members.
-pub fn joining(app: &App, project: &Project, team: TeamId, user: &User) -> Result<Vec<Write>, store::Error> {
+pub fn joining(app: &App, project: &Project, Joined { team, created_at }: Joined, user: &User) -> Result<Vec<Write>, store::Error> {
     let grants = project.config.rbac.default_grants(Occasion::TeamMember);
     let is_protected = project.config.second_factor.required_of_teams.contains(&team);
     let user_write =
         if is_protected { membership::joins_protected(&project.id, user.id, team) } else { membership::joins(&project.id, user.id) };
-    membership::joining(&project.id, user, user_write, &MemberRow::new(team, user.id, Member::new(app.clock.now()), grants))
+    let row = MemberRow::new(team, user.id, Member::new(app.clock.now()), grants);
+    membership::joining(&project.id, user, user_write, &row.of_team_since(created_at))
 }
 
 /// The error for failed writes of [`joining`].
@@ -134,26 +145,8 @@ pub fn welcome(app: &App, project: &Project, user: &mut User) -> Result<Vec<Writ
     personal(app, project, user)
 }
 
-/// If releasing the claims of an account's previous owner takes more writes than this, the new
-/// owner gets no personal team. One transaction contains all writes; if it were too large, nobody
-/// could prove the address of an account that somebody has filled on purpose.
-const MOST_RELEASED: usize = 80;
-
-/// Deselects the selected team of a user whose account has a new owner: the previous owner may have
-/// let others into that team, as members or by API keys and invitations. If the project's settings
-/// provide a personal team, the user gets a new one, which is selected, unless releasing the claims
-/// of `before`, the user of the previous owner, takes more than `MOST_RELEASED` writes. The
-/// memberships stay. Returns the writes of the teams.
-pub fn start_anew(app: &App, project: &Project, before: &User, user: &mut User) -> Result<Vec<Write>, store::Error> {
-    let left = user.selected_team_id.take().map(|team| membership::deselect(&project.id, team, user.id));
-    // A provider account takes two writes: its claim and its tokens are deleted.
-    let released = before.channels.len() + 2 * before.provider_accounts.len();
-    let team = if released > MOST_RELEASED { Vec::new() } else { personal(app, project, user)? };
-    Ok(left.into_iter().chain(team).collect())
-}
-
 /// Creates and selects a personal team, if the project's settings provide one.
-fn personal(app: &App, project: &Project, user: &mut User) -> Result<Vec<Write>, store::Error> {
+pub(crate) fn personal(app: &App, project: &Project, user: &mut User) -> Result<Vec<Write>, store::Error> {
     if !project.config.create_team_on_sign_up {
         return Ok(Vec::new());
     }

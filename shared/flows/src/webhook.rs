@@ -9,7 +9,7 @@ use model::webhook::delivery::{Attempt, Delivery};
 use model::webhook::{Endpoint, header_owner, secret_owner};
 use net::outgoing::Fault;
 pub use net::webhook::BUDGET;
-use net::webhook::{Posted, post};
+use net::webhook::{NOT_ON_THE_INTERNET, Posted, post};
 use secrecy::ExposeSecret as _;
 use tokio::time::Instant;
 use wire::id::ProjectId;
@@ -27,6 +27,9 @@ type Headers = Vec<(String, String)>;
 /// The text in a fault's reason if the endpoint took too long; the time limit follows the text.
 const LATE: &str = "no answer within";
 
+/// The texts in a fault's reason if the name did not resolve, and if it has only private addresses.
+const UNRESOLVED: [&str; 2] = ["dns error", "no public address"];
+
 /// Sends a delivery to its endpoint, which may take `budget` until the status of its answer.
 pub async fn attempt(app: &App, project: &ProjectId, endpoint: &Endpoint, delivery: &Delivery, budget: Duration) -> Attempt {
     let (at, began) = (app.clock.now(), Instant::now());
@@ -42,23 +45,23 @@ pub async fn attempt(app: &App, project: &ProjectId, endpoint: &Endpoint, delive
 }
 
 /// What a project's administrators learn about a failure: neither the addresses that a name
-/// resolved to nor the details of a refusal, because they would reveal the deployment's network.
+/// resolved to nor whether it resolved at all, because that would reveal the names and addresses of
+/// the deployment's network.
 fn told(fault: &Fault) -> String {
     let reason = fault.to_string();
-    if matches!(fault, Fault::Private(_)) {
-        return "the URL's address is not public".to_owned();
+    let lower = reason.to_lowercase();
+    if matches!(fault, Fault::Private(_)) || UNRESOLVED.iter().any(|part| lower.contains(part)) {
+        return format!("the endpoint cannot be reached: {NOT_ON_THE_INTERNET}");
     }
     if let Some((_, late)) = reason.split_once(LATE) {
         return format!("{LATE}{late}");
     }
     let known = [
-        ("dns error", "its name does not resolve"),
         ("certificate", "its certificate is not valid"),
         ("connection refused", "it refused the connection"),
         ("connection reset", "it reset the connection"),
         ("connection closed", "it closed the connection"),
     ];
-    let lower = reason.to_lowercase();
     let which = known.into_iter().find(|(part, _)| lower.contains(part)).map_or("the connection failed", |(_, text)| text);
     format!("the endpoint cannot be reached: {which}")
 }
@@ -85,4 +88,21 @@ fn headers(app: &App, project: &ProjectId, endpoint: &Endpoint, delivery: &Deliv
         headers.extend(family.map(str::to_owned).into_iter().zip(values.clone()));
     }
     Ok(headers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_without_an_address_is_refused_like_one_with_a_private_address() {
+        let private = told(&Fault::Private("db.internal".to_owned()));
+        let unresolved = "client error (Connect): dns error: failed to lookup address information: Name or service not known";
+        assert_eq!(told(&Fault::Unavailable(unresolved.to_owned())), private);
+        let by_proxy = "client error (Connect): db.internal has no public address; GATELET_ALLOW_PRIVATE_ISSUERS=1 allows private ones";
+        assert_eq!(told(&Fault::Unavailable(by_proxy.to_owned())), private);
+        assert_eq!(private, "the endpoint cannot be reached: its host has no public address");
+        let refused = "client error (Connect): tcp connect error: Connection refused (os error 111)";
+        assert_ne!(told(&Fault::Unavailable(refused.to_owned())), private);
+    }
 }

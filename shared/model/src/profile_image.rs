@@ -101,17 +101,23 @@ impl ImageKind {
     }
 }
 
+/// The scheme of data URLs.
+const SCHEME: &str = "data:";
+
+/// Whether the picture in a request is an image to store, and not the URL of one.
+pub fn is_upload(text: &str) -> bool {
+    text.get(..SCHEME.len()).is_some_and(|scheme| scheme.eq_ignore_ascii_case(SCHEME))
+}
+
 impl ProfileImage {
     /// Parses a data URL, an https URL, or an http URL of this machine.
     pub fn parse(text: &str) -> Result<Self, InvalidImage> {
-        match text.get(..5) {
-            Some(scheme) if scheme.eq_ignore_ascii_case("data:") => Upload::parse(&text[5..]).map(Self::Upload),
-            _ => {
-                let is_url = Url::parse(text).is_ok_and(|url| url.scheme() == "https" || (url.scheme() == "http" && is_this_machine(&url)));
-                let is_plain = text.len() <= MAX_URL && !text.contains(|c: char| c.is_whitespace() || c.is_control());
-                if is_url && is_plain { Ok(Self::Url(text.to_owned())) } else { Err(InvalidImage::NoImage) }
-            }
+        if is_upload(text) {
+            return Upload::parse(&text[SCHEME.len()..]).map(Self::Upload);
         }
+        let is_url = Url::parse(text).is_ok_and(|url| url.scheme() == "https" || (url.scheme() == "http" && is_this_machine(&url)));
+        let is_plain = text.len() <= MAX_URL && !text.contains(|c: char| c.is_whitespace() || c.is_control());
+        if is_url && is_plain { Ok(Self::Url(text.to_owned())) } else { Err(InvalidImage::NoImage) }
     }
 }
 

@@ -3,11 +3,18 @@
 
 #![warn(missing_docs)]
 
+mod answer;
+#[cfg(test)]
+mod attempts_tests;
+pub mod connector;
 mod lookups;
 pub mod outgoing;
+pub mod proxy;
 pub mod public_address;
 #[cfg(test)]
 mod rebinding;
 mod resolver;
 pub mod tls;
+#[cfg(test)]
+mod tunnel_tests;
 pub mod webhook;

@@ -46,7 +46,7 @@ pub(crate) struct Lookups {
 
 impl Lookups {
     /// At most `most` lookups at the same time; `look_up` may block.
-    const fn new(most: usize, look_up: fn(&str) -> io::Result<Addresses>) -> Self {
+    pub(crate) const fn new(most: usize, look_up: fn(&str) -> io::Result<Addresses>) -> Self {
         Self { places: Semaphore::const_new(most), hosts: Mutex::new(BTreeMap::new()), look_up }
     }
 

@@ -47,15 +47,22 @@ pub fn is_public(address: IpAddr) -> bool {
                 || a >= 240
                 || (a == 100 && (64..128).contains(&b))
                 || (a == 192 && b == 0 && c == 0)
+                // Relays for 6to4, which are no longer used (RFC 7526).
+                || (a == 192 && b == 88 && c == 99)
                 || (a == 198 && (18..20).contains(&b)))
         }
         IpAddr::V6(address) => match embedded(address) {
             Some(inner) => is_public(IpAddr::V4(inner)),
-            // Global unicast is 2000::/3; 2001:db8::/32 is for documentation, 2001::/23 for
-            // protocols.
+            // Global unicast is 2000::/3; 2001:db8::/32 and 3fff::/20 are for documentation,
+            // 2001::/23 for protocols.
             None => {
                 let [first, second, ..] = address.segments();
-                first & 0xe000 == 0x2000 && !(first == 0x2001 && (second < 0x200 || second == 0xdb8))
+                let is_special = match first {
+                    0x2001 => second < 0x200 || second == 0xdb8,
+                    0x3fff => second < 0x1000,
+                    _ => false,
+                };
+                first & 0xe000 == 0x2000 && !is_special
             }
         },
     }
@@ -90,6 +97,7 @@ mod tests {
             "255.255.255.255",
             "192.0.0.8",
             "198.18.0.1",
+            "192.88.99.1",
             "::1",
             "::",
             "fe80::1",
@@ -100,13 +108,15 @@ mod tests {
             "64:ff9b::7f00:1",
             "2002:7f00:1::",
             "2001:db8::1",
+            "3fff::1",
+            "3fff:fff::1",
             "ff02::1",
             "fd00:ec2::254",
         ];
         for address in private {
             assert!(!is_public(address.parse().expect("an address")), "{address}");
         }
-        for address in ["1.1.1.1", "93.184.216.34", "2606:4700::1111", "::ffff:1.1.1.1", "2002:101:101::"] {
+        for address in ["1.1.1.1", "93.184.216.34", "2606:4700::1111", "3fff:1000::1", "::ffff:1.1.1.1", "2002:101:101::"] {
             assert!(is_public(address.parse().expect("an address")), "{address}");
         }
     }

@@ -23,6 +23,13 @@ pub fn public_roots() -> RootCertStore {
     RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() }
 }
 
+/// The public roots, and those of the operator. Fails if the operator's cannot be read or parsed.
+pub fn roots() -> Result<RootCertStore, Error> {
+    let mut roots = public_roots();
+    trust_operator(&mut roots)?;
+    Ok(roots)
+}
+
 /// Adds certificates (PEM) to the roots. Fails if one of them cannot be parsed.
 pub fn trust(roots: &mut RootCertStore, pem: &[u8]) -> Result<(), Error> {
     for certificate in CertificateDer::pem_slice_iter(pem) {

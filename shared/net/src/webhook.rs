@@ -1,7 +1,7 @@
 //! Requests to webhook endpoints, which a project's administrators choose. They follow the same
-//! rules as requests to providers ([`crate::outgoing`]): no redirects, no proxies, and connections
-//! only to addresses that were checked. The body of an answer is only shown to people, so it may
-//! have any form.
+//! rules as requests to providers ([`crate::outgoing`]): no redirects, and connections only to
+//! addresses that were checked. The body of an answer is only shown to people, so it may have any
+//! form.
 
 use std::time::Duration;
 
@@ -14,7 +14,8 @@ use settings::Settings;
 use tokio::time::{Instant, timeout, timeout_at};
 use url::{Host, Url};
 
-use crate::outgoing::{Fault, Outgoing, unavailable, unsendable};
+use crate::answer::{unavailable, unsendable};
+use crate::outgoing::{Fault, Outgoing};
 
 /// How long an endpoint may take for a delivery, from resolving its name to the status of its
 /// answer.
@@ -24,6 +25,9 @@ const KEPT: usize = 1024;
 /// How long the body may take after the status. An endpoint that sends its body slowly has answered
 /// already, and must not delay other deliveries.
 const BODY: Duration = Duration::from_secs(1);
+/// The refusal of an endpoint whose host may not be called or does not resolve: one text for both,
+/// because the difference would reveal which names a private network has.
+pub const NOT_ON_THE_INTERNET: &str = "its host has no public address";
 /// The longest URL, in bytes.
 const MAX_URL: usize = 2048;
 
@@ -50,7 +54,7 @@ pub fn check(settings: &Settings, text: &str) -> Result<(), &'static str> {
     if url.scheme() != "https" && !(url.scheme() == "http" && settings.allow_private_issuers && is_this_machine(&url)) {
         return Err("the URL must begin with https://; http:// is only for this machine, with GATELET_ALLOW_PRIVATE_ISSUERS=1");
     }
-    Outgoing::of_webhooks(settings).check(text).map(drop).map_err(|_| "its address is not public")
+    Outgoing::of_webhooks(settings).check(text).map(drop).map_err(|_| NOT_ON_THE_INTERNET)
 }
 
 fn is_this_machine(url: &Url) -> bool {

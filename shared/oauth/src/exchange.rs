@@ -2,18 +2,19 @@
 //! the account that they belong to. Later, refreshes these tokens (§6), and asks the provider
 //! whether it still accepts an access token.
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use model::project::OAuthProvider;
-use model::provider::catalog::{self, Api, ClientAuth, Identity, TENANT};
-use model::provider::profile::{Fields, Profile};
-use net::outgoing::{Fault, Outgoing};
+use model::provider::authorization::uses_pkce;
+use model::provider::catalog::scopes::joined;
+use model::provider::catalog::{self, Api, ClientAuth, Identity, TENANT, TokenCheck};
+use model::provider::profile::Profile;
+use net::outgoing::{Answer, Fault, Outgoing};
 use secrecy::{ExposeSecret as _, SecretString};
-use serde::de::IgnoredAny;
-use serde_json::Value;
-use wire::clock::after;
 
-use crate::id_token::{self, Expected};
+use crate::account::{HMAC, OpenId, Reader, value};
 use crate::metadata;
+pub use crate::tokens::Tokens;
+use crate::tokens::error;
 
 /// The error code for a client that is unknown or not authenticated (RFC 6749 §5.2).
 const INVALID_CLIENT: &str = "invalid_client";
@@ -34,22 +35,6 @@ pub struct Client {
     pub secret: SecretString,
 }
 
-/// What a provider issues for a code or a refresh token (RFC 6749 §5.1).
-pub struct Tokens {
-    /// The provider's access token.
-    pub access_token: SecretString,
-    /// The provider's refresh token, if it issues one.
-    pub refresh_token: Option<SecretString>,
-    /// The ID token of an OpenID provider; not verified yet.
-    pub id_token: Option<SecretString>,
-    /// When the access token expires; absent unless the provider names a time at most one year
-    /// away.
-    pub expires_at: Option<Timestamp>,
-    /// The granted scopes as the provider reports them, separated by spaces or, at GitHub, by
-    /// commas; `None` if the provider reports no text. The requested scopes then count as granted.
-    pub scope: Option<String>,
-}
-
 /// The authorization code of a flow, and the values that belong to the flow.
 pub struct Grant<'a> {
     /// The authorization code.
@@ -63,6 +48,8 @@ pub struct Grant<'a> {
     pub nonce: &'a str,
     /// Whether the authorization response named the issuer (`iss`, RFC 9207 §2).
     pub names_issuer: bool,
+    /// The scopes of the authorization request.
+    pub scope: &'a str,
 }
 
 /// Why a provider issued no tokens.
@@ -81,15 +68,18 @@ pub enum NotIssued {
 
 impl From<Fault> for NotIssued {
     /// Judges a refusal by its error code (RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1, OpenID
-    /// Connect Core §3.1.2.6, and codes of GitHub).
+    /// Connect Core §3.1.2.6, and codes of GitHub and Facebook).
     fn from(fault: Fault) -> Self {
         match fault {
             Fault::Refused(code) => match code.as_str() {
                 "invalid_grant" | "access_denied" | "consent_required" | "invalid_token" | "unauthorized_client" | "bad_refresh_token" => {
                     Self::Grant(code)
                 }
-                INVALID_CLIENT | "incorrect_client_credentials" => Self::Client(code),
+                INVALID_CLIENT | "incorrect_client_credentials" | "OAuthException 1" | "OAuthException 101" => Self::Client(code),
                 "temporarily_unavailable" | "server_error" => Self::Fault(Fault::Unavailable(code)),
+                "invalid_request" | "invalid_scope" | "unsupported_grant_type" | "redirect_uri_mismatch" => {
+                    Self::Fault(Fault::Misconfigured(format!("it answers {code}")))
+                }
                 _ => Self::Fault(Fault::Refused(code)),
             },
             fault => Self::Fault(fault),
@@ -106,7 +96,7 @@ struct Endpoints {
 }
 
 enum Source {
-    IdToken { issuer: String, jwks_uri: String, userinfo: Option<String> },
+    OpenId(OpenId),
     Api(Api),
 }
 
@@ -120,18 +110,28 @@ impl<'a> Peer<'a> {
         let Some(known) = catalog::find(&self.provider.id) else {
             let issuer = self.provider.issuer.as_deref().unwrap_or_default();
             let found = metadata::discover(self.outgoing, issuer, self.now).await?;
-            let (client_auth, names_issuer) = (found.client_auth(), found.authorization_response_iss_parameter_supported);
-            let source = Source::IdToken { issuer: found.issuer, jwks_uri: found.jwks_uri, userinfo: found.userinfo_endpoint };
-            return Ok(Endpoints { names_issuer, token: found.token_endpoint, client_auth, source });
+            let (client_auth, names_issuer) = (found.client_auth(), found.names_itself());
+            let hmac = HMAC.into_iter().filter(|algorithm| found.signs_with(algorithm)).collect();
+            let source = OpenId { issuer: found.issuer, jwks_uri: found.jwks_uri, userinfo: found.userinfo_endpoint, hmac };
+            return Ok(Endpoints { names_issuer, token: found.token_endpoint, client_auth, source: Source::OpenId(source) });
         };
         let tenant = self.provider.microsoft_tenant_id.as_deref().unwrap_or("common");
         let source = match known.identity {
             Identity::IdToken { issuer, jwks_uri } => {
-                Source::IdToken { issuer: issuer.to_owned(), jwks_uri: jwks_uri.to_owned(), userinfo: None }
+                Source::OpenId(OpenId { issuer: issuer.to_owned(), jwks_uri: jwks_uri.to_owned(), userinfo: None, hmac: Vec::new() })
             }
             Identity::Api(api) => Source::Api(api),
         };
         Ok(Endpoints { names_issuer: false, token: known.token_endpoint.replace(TENANT, tenant), client_auth: known.client_auth, source })
+    }
+
+    fn reader(&self) -> Reader<'_> {
+        Reader { outgoing: self.outgoing, client_id: &self.client.id, secret: &self.client.secret, now: self.now }
+    }
+
+    /// The scopes that a token request repeats, if the provider wants them.
+    fn scope<'s>(&self, scope: &'s str) -> Option<(&'static str, &'s str)> {
+        catalog::find(&self.provider.id).filter(|known| known.wants_scope).map(|_| ("scope", scope))
     }
 
     /// Exchanges a code, and reads the account that it belongs to. Fails if the provider cannot be
@@ -143,39 +143,56 @@ impl<'a> Peer<'a> {
             // RFC 9207 §2.4: a response without the issuer may come from a mix-up attack.
             return Err(Fault::Refused("the authorization response does not name its issuer (`iss`)".to_owned()));
         }
-        let form = [
-            ("grant_type", "authorization_code"),
-            ("code", grant.code),
-            ("redirect_uri", grant.callback),
-            ("code_verifier", grant.verifier.expose_secret()),
-        ];
-        let tokens = self.tokens(&endpoints, &form).await?;
-        let profile = self.profile(&endpoints.source, &tokens, grant.nonce).await?;
+        let mut form = vec![("grant_type", "authorization_code"), ("code", grant.code), ("redirect_uri", grant.callback)];
+        form.extend(uses_pkce(&self.provider.id).then(|| ("code_verifier", grant.verifier.expose_secret())));
+        form.extend(self.scope(grant.scope));
+        let tokens = self.tokens(&endpoints, form).await?;
+        let profile = match &endpoints.source {
+            Source::OpenId(source) => self.reader().of_openid(source, &tokens, grant.nonce).await?,
+            Source::Api(api) => self.reader().of_api(api, &tokens).await?,
+        };
         Ok((tokens, profile))
     }
 
-    /// A new access token from the provider (RFC 6749 §6).
-    pub async fn refresh(&self, refresh_token: &SecretString) -> Result<Tokens, NotIssued> {
+    /// A new access token from the provider (RFC 6749 §6). `scope` has the scopes of the refresh
+    /// token.
+    pub async fn refresh(&self, refresh_token: &SecretString, scope: &str) -> Result<Tokens, NotIssued> {
         let endpoints = self.endpoints().await?;
-        let form = [("grant_type", "refresh_token"), ("refresh_token", refresh_token.expose_secret())];
-        Ok(self.tokens(&endpoints, &form).await?)
+        let mut form = vec![("grant_type", "refresh_token"), ("refresh_token", refresh_token.expose_secret())];
+        // What asked for the refresh token, and is often not reported, also asks for the next one.
+        let scope = joined([scope, catalog::find(&self.provider.id).map_or("", |known| known.offline.scope)]);
+        form.extend(self.scope(&scope));
+        Ok(self.tokens(&endpoints, form).await?)
     }
 
-    /// Whether the provider still accepts an access token. Always `true` for a provider whose
-    /// accounts are read from ID tokens, because the catalog has no API to try the token with.
-    pub async fn accepts(&self, access_token: &SecretString) -> Result<bool, Fault> {
-        let Some(Identity::Api(api)) = catalog::find(&self.provider.id).map(|known| known.identity) else { return Ok(true) };
-        let header = api.client_id_header.map(|name| (name, self.client.id.as_str()));
-        match self.outgoing.get::<IgnoredAny>(api.url, Some(access_token.expose_secret()), header).await {
-            Ok(_) => Ok(true),
-            Err(Fault::Unauthorized) => Ok(false),
-            Err(fault) => Err(fault),
-        }
+    /// Whether the provider still accepts an access token; `None` if it cannot be asked: an issuer
+    /// outside of the catalog without a userinfo endpoint (OpenID Connect Core §5.3.3).
+    pub async fn accepts(&self, access_token: &SecretString) -> Result<Option<bool>, Fault> {
+        let token = access_token.expose_secret();
+        let Some(known) = catalog::find(&self.provider.id) else {
+            let Source::OpenId(OpenId { userinfo: Some(endpoint), .. }) = self.endpoints().await?.source else { return Ok(None) };
+            return judged(&self.outgoing.fetch(&endpoint, Some(token), None).await?, None).map(Some);
+        };
+        let (api, number) = match (known.token_check, known.identity) {
+            (TokenCheck::TokenInfo(endpoint), _) => {
+                let (status, answer) = self.outgoing.post(endpoint, &[("access_token", token)], None).await?;
+                return match answer["error"].as_str() {
+                    None if (200..=299).contains(&status) => Ok(Some(true)),
+                    Some("invalid_token") => Ok(Some(false)),
+                    _ => Err(Fault::Refused(status.to_string())),
+                };
+            }
+            (TokenCheck::Account, Identity::Api(api)) => (api, None),
+            (TokenCheck::AccountError(number), Identity::Api(api)) => (api, Some(number)),
+            // Apple has no API for this question, and its tokens live for an hour.
+            (TokenCheck::None, _) | (_, Identity::IdToken { .. }) => return Ok(Some(true)),
+        };
+        judged(&self.reader().ask(&api, access_token).await?, number).map(Some)
     }
 
-    async fn tokens(&self, endpoints: &Endpoints, form: &[(&str, &str)]) -> Result<Tokens, Fault> {
+    async fn tokens(&self, endpoints: &Endpoints, form: Vec<(&str, &str)>) -> Result<Tokens, Fault> {
         let (id, secret) = (self.client.id.as_str(), self.client.secret.expose_secret());
-        let mut form = form.to_vec();
+        let mut form: Vec<(&str, &str)> = form;
         let basic = match endpoints.client_auth {
             ClientAuth::Basic => Some((id, secret)),
             ClientAuth::Body => {
@@ -185,66 +202,26 @@ impl<'a> Peer<'a> {
         };
         let (status, answer) = self.outgoing.post(&endpoints.token, &form, basic).await?;
         // GitHub reports errors with status 200.
-        if let Some(error) = answer["error"].as_str() {
-            return Err(Fault::Refused(error.chars().take(100).collect()));
+        if let Some(error) = error(&answer) {
+            return Err(Fault::Refused(error));
         }
-        if status.is_success() {
+        if (200..=299).contains(&status) {
             return Tokens::read(&answer, self.now);
         }
         // RFC 6749 §5.2: only a client that is not authenticated is answered with 401.
         let code = if status == 401 { INVALID_CLIENT } else { "it gave no reason" };
         Err(Fault::Refused(code.to_owned()))
     }
-
-    async fn profile(&self, source: &Source, tokens: &Tokens, nonce: &str) -> Result<Profile, Fault> {
-        let bearer = tokens.access_token.expose_secret();
-        let senseless = |error: model::provider::profile::NoAccount| Fault::Senseless(error.to_string());
-        match source {
-            Source::IdToken { issuer, jwks_uri, userinfo } => {
-                let token = tokens.id_token.as_ref().ok_or_else(|| Fault::Senseless("the token response has no ID token".to_owned()))?;
-                let expected = Expected { issuer, jwks_uri, client_ids: &[&self.client.id], nonce: Some(nonce) };
-                let claims = id_token::verify(self.outgoing, token.expose_secret(), &expected, self.now).await?;
-                let profile = Fields::OPENID.read(&claims).map_err(senseless)?;
-                match userinfo {
-                    Some(endpoint) if profile.email.is_none() => {
-                        let more = Fields::OPENID.read(&self.outgoing.get(endpoint, Some(bearer), None).await?).map_err(senseless)?;
-                        // OpenID Connect Core §5.3.2: `sub` must match that of the ID token.
-                        if more.account_id == profile.account_id {
-                            Ok(more)
-                        } else {
-                            Err(Fault::Senseless("the userinfo response belongs to another account".to_owned()))
-                        }
-                    }
-                    _ => Ok(profile),
-                }
-            }
-            Source::Api(api) => {
-                let header = api.client_id_header.map(|name| (name, self.client.id.as_str()));
-                let mut profile = api.fields.read(&self.outgoing.get(api.url, Some(bearer), header).await?).map_err(senseless)?;
-                if let Some((url, addresses)) = api.addresses
-                    && let Some((email, verified)) = addresses.primary(&self.outgoing.get(url, Some(bearer), None).await?)
-                {
-                    (profile.email, profile.email_verified) = (Some(email), verified);
-                }
-                Ok(profile)
-            }
-        }
-    }
 }
 
-impl Tokens {
-    fn read(answer: &Value, now: Timestamp) -> Result<Self, Fault> {
-        let secret = |name: &str| answer[name].as_str().filter(|text| !text.is_empty()).map(|text| SecretString::from(text.to_owned()));
-        // Some providers send the number as a string.
-        let seconds = answer["expires_in"].as_i64().or_else(|| answer["expires_in"].as_str()?.parse().ok());
-        Ok(Self {
-            access_token: secret("access_token").ok_or_else(|| Fault::Senseless("the token response has no access token".to_owned()))?,
-            refresh_token: secret("refresh_token"),
-            id_token: secret("id_token"),
-            expires_at: seconds
-                .filter(|seconds| (0..=31_536_000).contains(seconds))
-                .map(|seconds| after(now, SignedDuration::from_secs(seconds))),
-            scope: answer["scope"].as_str().map(str::to_owned),
-        })
+/// Whether an answer to a call with an access token shows that the provider accepts the token.
+/// `number` is the one at `/error/code` with which the provider refuses a token with the status 400
+/// in place of 401.
+fn judged(answer: &Answer, number: Option<i64>) -> Result<bool, Fault> {
+    match answer.status() {
+        200..=299 => Ok(true),
+        401 => Ok(false),
+        400 if number.is_some() && value(answer)?["error"]["code"].as_i64() == number => Ok(false),
+        status => Err(Fault::Refused(status.to_string())),
     }
 }

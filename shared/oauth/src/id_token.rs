@@ -1,16 +1,20 @@
-//! Validates ID tokens (OpenID Connect Core §3.1.3.7).
+//! Validates ID tokens (OpenID Connect Core §3.1.3.7), and other claims that an issuer signs
+//! (§5.3.2).
 
 use crypto::jws;
+use crypto::shared_secret::verify_hmac;
 use jiff::Timestamp;
-use jsonwebtoken::{DecodingKey, Validation};
 use net::outgoing::{Fault, Outgoing};
+use secrecy::SecretString;
 use serde_json::Value;
 use subtle::ConstantTimeEq as _;
 
+use crate::jwt::Jwt;
+use crate::keys::Verification;
 use crate::metadata;
 
 /// How far an issuer's clock may be off, in seconds.
-const LEEWAY: i64 = 60;
+const LEEWAY: f64 = 60.0;
 
 /// The values that an ID token must contain, and the keys that verify it.
 pub struct Expected<'a> {
@@ -23,60 +27,160 @@ pub struct Expected<'a> {
     /// The required nonce. If it is absent, the token must not have a nonce either, so nobody can
     /// use a stolen token with a nonce by leaving out the nonce.
     pub nonce: Option<&'a str>,
+    /// The client's secret and the HMAC algorithms that the issuer says to sign with, if any
+    /// (§3.1.3.7 step 8).
+    pub shared: Option<(&'a SecretString, &'a [&'a str])>,
 }
 
-fn senseless(text: impl Into<String>) -> Fault {
-    Fault::Senseless(format!("ID token: {}", text.into()))
+/// Why a token is not valid.
+#[derive(Debug, thiserror::Error)]
+pub enum NotVerified {
+    /// Because of the token.
+    #[error("the token is not valid: {0}")]
+    Token(Fault),
+    /// The issuer's keys cannot be read.
+    #[error("the issuer's keys cannot be read: {0}")]
+    Keys(Fault),
 }
 
-/// The claims of a valid token. Fails with [`Fault::Senseless`] if the token or the set of keys is
-/// invalid, and with other faults if the issuer's keys cannot be fetched.
-pub async fn verify(outgoing: Outgoing<'_>, token: &str, expected: &Expected<'_>, now: Timestamp) -> Result<Value, Fault> {
-    jws::install();
-    let header = jsonwebtoken::decode_header(token).map_err(|error| senseless(error.to_string()))?;
-    if !jws::VERIFIED.contains(&header.alg) {
-        return Err(senseless("its algorithm is not supported"));
+impl From<NotVerified> for Fault {
+    fn from(error: NotVerified) -> Self {
+        match error {
+            NotVerified::Token(fault) | NotVerified::Keys(fault) => fault,
+        }
     }
-    let jwk = metadata::key(outgoing, expected.jwks_uri, header.kid.as_deref(), now).await?;
-    let key = DecodingKey::from_jwk(&jwk).map_err(|error| senseless(error.to_string()))?;
-    let mut validation = Validation::new(header.alg);
-    validation.set_audience(expected.client_ids);
-    validation.set_issuer(&[expected.issuer]);
-    validation.set_required_spec_claims(&["exp", "aud", "iss", "sub"]);
-    // The expiry is checked below with the app's clock; the crate can only use the system's.
-    validation.validate_exp = false;
-    let claims = jsonwebtoken::decode::<Value>(token, &key, &validation).map_err(|error| senseless(error.to_string()))?.claims;
-    check(&claims, expected, now.as_second()).map_err(senseless)?;
+}
+
+/// A token that may be valid another time.
+fn senseless(text: impl std::fmt::Display) -> NotVerified {
+    NotVerified::Token(Fault::Senseless(format!("ID token: {text}")))
+}
+
+/// A token as the issuer will go on issuing it.
+fn misconfigured(text: impl std::fmt::Display) -> NotVerified {
+    NotVerified::Token(Fault::Misconfigured(format!("ID token: {text}")))
+}
+
+/// The claims of a valid ID token.
+pub async fn verify(outgoing: Outgoing<'_>, token: &str, expected: &Expected<'_>, now: Timestamp) -> Result<Value, NotVerified> {
+    let claims = verify_signature(outgoing, token, expected, now).await?;
+    check(&claims, expected, seconds(now))?;
     Ok(claims)
 }
 
-/// The checks that `jsonwebtoken` does not make: times, nonce, and the authorized party, which a
-/// token with several audiences must name.
-fn check(claims: &Value, expected: &Expected<'_>, now: i64) -> Result<(), &'static str> {
-    let time = |name: &str| claims[name].as_i64();
-    if time("exp").is_none_or(|exp| exp <= now - LEEWAY) {
-        return Err("its `exp` is missing or past");
+/// The claims of another token that the issuer signed for the client: what it says about issuer,
+/// audience and times must hold, and nothing need be there.
+pub(crate) async fn verify_claims(
+    outgoing: Outgoing<'_>,
+    token: &str,
+    expected: &Expected<'_>,
+    now: Timestamp,
+) -> Result<Value, NotVerified> {
+    let claims = verify_signature(outgoing, token, expected, now).await?;
+    let has = |name: &str| claims.get(name).is_some();
+    if has("iss") {
+        check_issuer(&claims, expected)?;
     }
-    if time("iat").is_none_or(|iat| iat > now + LEEWAY) {
-        return Err("its `iat` is missing or in the future");
+    if has("aud") {
+        check_audience(&claims, expected)?;
     }
-    if claims.get("nbf").is_some_and(|_| time("nbf").is_none_or(|nbf| nbf > now + LEEWAY)) {
-        return Err("its `nbf` is malformed or in the future");
+    if has("exp") {
+        check_expiry(&claims, seconds(now))?;
+    }
+    Ok(claims)
+}
+
+async fn verify_signature(outgoing: Outgoing<'_>, token: &str, expected: &Expected<'_>, now: Timestamp) -> Result<Value, NotVerified> {
+    jws::install();
+    let jwt = Jwt::parse(token).map_err(misconfigured)?;
+    if let Some((secret, algorithms)) = expected.shared
+        && algorithms.contains(&jwt.algorithm.as_str())
+        && let Some(is_signed) = verify_hmac(&jwt.algorithm, secret, jwt.signed.as_bytes(), &jwt.signature_bytes())
+    {
+        return if is_signed { Ok(jwt.claims) } else { Err(senseless("its signature is not made with the client secret")) };
+    }
+    let algorithm = jwt.asymmetric().ok_or_else(|| misconfigured("its algorithm is not supported"))?;
+    match metadata::verify(outgoing, expected.jwks_uri, (&jwt, algorithm), now).await.map_err(NotVerified::Keys)? {
+        Verification::Signed => Ok(jwt.claims),
+        Verification::NoKey => Err(senseless("it was signed with none of the issuer's keys")),
+        Verification::Forged => Err(senseless("its signature is not valid")),
+    }
+}
+
+fn seconds(now: Timestamp) -> f64 {
+    now.as_duration().as_secs_f64()
+}
+
+/// A time in seconds since the epoch, which may have a fraction (RFC 7519 §2, `NumericDate`).
+fn time(claims: &Value, name: &str) -> Option<f64> {
+    claims[name].as_f64().filter(|time| time.is_finite())
+}
+
+/// When a token expires, in whole seconds; `None` if it does not say, or at no valid time.
+pub fn expiry(claims: &Value) -> Option<Timestamp> {
+    #[expect(clippy::cast_possible_truncation, reason = "a number out of range becomes the nearest one, which is no timestamp")]
+    let second = time(claims, "exp")?.ceil() as i64;
+    Timestamp::from_second(second).ok()
+}
+
+fn check(claims: &Value, expected: &Expected<'_>, now: f64) -> Result<(), NotVerified> {
+    check_issuer(claims, expected)?;
+    check_audience(claims, expected)?;
+    if claims["sub"].as_str().is_none_or(str::is_empty) {
+        return Err(misconfigured("its `sub` is missing or not a text"));
+    }
+    check_expiry(claims, now)?;
+    // The issuer's clock may be ahead, so no `iat` is too late.
+    if time(claims, "iat").is_none() {
+        return Err(misconfigured("its `iat` is missing or not a number"));
+    }
+    if claims.get("nbf").is_some_and(|_| time(claims, "nbf").is_none_or(|nbf| nbf > now + LEEWAY)) {
+        return Err(senseless("its `nbf` is malformed or in the future"));
     }
     let has_nonce = match (&claims["nonce"], expected.nonce) {
         (Value::Null, None) => true,
         (Value::String(nonce), Some(expected)) => nonce.as_bytes().ct_eq(expected.as_bytes()).into(),
         _ => false,
     };
-    if !has_nonce {
-        return Err("its nonce is missing, wrong or unexpected");
+    if has_nonce {
+        Ok(())
+    } else {
+        Err(NotVerified::Token(Fault::Refused("the nonce of the ID token is missing, wrong or unexpected".to_owned())))
     }
-    let party = claims["azp"].as_str();
-    let audiences = claims["aud"].as_array().map_or(1, Vec::len);
-    if party.map_or(audiences > 1, |party| !expected.client_ids.contains(&party)) {
-        return Err("its `azp` is missing or another client");
+}
+
+fn check_issuer(claims: &Value, expected: &Expected<'_>) -> Result<(), NotVerified> {
+    let wanted = metadata::issuer_of(expected.issuer, claims);
+    if claims["iss"].as_str() == Some(&wanted) {
+        Ok(())
+    } else {
+        Err(misconfigured(format!("its `iss` is {}, not {wanted}", claims["iss"])))
+    }
+}
+
+/// The client must be an audience. If there are others, the token must name the client as the
+/// authorized party (`azp`). For one audience, `azp` belongs to extensions (errata 2 of §3.1.3.7).
+fn check_audience(claims: &Value, expected: &Expected<'_>) -> Result<(), NotVerified> {
+    let is_client = |value: &Value| value.as_str().is_some_and(|id| expected.client_ids.contains(&id));
+    let (has_client, has_others) = match &claims["aud"] {
+        Value::Array(audiences) => (audiences.iter().any(is_client), audiences.len() > 1),
+        audience => (is_client(audience), false),
+    };
+    if !has_client {
+        return Err(misconfigured("its `aud` is missing or another client"));
+    }
+    if has_others && !is_client(&claims["azp"]) {
+        return Err(misconfigured("it has several audiences, and its `azp` is missing or another client"));
     }
     Ok(())
+}
+
+fn check_expiry(claims: &Value, now: f64) -> Result<(), NotVerified> {
+    match time(claims, "exp") {
+        Some(exp) if exp > now - LEEWAY => Ok(()),
+        Some(_) => Err(senseless("it has expired")),
+        None => Err(misconfigured("its `exp` is missing or not a number")),
+    }
 }
 
 #[cfg(test)]
@@ -85,35 +189,71 @@ mod tests {
 
     use super::*;
 
-    const EXPECTED: Expected<'_> = Expected { issuer: "https://i.example", jwks_uri: "", client_ids: &["me"], nonce: Some("n") };
+    const EXPECTED: Expected<'_> =
+        Expected { issuer: "https://i.example", jwks_uri: "", client_ids: &["me"], nonce: Some("n"), shared: None };
+
+    fn good() -> Value {
+        json!({ "iss": "https://i.example", "sub": "1", "exp": 200, "iat": 100, "nonce": "n", "aud": "me" })
+    }
+
+    fn with(name: &str, value: Value) -> Value {
+        let mut claims = good();
+        claims[name] = value;
+        claims
+    }
 
     #[test]
     fn tokens_of_other_times_flows_and_clients_are_refused() {
-        let good = json!({ "exp": 200, "iat": 100, "nonce": "n", "aud": "me" });
-        assert_eq!(check(&good, &EXPECTED, 150), Ok(()));
-        assert_eq!(check(&good, &EXPECTED, 200 + LEEWAY - 1), Ok(()));
-        assert!(check(&good, &EXPECTED, 200 + LEEWAY).is_err() && check(&good, &EXPECTED, 100 - LEEWAY - 1).is_err());
+        assert!(check(&good(), &EXPECTED, 150.0).is_ok() && check(&good(), &EXPECTED, 200.0 + LEEWAY - 1.0).is_ok());
+        assert!(check(&good(), &EXPECTED, 200.0 + LEEWAY).is_err());
         for (name, value) in [
+            ("iss", json!("https://i.example/")),
+            ("iss", json!(["https://i.example"])),
+            ("sub", json!(1)),
+            ("sub", json!("")),
             ("exp", json!(null)),
             ("exp", json!("200")),
             ("iat", json!(null)),
-            ("nbf", json!(150 + LEEWAY + 1)),
+            ("iat", json!("100")),
+            ("nbf", json!(150.0 + LEEWAY + 1.0)),
             ("nbf", json!("100")),
             ("nonce", json!("m")),
             ("nonce", json!(null)),
+            ("nonce", json!(["n"])),
+            ("aud", json!("other")),
+            ("aud", json!([])),
+            ("aud", json!(["other"])),
             ("aud", json!(["me", "other"])),
-            ("azp", json!("other")),
         ] {
-            let mut bad = good.clone();
-            bad[name] = value.clone();
-            assert!(check(&bad, &EXPECTED, 150).is_err(), "{name}: {value}");
+            assert!(check(&with(name, value.clone()), &EXPECTED, 150.0).is_err(), "{name}: {value}");
         }
         let without = Expected { nonce: None, ..EXPECTED };
-        assert!(check(&good, &without, 150).is_err(), "a nonce that the caller does not know");
-        assert_eq!(check(&json!({ "exp": 200, "iat": 100, "aud": "me" }), &without, 150), Ok(()));
-        let valid_soon = json!({ "exp": 300, "iat": 100, "nbf": 150 + LEEWAY, "nonce": "n", "aud": "me" });
-        assert_eq!(check(&valid_soon, &EXPECTED, 150), Ok(()));
-        let several = json!({ "exp": 200, "iat": 100, "nonce": "n", "aud": ["me", "other"], "azp": "me" });
-        assert_eq!(check(&several, &EXPECTED, 150), Ok(()));
+        assert!(check(&good(), &without, 150.0).is_err(), "a nonce that the caller does not know");
+        assert!(check(&with("nonce", json!(null)), &without, 150.0).is_ok());
+        let mut several = with("aud", json!(["me", "other"]));
+        several["azp"] = json!("other");
+        assert!(check(&several, &EXPECTED, 150.0).is_err(), "a token for another client");
+    }
+
+    #[test]
+    fn odd_but_legal_claims_are_accepted() {
+        let mut several = with("aud", json!(["me", "other"]));
+        several["azp"] = json!("me");
+        for claims in [
+            with("exp", json!(150.5)),
+            with("iat", json!(100.25)),
+            with("iat", json!(100_000)),
+            with("iat", json!(1e2)),
+            with("nbf", json!(150.0 + LEEWAY)),
+            with("nbf", json!(149.999)),
+            with("aud", json!(["me"])),
+            with("azp", json!("another party")),
+            with("auth_time", json!("never")),
+            several,
+        ] {
+            assert!(check(&claims, &EXPECTED, 150.0).is_ok(), "{claims}");
+        }
+        assert_eq!(expiry(&json!({ "exp": 1.5 })), Timestamp::from_second(2).ok());
+        assert_eq!((expiry(&json!({ "exp": 1e300 })), expiry(&json!({}))), (None, None));
     }
 }

@@ -1,8 +1,11 @@
-//! Calls to OAuth providers: discovery, exchange of codes, refresh of tokens, and verification of
-//! ID tokens.
+//! Calls to OAuth providers: discovery, exchange of codes, and ID tokens.
 
 #![warn(missing_docs)]
 
+mod account;
 pub mod exchange;
 pub mod id_token;
+mod jwt;
+mod keys;
 pub mod metadata;
+pub mod tokens;

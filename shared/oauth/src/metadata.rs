@@ -1,8 +1,8 @@
 //! Reads what an OpenID issuer publishes: its endpoints (OpenID Connect Discovery 1.0) and its keys
-//! (RFC 7517). Each instance caches both. If a token names a key that is not in the cache, the keys
-//! are fetched again unless they were fetched in the last 30 seconds, so a key rotation takes
-//! effect quickly. An answer that is not a valid document is not cached, so the next request
-//! fetches the document again.
+//! ([`crate::keys`]). Each instance caches both. If no cached key verifies a token, the keys are
+//! fetched again unless they were fetched in the last 30 seconds, so a new key takes effect
+//! quickly, whatever its id. An answer that is not a valid document is not cached, so the next
+//! request fetches the document again.
 //!
 //! Anybody with a project can name an issuer, so documents may be hostile: they are read as types
 //! with bounded lists, and the cache holds nothing that is not used. A document then needs little
@@ -10,27 +10,32 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
-use jsonwebtoken::jwk::{AlgorithmParameters, Jwk};
+use jsonwebtoken::Algorithm;
 use model::provider::catalog::ClientAuth;
+use model::provider::catalog::scopes::OFFLINE_ACCESS;
 use net::outgoing::{Fault, Outgoing};
-use serde::de::{DeserializeOwned, Error as _, SeqAccess, Visitor};
+use serde::de::{DeserializeOwned, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use url::Url;
 
+use crate::jwt::Jwt;
+use crate::keys::{Keys, Verification};
+
 /// How long a cached document is used.
 const FRESH: SignedDuration = SignedDuration::from_hours(1);
-/// Minimum interval between two fetches of an issuer's keys if the cache lacks a key, so
-/// that tokens with made-up key ids do not each cause a request.
+/// Minimum interval between two fetches of an issuer's keys if none in the cache verifies a token,
+/// so that forged tokens do not each cause a request.
 const AGAIN: SignedDuration = SignedDuration::from_secs(30);
 /// Maximum number of documents of each kind that an instance caches. When it is reached, the oldest
 /// is dropped.
 const KEPT: usize = 64;
-/// Maximum number of elements of a list in a document. Large issuers publish about ten keys.
+/// Maximum number of elements that are read of a list of names.
 const MAX_LISTED: usize = 64;
+/// In an issuer of Microsoft, stands for the tenant that the token names (`tid`).
+const TENANT_ID: &str = "{tenantid}";
 
 /// An issuer's metadata (OpenID Connect Discovery 1.0 §3); only the fields used here.
 #[derive(Debug, Clone, Deserialize)]
@@ -43,21 +48,18 @@ pub struct Metadata {
     pub token_endpoint: String,
     /// URL of the issuer's public keys.
     pub jwks_uri: String,
-    /// URL of the user's claims, for issuers whose ID tokens lack the email address.
+    /// URL of the user's claims, for issuers whose ID tokens lack some.
     #[serde(default)]
     pub userinfo_endpoint: Option<String>,
     /// Whether the issuer's authorization responses name it (RFC 9207 §3).
-    #[serde(default)]
-    pub authorization_response_iss_parameter_supported: bool,
-    #[serde(default, deserialize_with = "some_few")]
-    token_endpoint_auth_methods_supported: Option<Vec<String>>,
-}
-
-/// An issuer's keys (RFC 7517 §5).
-#[derive(Debug, Clone, Deserialize)]
-struct Keys {
-    #[serde(deserialize_with = "few_keys")]
-    keys: Vec<Jwk>,
+    #[serde(default, rename = "authorization_response_iss_parameter_supported")]
+    names_itself: Option<bool>,
+    #[serde(default, rename = "token_endpoint_auth_methods_supported", deserialize_with = "names")]
+    client_auth_methods: Option<Vec<String>>,
+    #[serde(default, rename = "id_token_signing_alg_values_supported", deserialize_with = "names")]
+    algorithms: Option<Vec<String>>,
+    #[serde(default, rename = "scopes_supported", deserialize_with = "has_offline_access")]
+    has_offline_access: bool,
 }
 
 struct Kept<T> {
@@ -76,19 +78,23 @@ impl Metadata {
     /// How clients authenticate to the issuer: HTTP Basic, unless the issuer lists
     /// `client_secret_post` but not `client_secret_basic`.
     pub fn client_auth(&self) -> ClientAuth {
-        let knows =
-            |method: &str| self.token_endpoint_auth_methods_supported.as_ref().is_none_or(|all| all.iter().any(|one| one == method));
+        let knows = |method: &str| self.client_auth_methods.as_ref().is_none_or(|all| all.iter().any(|one| one == method));
         if knows("client_secret_basic") || !knows("client_secret_post") { ClientAuth::Basic } else { ClientAuth::Body }
     }
-}
 
-impl Keys {
-    /// The key with this id, or the only key if `id` is `None`.
-    fn find(&self, id: Option<&str>) -> Option<&Jwk> {
-        match id {
-            Some(id) => self.keys.iter().find(|key| key.common.key_id.as_deref() == Some(id)),
-            None => self.keys.first().filter(|_| self.keys.len() == 1),
-        }
+    /// Whether the issuer's authorization responses name it (RFC 9207 §3).
+    pub fn names_itself(&self) -> bool {
+        self.names_itself.unwrap_or_default()
+    }
+
+    /// Whether the issuer lists the scope `offline_access`.
+    pub fn has_offline_access(&self) -> bool {
+        self.has_offline_access
+    }
+
+    /// Whether the issuer says that it signs ID tokens with this algorithm.
+    pub fn signs_with(&self, algorithm: &str) -> bool {
+        self.algorithms.iter().flatten().any(|one| one == algorithm)
     }
 }
 
@@ -121,10 +127,19 @@ impl<T: DeserializeOwned> Cache<T> {
         if let Some(document) = self.find(&place, fresh, now) {
             return check(&document).map(|()| document);
         }
-        let document = Arc::new(outgoing.get::<T>(url, None, None).await?);
+        let document = Arc::new(outgoing.get::<T>(url, None, None).await.map_err(|fault| published(fault, url))?);
         check(&document)?;
         self.keep(place.into_owned(), Arc::clone(&document), now);
         Ok(document)
+    }
+}
+
+/// The fault of a document that an issuer must publish: a refusal is for good.
+fn published(fault: Fault, url: &str) -> Fault {
+    match fault {
+        Fault::Refused(status) => Fault::Misconfigured(format!("{url} answers {status}")),
+        Fault::Unauthorized => Fault::Misconfigured(format!("{url} requires a token")),
+        fault => fault,
     }
 }
 
@@ -132,74 +147,104 @@ impl<T: DeserializeOwned> Cache<T> {
 /// such as `javascript:…` would run a script in the app.
 fn check_location(endpoint: &str) -> Result<(), Fault> {
     let url = Url::parse(endpoint).ok().filter(|url| url.has_host() && matches!(url.scheme(), "http" | "https"));
-    url.map(drop).ok_or_else(|| Fault::Senseless("the authorization endpoint is not an http or https URL".to_owned()))
+    url.map(drop).ok_or_else(|| Fault::Misconfigured("the authorization endpoint is not an http or https URL".to_owned()))
 }
 
-/// Reads an issuer's metadata. The document must name exactly that issuer (Discovery §4.3).
+/// Whether the metadata of an issuer may name this other issuer: at Microsoft, each tenant is an
+/// issuer, and the metadata for several tenants name none or all of them.
+fn is_tenant_of(named: &str, issuer: &str) -> bool {
+    let (Ok(named), Ok(issuer)) = (Url::parse(named), Url::parse(issuer)) else { return false };
+    let host = issuer.host_str().unwrap_or_default();
+    let is_microsoft = issuer.scheme() == "https" && (host == "login.microsoftonline.com" || host.ends_with(".b2clogin.com"));
+    is_microsoft && issuer.origin() == named.origin()
+}
+
+/// The issuer that a token with these claims must name.
+pub(crate) fn issuer_of(issuer: &str, claims: &serde_json::Value) -> String {
+    match claims["tid"].as_str().filter(|tenant| tenant.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')) {
+        Some(tenant) => issuer.replace(TENANT_ID, tenant),
+        None => issuer.to_owned(),
+    }
+}
+
+/// Reads an issuer's metadata. The document must name exactly that issuer (Discovery §4.3), except
+/// at Microsoft.
 pub async fn discover(outgoing: Outgoing<'_>, issuer: &str, now: Timestamp) -> Result<Metadata, Fault> {
+    discover_since(outgoing, issuer, (FRESH, now)).await
+}
+
+/// Like [`discover`], and reads the issuer's keys: as they are now, not as they were cached. Fails
+/// as well if there is no key that could verify a signature and the issuer does not sign with the
+/// client's secret.
+pub async fn examine(outgoing: Outgoing<'_>, issuer: &str, now: Timestamp) -> Result<Metadata, Fault> {
+    let metadata = discover_since(outgoing, issuer, (SignedDuration::ZERO, now)).await?;
+    let keys = KEYS.read(outgoing, &metadata.jwks_uri, (SignedDuration::ZERO, now), |_| Ok(())).await?;
+    if keys.is_empty() && !["HS256", "HS384", "HS512"].iter().any(|algorithm| metadata.signs_with(algorithm)) {
+        return Err(Fault::Misconfigured(format!("{} has no key that can verify a signature", metadata.jwks_uri)));
+    }
+    Ok(metadata)
+}
+
+async fn discover_since(outgoing: Outgoing<'_>, issuer: &str, when: (SignedDuration, Timestamp)) -> Result<Metadata, Fault> {
     let url = format!("{}/.well-known/openid-configuration", issuer.trim_end_matches('/'));
     let check = |metadata: &Metadata| match &metadata.issuer {
-        named if named == issuer => check_location(&metadata.authorization_endpoint),
-        named => Err(Fault::Senseless(format!("the metadata of {issuer} names another issuer: {named}"))),
+        named if named == issuer || is_tenant_of(named, issuer) => check_location(&metadata.authorization_endpoint),
+        named => Err(Fault::Misconfigured(format!("the metadata of {issuer} names another issuer: {named}"))),
     };
-    METADATA.read(outgoing, &url, (FRESH, now), check).await.map(Arc::unwrap_or_clone)
+    METADATA.read(outgoing, &url, when, check).await.map(Arc::unwrap_or_clone)
 }
 
-/// The key that a token's header names by its id, or the issuer's only key if the token names none.
-pub async fn key(outgoing: Outgoing<'_>, jwks_uri: &str, id: Option<&str>, now: Timestamp) -> Result<Jwk, Fault> {
-    for fresh in [FRESH, AGAIN] {
-        let keys = KEYS.read(outgoing, jwks_uri, (fresh, now), |_| Ok(())).await?;
-        if let Some(key) = keys.find(id) {
-            return Ok(key.clone());
-        }
+/// Verifies the signature of a token with the issuer's keys. Fails if none of them made it.
+pub(crate) async fn verify(
+    outgoing: Outgoing<'_>,
+    jwks_uri: &str,
+    (jwt, algorithm): (&Jwt<'_>, Algorithm),
+    now: Timestamp,
+) -> Result<Verification, Fault> {
+    let keys = KEYS.read(outgoing, jwks_uri, (FRESH, now), |_| Ok(())).await?;
+    let verification = keys.verify(jwt, algorithm);
+    if verification == Verification::Signed {
+        return Ok(verification);
     }
-    Err(Fault::Senseless("the token names none of the issuer's keys".to_owned()))
+    // The issuer may have a new key, under a new id, the same id or none.
+    let again = KEYS.read(outgoing, jwks_uri, (AGAIN, now), |_| Ok(())).await?;
+    if Arc::ptr_eq(&keys, &again) { Ok(verification) } else { Ok(again.verify(jwt, algorithm)) }
 }
 
-/// A list of at most [`MAX_LISTED`] elements. A longer one fails before it has been read.
-fn few<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
-    struct Few<T>(PhantomData<T>);
+/// The first names of a list; `None` for any other value.
+fn names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<String>>, D::Error> {
+    deserializer.deserialize_any(Names).map(|names| names.map(|(names, _)| names))
+}
 
-    impl<'de, T: Deserialize<'de>> Visitor<'de> for Few<T> {
-        type Value = Vec<T>;
+/// Whether a list, of any length, has the scope `offline_access`.
+fn has_offline_access<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    deserializer.deserialize_any(Names).map(|names| names.is_some_and(|(_, has_offline_access)| has_offline_access))
+}
 
-        fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-            write!(formatter, "a list of at most {MAX_LISTED} elements")
-        }
+/// Reads a list of names, and whether one of them is `offline_access`.
+struct Names;
 
-        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<T>, A::Error> {
-            let mut all = Vec::new();
-            while let Some(element) = list.next_element()? {
-                if all.len() >= MAX_LISTED {
-                    return Err(A::Error::invalid_length(MAX_LISTED + 1, &self));
-                }
-                all.push(element);
+impl<'de> Visitor<'de> for Names {
+    type Value = Option<(Vec<String>, bool)>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a list of names, or null")
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let (mut first, mut has_offline_access) = (Vec::new(), false);
+        while let Some(name) = list.next_element::<String>()? {
+            has_offline_access |= name == OFFLINE_ACCESS;
+            if first.len() < MAX_LISTED {
+                first.push(name);
             }
-            Ok(all)
         }
+        Ok(Some((first, has_offline_access)))
     }
-
-    deserializer.deserialize_seq(Few(PhantomData))
-}
-
-/// Like [`few`], for a list that may be `null`.
-fn some_few<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<String>>, D::Error> {
-    #[derive(Deserialize)]
-    struct Listed(#[serde(deserialize_with = "few")] Vec<String>);
-
-    Ok(Option::<Listed>::deserialize(deserializer)?.map(|listed| listed.0))
-}
-
-/// Keys of known types, without the lists that verifying a signature does not need: one key could
-/// have thousands of certificates or operations, and one of an unknown type any fields.
-fn few_keys<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Jwk>, D::Error> {
-    let mut keys: Vec<Jwk> = few(deserializer)?;
-    keys.retain(|key| !matches!(key.algorithm, AlgorithmParameters::Other(_)));
-    for key in &mut keys {
-        key.common.x509_chain = None;
-        key.common.key_operations = None;
-    }
-    Ok(keys)
 }
 
 #[cfg(test)]
@@ -208,35 +253,50 @@ mod tests {
 
     use super::*;
 
-    fn key() -> Value {
-        json!({ "kty": "EC", "crv": "P-256", "kid": "one", "x": "AA", "y": "AA", "x5c": vec![""; 1000], "key_ops": vec!["verify"; 1000] })
+    fn with(name: &str, value: Value) -> Result<Metadata, serde_json::Error> {
+        let mut document = json!({ "issuer": "https://i.example", "authorization_endpoint": "", "token_endpoint": "", "jwks_uri": "" });
+        document[name] = value;
+        serde_json::from_value(document)
     }
 
     #[test]
-    fn a_set_of_keys_is_bounded_and_keeps_only_what_is_used() {
-        let keys: Keys = serde_json::from_value(json!({ "keys": vec![key(); MAX_LISTED] })).expect("as many as are read");
-        let one = keys.find(Some("one")).expect("the first of them");
-        assert!(one.common.x509_chain.is_none() && one.common.key_operations.is_none());
-        assert!(keys.find(None).is_none(), "a token must name one of several keys");
-        let other: Keys = serde_json::from_value(json!({ "keys": [{ "": vec![0; 1000] }, key()] })).expect("keys");
-        assert_eq!(other.keys.len(), 1, "keys of unknown types are not kept");
-        for hostile in [json!({ "keys": vec![key(); MAX_LISTED + 1] }), json!({ "keys": { "": 0 } }), json!([{ "": 0 }])] {
-            assert!(serde_json::from_value::<Keys>(hostile).is_err());
+    fn the_lists_of_an_issuer_are_bounded() {
+        let client_auth =
+            |methods: Value| with("token_endpoint_auth_methods_supported", methods).map(|metadata| metadata.client_auth()).ok();
+        assert_eq!(client_auth(json!(["client_secret_post"])), Some(ClientAuth::Body));
+        assert_eq!(client_auth(Value::Null), Some(ClientAuth::Basic));
+        let long = with("token_endpoint_auth_methods_supported", json!(vec![""; MAX_LISTED + 100])).expect("metadata");
+        assert_eq!(long.client_auth_methods.map(|methods| methods.len()), Some(MAX_LISTED));
+        let mut scopes = vec!["x"; 1000];
+        scopes.push("offline_access");
+        assert!(with("scopes_supported", json!(scopes)).is_ok_and(|metadata| metadata.has_offline_access()));
+        assert!(with("scopes_supported", Value::Null).is_ok_and(|metadata| !metadata.has_offline_access()));
+    }
+
+    #[test]
+    fn optional_fields_may_be_null() {
+        for name in ["userinfo_endpoint", "authorization_response_iss_parameter_supported", "id_token_signing_alg_values_supported"] {
+            assert!(with(name, Value::Null).is_ok_and(|metadata| !metadata.names_itself() && !metadata.signs_with("HS256")), "{name}");
         }
     }
 
     #[test]
-    fn the_authentication_methods_of_an_issuer_are_bounded() {
-        let with = |methods: Value| {
-            let document = json!({
-                "issuer": "https://i.example", "authorization_endpoint": "", "token_endpoint": "", "jwks_uri": "",
-                "token_endpoint_auth_methods_supported": methods,
-            });
-            serde_json::from_value::<Metadata>(document).map(|metadata| metadata.client_auth())
-        };
-        assert_eq!(with(json!(["client_secret_post"])).ok(), Some(ClientAuth::Body));
-        assert_eq!(with(Value::Null).ok(), Some(ClientAuth::Basic));
-        assert_eq!(with(json!(vec![""; MAX_LISTED])).ok(), Some(ClientAuth::Basic));
-        assert!(with(json!(vec![""; MAX_LISTED + 1])).is_err());
+    fn only_microsoft_may_name_another_issuer() {
+        let entra = "https://login.microsoftonline.com/common/v2.0";
+        assert!(is_tenant_of("https://login.microsoftonline.com/{tenantid}/v2.0", entra));
+        assert!(is_tenant_of("https://acme.b2clogin.com/7f3c2a4e/v2.0/", "https://acme.b2clogin.com/acme.onmicrosoft.com/B2C_1/v2.0"));
+        for (named, issuer) in [
+            ("https://evil.example/common/v2.0", entra),
+            ("https://evil.b2clogin.com/x", "https://acme.b2clogin.com/x"),
+            ("https://i.example/a", "https://i.example/b"),
+            ("https://x.b2clogin.com.evil.example/a", "https://x.b2clogin.com.evil.example/b"),
+        ] {
+            assert!(!is_tenant_of(named, issuer), "{issuer}");
+        }
+        let template = "https://login.microsoftonline.com/{tenantid}/v2.0";
+        assert_eq!(issuer_of(template, &json!({ "tid": "7f3c" })), "https://login.microsoftonline.com/7f3c/v2.0");
+        for claims in [json!({}), json!({ "tid": "a/../b" }), json!({ "tid": 1 })] {
+            assert_eq!(issuer_of(template, &claims), template);
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use model::content::image::{ImageName, PATH};
 use pulldown_cmark::{Event, LinkType, OffsetIter, Parser, Tag, TagEnd};
 
-use crate::markdown::OPTIONS;
+use crate::markdown::{OPTIONS, replaced};
 
 /// A picture or a link in Markdown, and where its destination is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,9 +18,14 @@ pub struct Reference {
     pub range: Range<usize>,
     /// Where the picture or the link begins.
     pub start: usize,
-    /// The description of a picture; `None` for a link.
+    /// The description of a picture, of which the first 200 characters are kept; `None` for a
+    /// link.
     pub alt: Option<String>,
 }
+
+/// How much of a description is kept, in characters. Pictures can be nested, and the description of
+/// each contains those of the pictures within it.
+const MAX_ALT: usize = 200;
 
 /// A picture or a link that has begun.
 struct Open {
@@ -29,6 +34,8 @@ struct Open {
     is_inline: bool,
     /// Where the content of the picture or link ends, as far as it has been parsed.
     inner: usize,
+    /// The text of the content, as far as it has been parsed.
+    words: String,
 }
 
 /// The pictures and links of a Markdown text, in order, without automatic links.
@@ -41,24 +48,24 @@ pub fn references(text: &str) -> Vec<Reference> {
                 open.extend(Open::of(&tag, range.start, |id| defined(text, &events, id)));
             }
             Event::End(TagEnd::Image | TagEnd::Link) => {
-                found.extend(open.pop().and_then(|ended| ended.end(text, range.end)));
-                within(&mut open, range.end);
+                let ended = open.pop();
+                within(&mut open, range.end, ended.as_ref().map_or("", |ended| ended.words.as_str()));
+                found.extend(ended.and_then(|ended| ended.end(text, range.end)));
             }
-            Event::Text(ref part) | Event::Code(ref part) => {
-                open.iter_mut().filter_map(|one| one.reference.alt.as_mut()).for_each(|alt| alt.push_str(part));
-                within(&mut open, range.end);
-            }
-            _ => within(&mut open, range.end),
+            Event::Text(ref part) | Event::Code(ref part) => within(&mut open, range.end, part),
+            _ => within(&mut open, range.end, ""),
         }
     }
     found.sort_by_key(|reference| reference.start);
     found
 }
 
-/// Extends the content of the innermost open picture or link to `end`.
-fn within(open: &mut [Open], end: usize) {
+/// Extends the content of the innermost open picture or link to `end`, and its text by `part`.
+fn within(open: &mut [Open], end: usize, part: &str) {
     if let Some(last) = open.last_mut() {
         last.inner = last.inner.max(end);
+        let left = MAX_ALT.saturating_sub(last.words.chars().count());
+        last.words.extend(part.chars().take(left));
     }
 }
 
@@ -78,7 +85,7 @@ impl Open {
         let range = if is_inline { None } else { defined(id) };
         let alt = matches!(tag, Tag::Image { .. }).then(String::new);
         let reference = Reference { destination: dest_url.to_string(), range: range.unwrap_or_default(), start, alt };
-        Some(Self { reference, is_inline, inner: start + 1 })
+        Some(Self { reference, is_inline, inner: start + 1, words: String::new() })
     }
 
     /// The reference; `None` if its destination has no range, as in an automatic link.
@@ -87,6 +94,7 @@ impl Open {
             let after = self.inner + text.get(self.inner..end)?.find("](")? + "](".len();
             self.reference.range = destination_after(text, after)?;
         }
+        self.reference.alt = self.reference.alt.map(|_| self.words);
         Some(self.reference).filter(|reference| !reference.range.is_empty())
     }
 }
@@ -118,11 +126,7 @@ fn destination_after(text: &str, place: usize) -> Option<Range<usize>> {
 pub fn redirected(text: &str, mut changes: Vec<(Range<usize>, String)>) -> String {
     changes.sort_by_key(|(range, _)| range.start);
     changes.dedup_by_key(|(range, _)| range.start);
-    let mut result = text.to_owned();
-    for (range, destination) in changes.into_iter().rev() {
-        result.replace_range(range, &destination);
-    }
-    result
+    replaced(text, changes)
 }
 
 /// The Markdown with absolute URLs for the site's own images, for readers outside its pages.
@@ -188,6 +192,16 @@ mod tests {
         let other = redirected(text, found.into_iter().map(|one| (one.range, "/x".to_owned())).collect());
         assert!(references(&other).iter().all(|one| one.destination == "/x"), "{other}");
         assert_eq!(other.matches("/x").count(), 6, "{other}");
+    }
+
+    #[test]
+    fn nested_pictures_take_bounded_work() {
+        let many = 20_000;
+        let text = format!("{}{}", "![a".repeat(many), "](x)".repeat(many));
+        let found = references(&text);
+        assert_eq!(found.len(), many);
+        assert!(found.iter().all(|one| one.alt.as_ref().is_some_and(|alt| (1..=MAX_ALT).contains(&alt.len()))));
+        assert_eq!(redirected(&text, found.into_iter().map(|one| (one.range, "/y".to_owned())).collect()).matches("/y").count(), many);
     }
 
     #[test]

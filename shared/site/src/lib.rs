@@ -11,12 +11,12 @@ pub mod code;
 mod document;
 pub mod escape;
 pub mod feed;
+pub mod headings;
 pub mod images;
 pub mod look;
 pub mod markdown;
 pub mod package;
 pub mod page;
-pub mod search;
 pub mod text;
 
 use model::content::{MOST_POSTS, Shown};

@@ -6,6 +6,7 @@ use std::ops::Range;
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 
 use crate::code::Block;
+use crate::headings::HeadingIds;
 
 /// The extensions of Markdown that all texts may use.
 pub const OPTIONS: Options =
@@ -19,15 +20,6 @@ pub const TABLE_END: &str = "</section>";
 /// The link of a heading to itself.
 pub fn anchor(id: &str) -> String {
     format!("<a class=\"anchor\" href=\"#{id}\" aria-label=\"Link to this section\">#</a>")
-}
-
-/// The id of a heading: its words in lower case, joined by hyphens, as on GitHub, and with a number
-/// if it is taken.
-pub fn heading_id(text: &str, taken: &[String]) -> String {
-    let kept = text.to_lowercase().chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_')).collect::<String>();
-    let id = kept.trim().replace(' ', "-");
-    let numbered = (1..).map(|number| format!("{id}-{number}"));
-    std::iter::once(id.clone()).chain(numbered).find(|id| !taken.contains(id)).unwrap_or_default()
 }
 
 /// Renders the text of a post below a heading with its title. HTML in the text is shown as text. A
@@ -57,12 +49,14 @@ struct Writer<'a> {
     code: Option<Block>,
     /// The first heading, if nothing precedes it: the range of its events, and its text.
     first: Option<(Range<usize>, String)>,
-    ids: Vec<String>,
+    ids: HeadingIds,
     /// For each open link or picture, how it was opened.
     open: Vec<Opened>,
+    /// How many of them are links.
+    open_links: usize,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum Opened {
     Link,
     Picture,
@@ -91,7 +85,10 @@ impl<'a> Writer<'a> {
             Event::Start(Tag::Link { dest_url, title, .. }) => self.open_link(dest_url, title),
             Event::Start(Tag::Image { dest_url, title, .. }) => self.open_picture(dest_url, title),
             Event::End(TagEnd::Link | TagEnd::Image) => match self.open.pop() {
-                Some(Opened::Link) => self.events.push(Event::End(TagEnd::Link)),
+                Some(Opened::Link) => {
+                    self.open_links -= 1;
+                    self.events.push(Event::End(TagEnd::Link));
+                }
                 Some(Opened::Picture) => self.events.push(Event::End(TagEnd::Image)),
                 Some(Opened::Nothing) | None => {}
             },
@@ -108,21 +105,21 @@ impl<'a> Writer<'a> {
 
     fn end_heading(&mut self, level: HeadingLevel) {
         let Some(Heading { start, text }) = self.heading.take() else { return };
-        let id = heading_id(&text, &self.ids);
+        let id = self.ids.of_next(&text);
         self.events[start] = Event::Start(Tag::Heading { level, id: Some(id.clone().into()), classes: Vec::new(), attrs: Vec::new() });
         self.events.extend([Event::InlineHtml(anchor(&id).into()), Event::End(TagEnd::Heading(level))]);
-        self.ids.push(id);
         if start == 0 {
             self.first = Some((0..self.events.len(), text));
         }
     }
 
     fn open_link(&mut self, url: CowStr<'a>, title: CowStr<'a>) {
-        let is_inside = self.open.contains(&Opened::Link);
+        let is_inside = self.open_links > 0;
         if is_inside || !is_allowed(&url) {
             return self.open.push(Opened::Nothing);
         }
         self.open.push(Opened::Link);
+        self.open_links += 1;
         self.events.push(Event::Start(Tag::Link { link_type: pulldown_cmark::LinkType::Inline, dest_url: url, title, id: "".into() }));
     }
 
@@ -236,12 +233,17 @@ fn without_html(text: &str) -> String {
     text.replace('<', "&lt;")
 }
 
-/// Replaces these ranges of the text, which are in order and do not overlap.
-fn replaced(text: &str, changes: Vec<(Range<usize>, String)>) -> String {
-    let mut result = text.to_owned();
-    for (range, replacement) in changes.into_iter().rev() {
-        result.replace_range(range, &replacement);
+/// Replaces these ranges of the text, which are in order. A range that overlaps one before it is
+/// left as it is.
+pub(crate) fn replaced(text: &str, changes: impl IntoIterator<Item = (Range<usize>, String)>) -> String {
+    let (mut result, mut kept) = (String::with_capacity(text.len()), 0);
+    for (range, replacement) in changes {
+        let Some(before) = text.get(kept..range.start) else { continue };
+        result.push_str(before);
+        result.push_str(&replacement);
+        kept = range.end;
     }
+    result.push_str(&text[kept..]);
     result
 }
 
@@ -296,6 +298,19 @@ mod tests {
         ] {
             let html = html(text, "Hello");
             assert!(expected.iter().all(|part| html.contains(part)) && !html.contains("<h1"), "{html}");
+        }
+    }
+
+    /// Parts each of which could cost as much as all before it. The bound is far above the second
+    /// that all of them take together, as other processes may be running.
+    #[test]
+    fn a_post_that_repeats_itself_takes_bounded_work() {
+        for part in ["# a\n", "a\n=\n", "<b>", "![a", "[a](#", "[![a](/x)](/y)\n", "<!--\n\n", "> # a\n\n", "`", "* ", "[a]: x\n", "|-|\n"]
+        {
+            let (begin, text) = (std::time::Instant::now(), part.repeat(60_000 / part.len()));
+            let whole = [html(&text, "a"), embedded(&text)];
+            assert!(whole.iter().all(|one| !one.is_empty()) || part == "[a]: x\n", "{part}");
+            assert!(begin.elapsed() < std::time::Duration::from_secs(60), "{part:?} takes {:?}", begin.elapsed());
         }
     }
 

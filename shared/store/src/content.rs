@@ -33,7 +33,7 @@
 //! Images are stored before the publication that refers to them ([`images`]).
 
 use jiff::Timestamp;
-use model::content::{App, BlogPost, Content, MOST_BYTES, Shown, Site, Window};
+use model::content::{App, BlogPost, Content, MOST_BYTES, MOST_POSTS, Shown, Site, Window};
 
 mod chunks;
 mod head;
@@ -44,13 +44,14 @@ mod publish;
 mod texts;
 mod window;
 
+pub use head::Edition;
 pub use layout::PARTITION;
 pub use publish::{KEPT, Kept, Published};
 pub use texts::PostText;
 
 use crate::client::Store;
 use crate::content::head::Head;
-use crate::content::layout::{APPS, ROUNDS, key};
+use crate::content::layout::{APPS, ROUNDS, SITE, key};
 use crate::error::Error;
 use crate::item::{Item, entity};
 use crate::optimistic;
@@ -108,7 +109,7 @@ impl Store {
     /// without their texts, all of one publication; `None` before the first publication.
     pub async fn content(&self, now: Timestamp, window: Window) -> Result<Option<Dated<Shown>>, Error> {
         optimistic!(ROUNDS, |_| {
-            let Some((head, apps)) = self.head_with_apps().await? else { return Ok(None) };
+            let Some((_, head, apps)) = self.head_with_apps().await? else { return Ok(None) };
             let (blog_posts, total) = self.posts_of(&head, now, window).await?;
             let apps = apps.map(entity).transpose()?.unwrap_or_default();
             let content = Content { apps, blog_posts, ..front_of(&head) };
@@ -116,12 +117,33 @@ impl Store {
         })
     }
 
+    /// Whether this edition is still the current one. One round trip.
+    pub async fn is_current(&self, edition: &Edition) -> Result<bool, Error> {
+        Ok(self.get(&key(SITE)).await?.is_some_and(|item| Edition::of(&item) == *edition))
+    }
+
+    /// The current edition, with its site, its apps and its newest [`MOST_POSTS`] posts, including
+    /// those whose time has not come, but without texts; `None` if it is the one that the caller
+    /// knows, or before the first publication.
+    pub async fn edition(&self, known: Option<&Edition>) -> Result<Option<(Edition, Shown)>, Error> {
+        optimistic!(ROUNDS, |_| {
+            let Some((edition, head, apps)) = self.head_with_apps().await? else { return Ok(None) };
+            if known == Some(&edition) {
+                return Ok(None);
+            }
+            let (blog_posts, total) = self.posts_of(&head, Timestamp::MAX, Window::newest(MOST_POSTS)).await?;
+            let apps = apps.map(entity).transpose()?.unwrap_or_default();
+            let content = Content { apps, blog_posts, ..front_of(&head) };
+            Ok(Some((edition, Shown { content, skipped: 0, total })))
+        })
+    }
+
     /// Site, apps, and the newest posts that are public at this time with their texts, at most
     /// about [`MOST_BYTES`] of them; `None` before the first publication. Two round trips; without
     /// chunks, as in publications of earlier versions, three and one for each hundred posts.
     pub async fn full_content(&self, now: Timestamp) -> Result<Option<Dated<Shown>>, Error> {
-        let found: Result<Option<(Head, Option<Item>)>, Error> = optimistic!(ROUNDS, |_| { self.head_with_apps().await });
-        let Some((head, apps)) = found? else { return Ok(None) };
+        let found: Result<Option<(Edition, Head, Option<Item>)>, Error> = optimistic!(ROUNDS, |_| { self.head_with_apps().await });
+        let Some((_, head, apps)) = found? else { return Ok(None) };
         let publication = &head.publication;
         if let Some(keys) = &publication.chunks
             && let Some(texts) = self.chunks(keys).await?

@@ -74,23 +74,6 @@ fn less(project: &ProjectId, kind: DocumentKind, count: usize) -> Write {
     Write::update(count_key(project, kind), "ADD documents :less").value(":less", integer(-i64::try_from(count).unwrap_or(i64::MAX)))
 }
 
-/// The maximum size of the sources in a list, in bytes as a function responds with them. A
-/// function's response is limited to 6 MB; the rest is for the names and ids of all documents, and
-/// for the built-in documents.
-pub const MAX_LISTED: usize = 4 << 20;
-
-/// The size of a text in the response of a function. The text is in JSON, which is itself a text
-/// in the JSON of the response, so characters are escaped twice.
-fn bytes_in_response(text: &str) -> usize {
-    let size = |byte: u8| match byte {
-        b'"' | b'\\' => 4,
-        b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 3,
-        0..0x20 => 7,
-        _ => 1,
-    };
-    text.bytes().map(size).sum()
-}
-
 /// A change to a document.
 #[derive(Debug)]
 pub struct DocumentWrite {
@@ -250,10 +233,9 @@ impl Store {
         }
     }
 
-    /// The project's own documents of a kind, sorted by id. The lines of templates and drafts have
-    /// the HTML source, until the sources have [`MAX_LISTED`] bytes in a response; the lines after
-    /// that and those of themes have none.
-    pub async fn mail_documents(&self, project: &ProjectId, kind: DocumentKind) -> Result<Vec<DocumentLine>, Error> {
+    /// Reads the project's own documents of a kind one after another, by id: 200 documents may have
+    /// 50 MB. The lines of templates and drafts have the HTML source, those of themes none.
+    pub async fn mail_documents(&self, project: &ProjectId, kind: DocumentKind, mut each: impl FnMut(DocumentLine)) -> Result<(), Error> {
         let html = if kind == DocumentKind::Theme { "" } else { ", d.html" };
         let query = self
             .query()
@@ -262,19 +244,15 @@ impl Store {
             .expression_attribute_values(":kind", string(prefix(kind)))
             .projection_expression(format!("d.id, d.display_name, d.theme, d.sent_at{html}"))
             .consistent_read(true);
-        let (mut lines, mut listed, mut next) = (Vec::new(), 0, None);
+        let mut next = None;
         loop {
-            // Sources beyond the maximum are dropped page by page: 200 documents may have 50 MB.
             let (items, after) = self.query_page(query.clone().set_exclusive_start_key(next)).await?;
             for item in items {
-                let mut line: DocumentLine = entity(item)?;
-                listed += line.html.as_deref().map_or(0, bytes_in_response);
-                line.html = line.html.filter(|_| listed <= MAX_LISTED);
-                lines.push(line);
+                each(entity(item)?);
             }
             next = after;
             if next.is_none() {
-                return Ok(lines);
+                return Ok(());
             }
         }
     }
@@ -312,19 +290,5 @@ impl Store {
             Err(Error::Conflict(_)) => Ok(false),
             Err(error) => Err(error),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::bytes_in_response;
-
-    #[test]
-    fn a_source_is_counted_as_a_function_responds_with_it() {
-        let text: String = (0..=0x7f_u8).map(char::from).chain("\u{e9}\u{2022}\u{1f600}".chars()).collect();
-        let body = serde_json::to_string(&text).expect("JSON");
-        let response = serde_json::to_string(&body).expect("JSON");
-        let quotes = "\"\\\"\\\"\"".len();
-        assert_eq!(bytes_in_response(&text), response.len() - quotes);
     }
 }

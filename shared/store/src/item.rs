@@ -13,6 +13,22 @@ use crate::error::Error;
 /// An item, as the SDK represents it.
 pub type Item = HashMap<String, AttributeValue>;
 
+/// The approximate size of an item, in bytes.
+pub(crate) fn bytes_of(item: &Item) -> usize {
+    item.iter().map(|(name, value)| name.len() + bytes_of_value(value)).sum()
+}
+
+fn bytes_of_value(value: &AttributeValue) -> usize {
+    match value {
+        AttributeValue::S(text) | AttributeValue::N(text) => text.len(),
+        AttributeValue::B(bytes) => bytes.as_ref().len(),
+        AttributeValue::Ss(texts) | AttributeValue::Ns(texts) => texts.iter().map(String::len).sum(),
+        AttributeValue::L(values) => values.iter().map(bytes_of_value).sum(),
+        AttributeValue::M(item) => bytes_of(item),
+        _ => 1,
+    }
+}
+
 /// The primary key of an item.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Key {

@@ -49,9 +49,13 @@ fn with_room(write: Write, quota: u32, refusal: Refused) -> Write {
 
 /// Counts one request unconditionally.
 pub(crate) fn add(project: &ProjectId, counter: &Counter) -> Write {
+    add_many(project, counter, 1)
+}
+
+fn add_many(project: &ProjectId, counter: &Counter, count: u32) -> Write {
     Write::update(counter_key(project, counter), "SET #ttl = :ttl ADD n :one")
         .name("#ttl", table::TTL)
-        .value(":one", integer(1))
+        .value(":one", integer(count))
         .value(":ttl", integer(forgotten_at(counter).as_second()))
 }
 
@@ -129,6 +133,14 @@ impl Store {
         let write = with_room(add(project, counter), counter.quota(), counter.refusal_at(0, counter.quota()));
         let item = self.write_unrecorded_returning(write).await?;
         Ok(counted(Some(&item)))
+    }
+
+    /// Counts several requests unconditionally, and returns the counts of the previous and of this
+    /// window. Costs 1 unit to write and 1 to read.
+    pub async fn add(&self, project: &ProjectId, counter: &Counter, count: u32) -> Result<(u32, u32), Error> {
+        let add = self.write_unrecorded_returning(add_many(project, counter, count));
+        let (window, item) = futures_util::try_join!(self.window(project, counter), add)?;
+        Ok((window.before, counted(Some(&item))))
     }
 
     /// Counts one request; [`Error::Limited`] if the limit is reached. Costs 1 unit to write and 1

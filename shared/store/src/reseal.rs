@@ -134,8 +134,9 @@ fn places(key: &Key, item: &Item) -> Result<Vec<Place>, Error> {
         let place = |(name, sealed): (String, Sealed)| place(&format!("codes.{name}"), codes::owner(project, id, &name), sealed);
         return Ok(codes.into_iter().map(place).collect());
     }
-    if let Some(owner) = tokens::owner_by_key(key) {
+    if tokens::is_key(key) {
         let tokens: ProviderTokens = entity(item.clone())?;
+        let Some(owner) = tokens::owner_in(key, tokens.registration.as_ref()) else { return Ok(Vec::new()) };
         let refresh = tokens.refresh.map(|refresh| place("refresh", owner.clone(), refresh));
         return Ok([place("access", owner, tokens.access)].into_iter().chain(refresh).collect());
     }

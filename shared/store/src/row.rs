@@ -9,7 +9,7 @@ use aws_sdk_dynamodb::operation::query::builders::QueryInputBuilder;
 use serde::de::DeserializeOwned;
 
 use crate::error::Error;
-use crate::item::{Item, Key, entity, string};
+use crate::item::{Item, Key, bytes_of, entity, string};
 
 /// An item that was read, and the entity that was first deserialised from it.
 #[derive(Debug)]
@@ -143,6 +143,11 @@ impl Items {
     /// What `read` makes of an item.
     pub fn read_as<T: Any + Send + Sync>(&self, key: &Key, read: fn(Item) -> Result<T, Error>) -> Result<Option<Arc<T>>, Error> {
         self.row(key).map(|row| row.shared(read)).transpose()
+    }
+
+    /// The approximate size of the items, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.0.values().flatten().map(|row| bytes_of(row.item())).sum()
     }
 
     /// Whether an item exists and was read.

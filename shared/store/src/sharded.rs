@@ -24,6 +24,8 @@ const LEAST_READ: usize = 40;
 /// for a caller who reads slowly, and a Lambda's response is limited to 6 MB. A page with only one
 /// item may be larger.
 pub const MAX_PAGE_BYTES: usize = 1_000_000;
+/// How much may be read for a page that shows little of it, in bytes; then the page ends.
+pub(crate) const MAX_READ_BYTES: usize = 2 * MAX_PAGE_BYTES;
 /// What an answer says of an item besides what is stored, in bytes: names of fields, and ids.
 const FRAME: usize = 256;
 

@@ -47,6 +47,9 @@ pub enum Error {
     /// The certificate file cannot be read, or a certificate in it cannot be parsed.
     #[error("SSL_CERT_FILE must be the path of a PEM file with certificates")]
     InvalidCertificates,
+    /// The proxy is not a URL of the scheme `http`.
+    #[error("HTTPS_PROXY must be the URL of a proxy, such as http://proxy.internal:3128")]
+    InvalidProxy,
     /// The variable of one rate limit is malformed.
     #[error("{0} must be `REQUESTS/SECONDS`, such as 60/600, or `off`")]
     InvalidLimit(String),

@@ -178,6 +178,16 @@ async fn an_unknown_path_is_404_in_the_form_of_its_interface() {
         let hint = app.anonymous().get(path).await.json()["error"]["hint"].clone();
         assert_eq!(hint == "Remove the slash at the end of the path.", is_slashed, "{path}");
     }
+    // A similar path is named, and nothing of the request.
+    for (path, expected) in [
+        ("/api/v1/user", "no operation has this path: did you mean GET /api/v1/users?"),
+        ("/api/v1/users/me/%3Cscript%3E/x", "no operation has this path"),
+        ("/api/v1/nothing", "no operation has this path"),
+    ] {
+        assert_eq!(app.anonymous().get(path).await.json()["error"], expected, "{path}");
+    }
+    let hint = app.anonymous().get("/users/me").await.json()["error"]["hint"].clone();
+    assert_eq!(hint, "Did you mean GET /api/v1/users/me?");
     let unread = app.anonymous().request("POST", "/api/v1/nothing").header("content-type", "application/json").body("{").send().await;
     assert_eq!(unread.code(), "ROUTE_NOT_FOUND", "the body is not read");
 }

@@ -10,7 +10,7 @@ use crate::auth::assert_error;
 use crate::auth::oauth_callback::{self, exchange, flow, parameter};
 
 const SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=";
-const PROOFS: [&str; 5] = ["reset", "sign-in code", "link_method", "raise_error", "allow_duplicates"];
+const PROOFS: [&str; 3] = ["reset", "sign-in code", "provider"];
 
 /// An account that an attacker has prepared.
 struct Prepared {
@@ -60,11 +60,7 @@ async fn prove(app: &TestApp, provider: &Provider, proof: &str) -> Option<Signed
             None
         }
         "sign-in code" => Some(signed_in(&otp_sign_in(app, &app.sign_in_code("ada@example.com").await).await)),
-        strategy => {
-            let setting = json!({ "oauth_providers": [provider.setting()], "oauth_account_merge_strategy": strategy });
-            app.configure(json!({ "config": setting })).await;
-            Some(oauth_callback::sign_in(app, provider, oauth_callback::ada()).await.0)
-        }
+        _ => Some(oauth_callback::sign_in(app, provider, oauth_callback::ada()).await.0),
     }
 }
 

@@ -48,11 +48,11 @@ enum Proof {
     Reset,
     SignInLink,
     SignInTyped,
-    /// Sign-in by a provider that vouches for the address, with this merge strategy.
-    Provided(&'static str),
+    /// Sign-in by a provider that vouches for the address, with the strategy `link_method`.
+    Provided,
 }
 
-const PROOFS: [Proof; 6] = [Reset, SignInLink, SignInTyped, Provided("link_method"), Provided("raise_error"), Provided("allow_duplicates")];
+const PROOFS: [Proof; 4] = [Reset, SignInLink, SignInTyped, Provided];
 
 /// An account with the address [`ADA`] that somebody else created.
 struct Squatted {
@@ -152,10 +152,7 @@ impl Squatted {
                 let typed = app.last_mail(ADA).await.code()[..6].to_uppercase();
                 of(otp_sign_in(app, &format!("{typed}{}", sent["nonce"].as_str().unwrap())).await)
             }
-            Provided(strategy) => {
-                merge_by(app, provider, strategy).await;
-                oauth_callback::sign_in(app, provider, adas(true)).await.0
-            }
+            Provided => oauth_callback::sign_in(app, provider, adas(true)).await.0,
         }
     }
 
@@ -167,7 +164,7 @@ impl Squatted {
         let state = ["has_password", "requires_totp_mfa", "otp_auth_enabled"].map(|field| account[field] == true);
         assert_eq!(state, [proof == Reset, false, [SignInLink, SignInTyped].contains(&proof)], "{what}");
         let accounts: Vec<&Value> = account["oauth_providers"].as_array().unwrap().iter().map(|account| &account["account_id"]).collect();
-        let expected: &[&str] = if matches!(proof, Provided(_)) { &["acme|1"] } else { &[] };
+        let expected: &[&str] = if proof == Provided { &["acme|1"] } else { &[] };
         assert_eq!(accounts, expected, "{what}");
     }
 
@@ -185,8 +182,7 @@ impl Squatted {
             assert_error(&verify(app, code).await, 404, "VERIFICATION_CODE_NOT_FOUND");
         }
         assert_ne!(app.sign_in_by_mail(EVE).await.user_id, eve.user_id, "{what}");
-        // Under every merge strategy, the intruder's account at the provider does not sign in to
-        // the owner's account.
+        // The intruder's account at the provider does not sign in to the owner's account.
         let url = flow(app, provider, eves("eve@provider.example"), &[]).await;
         let code = parameter(&url, "code");
         let elsewhere = exchange(app, &code).await;
@@ -215,10 +211,40 @@ async fn the_first_proof_of_an_address_takes_the_account_exclusively() {
             let again = match proof {
                 Reset => SignedIn::of(ADA, &password_sign_in(app, ADA, NEW).await.json()),
                 SignInLink | SignInTyped => app.sign_in_by_mail(ADA).await,
-                Provided(_) => oauth_callback::sign_in(app, &squatted.provider, adas(true)).await.0,
+                Provided => oauth_callback::sign_in(app, &squatted.provider, adas(true)).await.0,
             };
             assert_eq!(again.user_id, ada.user_id, "{what}");
             squatted.assert_owned(proof, &what).await;
+        }
+    }
+}
+
+/// With the other strategies, a provider that vouches for an address takes nothing over: it removes
+/// no password of an account whose address was never proved.
+#[tokio::test]
+async fn only_link_method_hands_an_account_over() {
+    for prior in PRIORS {
+        let kept = squat(prior).await.kept();
+        for strategy in ["raise_error", "allow_duplicates"] {
+            let what = format!("{strategy}, {prior:?}");
+            let squatted = kept.begin().await;
+            let Squatted { app, provider, eve, .. } = &squatted;
+            merge_by(app, provider, strategy).await;
+            let before = user(app, &eve.user_id).await;
+            let url = flow(app, provider, adas(true), &[]).await;
+            if strategy == "raise_error" {
+                assert_eq!(oauth_callback::error_of(&url), "CONTACT_CHANNEL_ALREADY_USED_FOR_AUTH_BY_SOMEONE_ELSE", "{what}");
+            } else {
+                let answer = exchange(app, &parameter(&url, "code")).await.json();
+                let me = app.client().with("x-stack-access-token", answer["access_token"].as_str().unwrap()).get(ME).await.json();
+                assert_ne!(me["id"], eve.user_id.as_str(), "{what}");
+                assert_eq!((&me["primary_email"], &me["primary_email_verified"]), (&json!(ADA), &json!(true)), "{what}");
+                assert_eq!(user(app, me["id"].as_str().unwrap()).await["primary_email_auth_enabled"], false, "{what}");
+                assert_eq!(oauth_callback::sign_in(app, provider, adas(true)).await.1["id"], me["id"], "{what}");
+            }
+            assert_eq!(user(app, &eve.user_id).await, before, "{what}");
+            assert_eq!(app.signed_in(eve).get(ME).await.status(), 200, "{what}");
+            assert!(app.mails(ADA).await.iter().all(|mail| !mail.0.text.starts_with("This account is now yours")), "{what}");
         }
     }
 }

@@ -2,13 +2,17 @@
 
 mod code_matrix;
 mod code_world;
+mod dearest;
 mod ended_flows;
 mod ended_matrix;
 mod ended_sessions;
+mod expensive_rules;
 mod first_proof;
 mod first_proof_matrix;
 mod first_proof_races;
 mod kept_away;
+mod last_ways;
+mod mail_floods;
 mod names;
 mod not_me;
 mod notices;
@@ -17,6 +21,7 @@ mod old_codes;
 mod old_tables;
 mod outbox_reader;
 mod own_proofs;
+mod planted;
 mod providers_callback;
 mod requirements;
 mod squatters;

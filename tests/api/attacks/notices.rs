@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use support::{SignedIn, TestApp};
 
 use super::{CHANNELS, NEW, added, addresses, change, password_sign_in, reset, reset_code, user, verification_code, verify};
-use crate::auth::account_notices::{link, notices, owned, press, verified};
+use crate::auth::account_notices::{link, notices, owned, press, verified, with_pages};
 use crate::auth::assert_error;
 use crate::auth::oauth_callback::{self, exchange, flow, parameter};
 
@@ -87,6 +87,27 @@ async fn the_first_notice_undoes_a_complete_takeover() {
     for later in &told[1..] {
         assert!(press(&app, &link(later)).await.text().contains("nothing to undo"));
     }
+}
+
+/// An address that was verified in another browser is that of the owner, too.
+#[tokio::test]
+async fn an_address_added_by_a_stolen_session_does_not_make_the_intruder_the_owner() {
+    let app = TestApp::start().await;
+    with_pages(&app).await;
+    let ada = app.sign_up(ADA).await;
+    let code = verification_code(&app, &ada, &channel_id(&app, &ada.user_id, ADA).await, ADA).await;
+    assert_eq!(verify(&app, &code).await.status(), 200);
+    app.deliver_until_next_second().await;
+    let before = notices(&app, ADA).await.len();
+    joined(&app, &ada, EVE).await;
+    removed(&app, &ada, ADA).await;
+    let code = reset_code(&app, EVE).await;
+    assert_eq!(reset(&app, &code).await.status(), 200);
+    assert_eq!(password_sign_in(&app, EVE, NEW).await.json()["user_id"], ada.user_id);
+
+    let told = notices(&app, ADA).await.split_off(before);
+    assert!(press(&app, &link(&told[0])).await.text().contains("The changes are undone"));
+    assert_owned(&app, &ada.user_id).await;
 }
 
 #[tokio::test]

@@ -1,5 +1,7 @@
 //! `/api/v1/connected-accounts/…`: the accounts at providers, and their access tokens.
 
+use std::collections::HashMap;
+
 use jiff::SignedDuration;
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
@@ -130,6 +132,25 @@ async fn concurrent_requests_refresh_a_token_once() {
     assert_eq!(provider.requests().iter().filter(|path| *path == "token").count(), 1);
 }
 
+/// Otherwise, each of many requests would ask five times a second, as long as the refresh takes.
+#[tokio::test]
+async fn requests_that_wait_for_a_new_token_ask_about_the_old_one_once() {
+    let (app, provider) = start().await;
+    let (user, _) = sign_in(&app, &provider, ada()).await;
+    app.advance(SignedDuration::from_mins(5));
+    provider.misbehave(Fault::RevokesAccessAndWaits);
+    provider.requests();
+    app.recorder.clear();
+    let behave = async {
+        until("the others wait", || app.recorder.count_of("UpdateItem", "refreshing_until") >= 9).await;
+        provider.is_waiting(1).await;
+        provider.behave();
+    };
+    let (answers, ()) = tokio::join!(futures_util::future::join_all((0..3).map(|_| by_server(&app, &user))), behave);
+    assert!(answers.iter().all(|answer| answer.json()["access_token"] == "renewed"));
+    assert_eq!(provider.requests().iter().filter(|path| *path == "userinfo").count(), 3);
+}
+
 /// The process that refreshes a token may end before it has a response.
 #[tokio::test]
 async fn an_abandoned_refresh_is_taken_over() {
@@ -142,7 +163,7 @@ async fn an_abandoned_refresh_is_taken_over() {
         () = provider.is_waiting(1) => {}
     }
     provider.behave();
-    app.advance(SignedDuration::from_secs(10));
+    app.advance(SignedDuration::from_secs(25));
     assert_eq!(by_server(&app, &user).await.json()["access_token"], "renewed");
 }
 
@@ -165,31 +186,47 @@ async fn an_account_unlinked_during_a_refresh_keeps_no_tokens() {
     assert!(app.table().keys().all(|key| !key.1.starts_with("PROVIDER#")));
 }
 
+/// The status of a request for the token of a user who signed in at a provider of the catalog: five
+/// minutes later, and twice after the user has revoked it, the second time without the provider.
+async fn before_and_after_a_revocation(provider_id: &str, documents: HashMap<String, Value>) -> [u16; 3] {
+    let provider = StandIn::start(provider_id, documents).await;
+    let app = TestApp::start_at(&provider).await;
+    app.configure(json!({ "config": { "oauth_providers": [provider.setting()] } })).await;
+    let mut asked = parameters_with(&app, &[]);
+    asked.push(("response_mode", "json".to_owned()));
+    let begun = authorize(&app, provider_id, &asked).await.json();
+    let (code, state) = provider.allow(&begun["location"].as_str().unwrap().parse().unwrap());
+    let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("code", &code).append_pair("state", &state).finish();
+    let back = landed(&app.anonymous().get(&format!("/api/v1/auth/oauth/callback/{provider_id}?{query}")).await);
+    let tokens = exchange(&app, &parameter(&back, "code")).await.json();
+    let me = app.client().with("x-stack-access-token", tokens["access_token"].as_str().unwrap()).get("/api/v1/users/me").await.json();
+    let path = format!("{ACCOUNTS}/{}/{provider_id}/access-token", me["id"].as_str().unwrap());
+    let token = async || app.server().post(&path, json!({})).await;
+    app.advance(SignedDuration::from_mins(5));
+    let before = token().await.status();
+    provider.revoke();
+    app.advance(SignedDuration::from_mins(5));
+    let revoked = token().await;
+    assert_error(&revoked, 400, "OAUTH_CONNECTION_DOES_NOT_HAVE_REQUIRED_SCOPE");
+    provider.fail(true);
+    [before, revoked.status(), token().await.status()]
+}
+
 /// GitHub's tokens do not expire, but users can revoke them.
 #[tokio::test]
-async fn a_token_without_expiry_is_checked_at_the_provider() {
+async fn github_is_asked_whether_a_token_was_revoked() {
     let documents = [
         ("https://api.github.com/user", json!({ "id": 583_231, "login": "ada" })),
         ("https://api.github.com/user/emails", json!([{ "email": "ada@example.com", "primary": true, "verified": true }])),
     ];
-    let github = StandIn::start("github", documents.map(|(url, document)| (url.to_owned(), document)).into()).await;
-    let app = TestApp::start_at(&github).await;
-    app.configure(json!({ "config": { "oauth_providers": [github.setting()] } })).await;
-    let mut asked = parameters_with(&app, &[]);
-    asked.push(("response_mode", "json".to_owned()));
-    let begun = authorize(&app, "github", &asked).await.json();
-    let (code, state) = github.allow(&begun["location"].as_str().unwrap().parse().unwrap());
-    let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("code", &code).append_pair("state", &state).finish();
-    let back = landed(&app.anonymous().get(&format!("/api/v1/auth/oauth/callback/github?{query}")).await);
-    let tokens = exchange(&app, &parameter(&back, "code")).await.json();
-    let caller = app.client().with("x-stack-access-token", tokens["access_token"].as_str().unwrap());
-    let token = async || caller.post(&format!("{ACCOUNTS}/me/github/access-token"), json!({ "scope": "user:email" })).await;
-    app.advance(SignedDuration::from_mins(5));
-    assert_eq!(token().await.status(), 201);
-    github.revoke();
-    for _ in 0..2 {
-        assert_error(&token().await, 400, "OAUTH_CONNECTION_DOES_NOT_HAVE_REQUIRED_SCOPE");
-    }
+    let documents = documents.map(|(url, document)| (url.to_owned(), document)).into();
+    assert_eq!(before_and_after_a_revocation("github", documents).await, [201, 400, 400]);
+}
+
+#[tokio::test]
+async fn google_is_asked_whether_a_token_was_revoked() {
+    let claims = json!({ "sub": "1084", "email": "ada@example.com", "email_verified": true });
+    assert_eq!(before_and_after_a_revocation("google", HashMap::from([(String::new(), claims)])).await, [201, 400, 400]);
 }
 
 #[tokio::test]

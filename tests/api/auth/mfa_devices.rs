@@ -74,21 +74,36 @@ async fn listed(app: &TestApp, user: &SignedIn, token: &str) -> Vec<Value> {
     app.signed_in(user).with(HEADER, token).get(PATH).await.json()["items"].as_array().unwrap().clone()
 }
 
-/// The newest stay: whoever signs in must not be refused because of devices of years ago.
-#[tokio::test]
-async fn a_user_has_50_remembered_devices_and_the_oldest_make_room() {
-    let (app, ada, phone) = world().await;
-    let first = remember(&app, &phone).await;
+/// Stores this many devices, as an earlier version did, which had no quota.
+async fn remember_many(app: &TestApp, user: &SignedIn, count: usize) {
     let project = app.project_id();
-    let row = app.app.store.user(project, UserId::parse(&ada.user_id).unwrap()).await.unwrap().unwrap();
+    let row = app.app.store.user(project, UserId::parse(&user.user_id).unwrap()).await.unwrap().unwrap();
     let place: Place = serde_json::from_value(json!({ "ip": "203.0.113.7" })).unwrap();
     let settings = SecondFactorSettings { remember_device_days: 30, ..SecondFactorSettings::default() };
-    for _ in 0..Quota::Devices.max() + 3 {
+    for _ in 0..count {
         app.advance(SignedDuration::from_secs(1));
         let token = DeviceToken::draw(&app.app.entropy, app.now());
         let device = Device::remember(&row.user, &token, &settings, &place, app.now()).unwrap();
         app.app.store.write(device::create(project, &device).unwrap()).await.unwrap();
     }
+}
+
+#[tokio::test]
+async fn all_devices_of_an_earlier_version_are_listed_newest_first() {
+    let (app, ada, _) = world().await;
+    remember_many(&app, &ada, 250).await;
+    let devices = listed(&app, &ada, "").await;
+    let times: Vec<i64> = devices.iter().map(|device| device["created_at_millis"].as_i64().unwrap()).collect();
+    assert_eq!(times.len(), 250);
+    assert!(times.is_sorted_by(|newer, older| newer > older));
+}
+
+/// The newest stay: whoever signs in must not be refused because of devices of years ago.
+#[tokio::test]
+async fn a_user_has_50_remembered_devices_and_the_oldest_make_room() {
+    let (app, ada, phone) = world().await;
+    let first = remember(&app, &phone).await;
+    remember_many(&app, &ada, Quota::Devices.max() + 3).await;
     assert!(is_remembered(&app, &first).await, "only a sign-in that remembers one makes room");
     let newest = remember(&app, &phone).await;
     assert_eq!(listed(&app, &ada, &newest).await.len(), Quota::Devices.max());

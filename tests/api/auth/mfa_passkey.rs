@@ -97,6 +97,41 @@ async fn the_passkey_must_be_one_of_the_user_of_the_sign_in() {
 }
 
 #[tokio::test]
+async fn a_response_without_a_user_handle_is_of_the_known_user() {
+    let (app, ada, passkey) = world().await;
+    let eve = app.sign_up("eve@example.com").await;
+    let hers = app.add_passkey(&eve, 2).await;
+    for handle in [None, Some(Value::Null)] {
+        let without = |mut response: Value| {
+            let fields = response["response"].as_object_mut().unwrap();
+            fields.remove("userHandle");
+            fields.extend(handle.clone().map(|null| ("userHandle".to_owned(), null)));
+            response
+        };
+        let waiting = attempt(&app, ADA).await;
+        let Ceremony { options, code } = app.start_second_factor(&waiting).await;
+        assert_error(&send(&app, &waiting, &code, &without(hers.assertion(&options))).await, 400, "PASSKEY_AUTHENTICATION_FAILED");
+        let answer = send(&app, &waiting, &code, &without(passkey.assertion(&options))).await;
+        assert_eq!((answer.status(), &answer.json()["user_id"]), (200, &json!(ada.user_id)), "{handle:?}: {}", answer.text());
+
+        // Only a session that began after the passkey was added can be renewed with it.
+        let session = SignedIn::of(ADA, &answer.json());
+        let started = app.start_authentication().await;
+        let renew = async |response: Value| {
+            let proof = json!({ "passkey": { "code": started.code, "authentication_response": without(response) } });
+            app.signed_in(&session).post("/api/v1/auth/sessions/current/reauthenticate", proof).await
+        };
+        assert_error(&renew(hers.assertion(&started.options)).await, 400, "PASSKEY_AUTHENTICATION_FAILED");
+        let renewed = renew(passkey.assertion(&started.options)).await;
+        assert_eq!(renewed.status(), 200, "{handle:?}: {}", renewed.text());
+        // Nobody is known yet at a sign-in.
+        let unknown = app.start_authentication().await;
+        let refused = app.send_assertion(&unknown.code, &without(passkey.assertion(&unknown.options))).await;
+        assert_error(&refused, 400, "PASSKEY_AUTHENTICATION_FAILED");
+    }
+}
+
+#[tokio::test]
 async fn one_passkey_is_not_both_factors() {
     let (app, _, mut passkey) = world().await;
     for flags in [passkey.flags, PRESENT] {

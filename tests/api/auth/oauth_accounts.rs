@@ -5,6 +5,8 @@ use serde_json::{Value, json};
 use support::TestApp;
 use support::provider::Provider;
 
+use super::assert_error;
+use super::oauth_apple_native as native;
 use super::oauth_authorize::{authorize, parameters_with};
 use super::oauth_callback::{ada, begin, error_of, exchange, flow, landed, parameter, sign_in, start};
 
@@ -178,4 +180,17 @@ async fn the_same_account_id_at_two_providers_means_two_users() {
     let eve = app.client().with("x-stack-access-token", tokens["access_token"].as_str().unwrap()).get("/api/v1/users/me").await.json();
     assert_ne!(eve["id"], ada.user_id);
     assert_eq!(sign_in(&app, &acme, account).await.0.user_id, ada.user_id);
+}
+
+#[tokio::test]
+async fn only_one_strategy_hands_an_account_over_to_apple_s_native_sign_in() {
+    let (app, apple) = native::start().await;
+    let eve = app.sign_up("ada@example.com").await;
+    native::configure(&app, &apple, json!({ "oauth_account_merge_strategy": "raise_error" })).await;
+    let refused = native::sign_in(&app, &apple, &native::claims(&app, "001.a")).await;
+    assert_error(&refused, 409, "CONTACT_CHANNEL_ALREADY_USED_FOR_AUTH_BY_SOMEONE_ELSE");
+    native::configure(&app, &apple, json!({ "oauth_account_merge_strategy": "allow_duplicates" })).await;
+    let other = native::sign_in(&app, &apple, &native::claims(&app, "001.a")).await;
+    assert!(other.status() == 200 && other.json()["user_id"] != eve.user_id);
+    assert_eq!(app.sign_in("ada@example.com").await.user_id, eve.user_id, "the password stays");
 }

@@ -17,10 +17,10 @@ use super::assert_error;
 const PATH: &str = "/api/v1/auth/oauth/callback/apple/native";
 const BUNDLE: &str = "com.example.app";
 const EMAIL: &str = "ada@example.com";
-const INVALID: &str = "INVALID_APPLE_CREDENTIALS";
+pub(super) const INVALID: &str = "INVALID_APPLE_CREDENTIALS";
 
 /// A project with two apps at Apple, and the stand-in for Apple.
-async fn start() -> (TestApp, StandIn) {
+pub(super) async fn start() -> (TestApp, StandIn) {
     let apple = StandIn::start("apple", HashMap::new()).await;
     let app = TestApp::start_at(&apple).await;
     configure(&app, &apple, json!({})).await;
@@ -28,7 +28,7 @@ async fn start() -> (TestApp, StandIn) {
 }
 
 /// Configures Apple as a provider with two apps, together with other settings.
-async fn configure(app: &TestApp, apple: &StandIn, mut config: Value) {
+pub(super) async fn configure(app: &TestApp, apple: &StandIn, mut config: Value) {
     let mut provider = apple.setting();
     provider["apple_bundle_ids"] = json!(["com.example.other", BUNDLE]);
     config["oauth_providers"] = json!([provider]);
@@ -44,12 +44,12 @@ pub(super) fn claims(app: &TestApp, sub: &str) -> Value {
     })
 }
 
-fn with(mut claims: Value, name: &str, value: impl Into<Value>) -> Value {
+pub(super) fn with(mut claims: Value, name: &str, value: impl Into<Value>) -> Value {
     claims[name] = value.into();
     claims
 }
 
-async fn send(caller: &Caller, token: &str) -> Answer {
+pub(super) async fn send(caller: &Caller, token: &str) -> Answer {
     caller.post(PATH, json!({ "id_token": token })).await
 }
 
@@ -115,13 +115,12 @@ async fn tokens_that_apple_did_not_issue_for_an_app_of_the_project_are_refused()
         ("aud", "com.attacker.app".into()),
         ("aud", json!([BUNDLE, "com.attacker.app"])),
         ("aud", Value::Null),
-        ("azp", "com.attacker.app".into()),
         ("iss", "https://appleid.apple.com/".into()),
         ("iss", "https://accounts.google.com".into()),
         ("iss", Value::Null),
         ("exp", (now - 61).into()),
         ("exp", Value::Null),
-        ("iat", (now + 120).into()),
+        ("iat", "now".into()),
         ("sub", Value::Null),
         ("sub", "".into()),
         ("sub", "a".repeat(256).into()),
@@ -129,7 +128,9 @@ async fn tokens_that_apple_did_not_issue_for_an_app_of_the_project_are_refused()
     let mut tokens: Vec<String> = changed.map(|(name, value)| key.sign(&with(good.clone(), name, value))).into();
     let token = key.sign(&good);
     let (signed, signature) = token.rsplit_once('.').unwrap();
+    let shared = with(good.clone(), "aud", json!([BUNDLE, "com.attacker.app"]));
     tokens.extend([
+        key.sign(&with(shared, "azp", "com.attacker.app")),
         key.forged().sign(&good),
         Key::new(7).sign(&good),
         key.unsigned(&good),
@@ -178,19 +179,6 @@ async fn a_token_works_once() {
     let token = apple.key().sign(&with(claims(&app, "001.new"), "email", Value::Null));
     assert_eq!(send(&app.client(), &flipped(&token)).await.status(), 200, "both signatures are valid");
     assert_error(&send(&app.client(), &token).await, 400, INVALID);
-}
-
-#[tokio::test]
-async fn a_refused_sign_in_does_not_use_up_its_token() {
-    let (app, apple) = start().await;
-    configure(&app, &apple, json!({ "sign_up_enabled": false })).await;
-    let token = apple.key().sign(&claims(&app, "001.a"));
-    assert_error(&send(&app.client(), &token).await, 400, "SIGN_UP_NOT_ENABLED");
-    let rule = json!({ "id": "r", "condition": "emailDomain == \"example.com\"", "action": { "type": "reject" } });
-    configure(&app, &apple, json!({ "sign_up_enabled": true, "sign_up_rules": [rule] })).await;
-    assert_error(&send(&app.client(), &token).await, 403, "SIGN_UP_REJECTED");
-    configure(&app, &apple, json!({ "sign_up_rules": [] })).await;
-    assert_eq!(send(&app.client(), &token).await.status(), 200);
 }
 
 #[tokio::test]
@@ -337,14 +325,4 @@ async fn the_project_must_offer_apple_and_name_its_apps() {
     let path = "/api/v1/internal/config/override/environment";
     assert_eq!(app.admin().patch(path, json!({ "config_override_string": off.to_string() })).await.status(), 200);
     assert_error(&send(&app.client(), &token).await, 400, "OAUTH_PROVIDER_NOT_FOUND_OR_NOT_ENABLED");
-}
-
-#[tokio::test]
-async fn an_outage_of_apple_does_not_use_up_a_token() {
-    let (app, apple) = start().await;
-    let token = apple.key().sign(&claims(&app, "001.a"));
-    apple.fail(true);
-    assert_error(&send(&app.client(), &token).await, 503, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE");
-    apple.fail(false);
-    assert_eq!(send(&app.client(), &token).await.status(), 200);
 }

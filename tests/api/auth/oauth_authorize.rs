@@ -2,6 +2,7 @@
 
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
+use support::provider::Provider;
 use support::{API_URL, Answer, TestApp};
 use url::Url;
 
@@ -11,10 +12,14 @@ use crate::stored;
 /// A service whose project accepts sign-in with GitHub, Google and a custom issuer.
 pub(super) async fn start() -> TestApp {
     let app = TestApp::start().await;
+    let provider = Provider::start().await;
+    let issuer = provider.issuer.clone();
+    // It stays until the test ends.
+    std::mem::forget(provider);
     let providers = json!([
         { "id": "github", "type": "standard", "client_id": "github-client", "client_secret": "github-secret" },
         { "id": "google", "client_id": "google-client", "client_secret": "google-secret" },
-        { "id": "acme", "client_id": "acme-client", "client_secret": "acme-secret", "issuer": "https://id.acme.test",
+        { "id": "acme", "client_id": "acme-client", "client_secret": "acme-secret", "issuer": issuer,
           "authorization_endpoint": "https://id.acme.test/authorize?tenant=7" },
     ]);
     app.configure(json!({ "config": { "oauth_providers": providers } })).await;
@@ -74,17 +79,7 @@ async fn the_user_is_redirected_to_the_provider_with_a_cookie_for_the_way_back()
     let url = Url::parse(answer.header("location").unwrap()).unwrap();
     assert!(url.as_str().starts_with("https://github.com/login/oauth/authorize?"), "{url}");
     let names: Vec<String> = url.query_pairs().map(|(name, _)| name.into_owned()).collect();
-    let expected = [
-        "client_id",
-        "scope",
-        "response_type",
-        "redirect_uri",
-        "code_challenge_method",
-        "code_challenge",
-        "state",
-        "access_type",
-        "prompt",
-    ];
+    let expected = ["client_id", "scope", "response_type", "redirect_uri", "code_challenge_method", "code_challenge", "state"];
     assert_eq!(names, expected);
     assert_eq!(value(&url, "client_id").as_deref(), Some("github-client"));
     assert_eq!(value(&url, "response_type").as_deref(), Some("code"));
@@ -99,12 +94,22 @@ async fn the_user_is_redirected_to_the_provider_with_a_cookie_for_the_way_back()
 
     let cookie = answer.header("set-cookie").unwrap();
     let mut parts = cookie.split("; ");
-    assert_eq!(parts.next().unwrap(), format!("gatelet-oauth-inner-{}=true", value(&url, "state").unwrap()));
+    let name = parts.next().unwrap().strip_suffix("=true").unwrap();
+    assert!(name.starts_with("gatelet-oauth-inner-") && !name.contains(&value(&url, "state").unwrap()), "{cookie}");
     let attributes: Vec<&str> = parts.collect();
-    for attribute in ["Path=/api/v1/auth/oauth/callback/", "Max-Age=600", "HttpOnly"] {
+    for attribute in ["Path=/api/v1/auth/oauth/callback/", "Max-Age=3600", "HttpOnly"] {
         assert!(attributes.contains(&attribute), "{cookie}");
     }
     assert!(!url.as_str().contains("secret"), "{url}");
+}
+
+/// Any page can begin flows in a visitor's browser, whose cookies all return to the callback.
+#[tokio::test]
+async fn the_cookies_that_a_browser_keeps_for_a_domain_fit_into_a_request() {
+    let app = start().await;
+    let begun = authorize(&app, "github", &parameters(&app)).await;
+    let cookie = begun.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
+    assert!(180 * (cookie.len() + "; ".len()) < 9_000, "{cookie}");
 }
 
 #[tokio::test]
@@ -164,7 +169,9 @@ async fn linking_requires_a_user_token_and_sign_in_accepts_one() {
 #[tokio::test]
 async fn trusted_urls_and_parameters_of_other_versions_are_accepted() {
     let app = start().await;
-    app.configure(json!({ "config": { "domains": [{ "domain": "https://app.example.com" }] } })).await;
+    let domains =
+        ["https://app.example.com", "stack-auth-mobile-oauth-url://", "com.example.app:/cb"].map(|domain| json!({ "domain": domain }));
+    app.configure(json!({ "config": { "domains": domains } })).await;
     let others = [
         ("redirect_uri", "https://app.example.com/callback?x=1#y"),
         ("error_redirect_uri", "https://app.example.com/error"),
@@ -177,7 +184,32 @@ async fn trusted_urls_and_parameters_of_other_versions_are_accepted() {
         ("client_id", &format!("{}#main", app.project_id())),
     ];
     location(&app, "github", &others).await;
-    location(&app, "github", &[("redirect_uri", "stack-auth-mobile-oauth-url://success")]).await;
+    for app_url in ["stack-auth-mobile-oauth-url://success", "com.example.app:/cb?x=1"] {
+        location(&app, "github", &[("redirect_uri", app_url)]).await;
+    }
+}
+
+/// Whoever installs an app on a device can register any scheme there.
+#[tokio::test]
+async fn a_scheme_of_a_native_app_is_not_trusted_unless_the_project_lists_it() {
+    let app = start().await;
+    for app_url in ["stack-auth-mobile-oauth-url://success", "com.example.app:/cb"] {
+        for name in ["redirect_uri", "after_callback_redirect_url", "error_redirect_url"] {
+            let answer = authorize(&app, "github", &parameters_with(&app, &[(name, app_url)])).await;
+            assert_error(&answer, 400, "REDIRECT_URL_NOT_WHITELISTED");
+            assert!(answer.text().contains("config.domains"), "{}", answer.text());
+        }
+    }
+    app.configure(json!({ "config": { "domains": [{ "domain": "com.example.app:/cb" }] } })).await;
+    location(&app, "github", &[("redirect_uri", "com.example.app:/cb")]).await;
+    for other in ["com.example.app:/other", "com.example.other:/cb", "stack-auth-mobile-oauth-url://success"] {
+        let answer = authorize(&app, "github", &parameters_with(&app, &[("redirect_uri", other)])).await;
+        assert_error(&answer, 400, "REDIRECT_URL_NOT_WHITELISTED");
+    }
+    // An email never leads to a native app.
+    let reset = json!({ "email": "ada@example.com", "callback_url": "com.example.app:/cb" });
+    let answer = app.client().post("/api/v1/auth/password/send-reset-code", reset).await;
+    assert_error(&answer, 400, "REDIRECT_URL_NOT_WHITELISTED");
 }
 
 #[tokio::test]

@@ -81,6 +81,7 @@ async fn invalid_parameter_values_are_rejected() {
         ("bot_challenge_unavailable", "false"),
         ("state", ""),
         ("state", &"x".repeat(2049)),
+        ("provider_scope", &"x".repeat(4097)),
     ];
     for (name, value) in wrong {
         let answer = authorize(&app, "github", &parameters_with(&app, &[(name, value)])).await;

@@ -155,6 +155,11 @@ async fn in_redirect_mode_the_flow_is_bound_to_its_browser() {
     let browser = app.anonymous().with("cookie", &format!("theme=dark; {}; x=y", cookie(&own)));
     let answer = browser.get(&path).await;
     assert!(parameter(&landed(&answer), "code").len() == 64 && answer.header("set-cookie").unwrap().contains("Max-Age=0"));
+
+    // An earlier version named the cookie by the whole state.
+    let (code, state) = provider.allow(&app, &begin().await.header("location").unwrap().parse().unwrap(), ada());
+    let browser = app.anonymous().with("cookie", &format!("gatelet-oauth-inner-{state}=true"));
+    landed(&browser.get(&format!("/api/v1/auth/oauth/callback/acme?code={code}&state={state}")).await);
 }
 
 #[tokio::test]
@@ -178,11 +183,33 @@ async fn a_state_works_once_for_its_provider_within_ten_minutes() {
     }
     let (code, state) = provider.allow(&app, &begin(&app, &[]).await, ada());
     app.advance(jiff::SignedDuration::from_mins(11));
+    provider.requests();
     assert_eq!(error_of(&landed(&come_back(&app, &code, &state).await)), "OUTER_OAUTH_TIMEOUT");
+    assert_eq!(provider.requests(), Vec::<String>::new(), "the code is not exchanged");
     let (code, state) = provider.allow(&app, &begin(&app, &[]).await, ada());
     app.advance(jiff::SignedDuration::from_mins(11));
     app.configure(json!({ "config": { "allow_localhost": false } })).await;
     assert_error(&come_back(&app, &code, &state).await, 408, "OUTER_OAUTH_TIMEOUT");
+}
+
+/// The cookie and the record of a flow outlive the flow, so that the user does not end at a page of
+/// the API.
+#[tokio::test]
+async fn a_user_who_returns_late_in_redirect_mode_gets_back_to_the_app() {
+    let (app, provider) = start().await;
+    let begun = authorize(&app, "acme", &parameters_with(&app, &[])).await;
+    let (code, state) = provider.allow(&app, &begun.header("location").unwrap().parse().unwrap(), ada());
+    let cookie = begun.header("set-cookie").unwrap();
+    assert!(cookie.contains("Max-Age=3600"), "{cookie}");
+    let stored = app.table().into_iter().find(|((_, sk), _)| sk == "STATE").unwrap().1;
+    let expiry: i64 = stored["ttl"]["N"].as_str().unwrap().parse().unwrap();
+    assert!(expiry >= app.now().as_second() + 3600, "the record lasts as long as the cookie");
+    app.advance(jiff::SignedDuration::from_mins(30));
+    let browser = app.anonymous().with("cookie", cookie.split(';').next().unwrap());
+    let url = landed(&browser.get(&format!("/api/v1/auth/oauth/callback/acme?code={code}&state={state}")).await);
+    assert!(url.as_str().starts_with(REDIRECT_URI), "{url}");
+    assert_eq!(error_of(&url), "OUTER_OAUTH_TIMEOUT");
+    assert_eq!(app.server().get("/api/v1/users").await.json()["items"], json!([]));
 }
 
 #[tokio::test]

@@ -3,11 +3,11 @@
 
 use serde_json::json;
 use support::TestApp;
-use support::provider::{Fault, Provider};
+use support::provider::Fault;
 
 use super::assert_error;
 use super::oauth_authorize::{authorize, parameters_with};
-use super::oauth_callback::{ada, begin, error_of, flow, landed, sign_in, start};
+use super::oauth_callback::{ada, begin, error_of, flow, landed, parameter, sign_in, start};
 
 async fn assert_nobody_signed_up(app: &TestApp) {
     assert_eq!(app.server().get("/api/v1/users").await.json()["items"], json!([]));
@@ -22,17 +22,17 @@ async fn a_failing_provider_creates_nothing() {
         (Silent, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
         (Garbage, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
         (Huge, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
-        (RedirectsTokenRequest, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
+        (RedirectsTokenRequest, "OAUTH_PROVIDER_MISCONFIGURED"),
         (Refuses, "INVALID_AUTHORIZATION_CODE"),
         (RefusesClient, "OAUTH_PROVIDER_REFUSES_CLIENT"),
         (RefusesClientInHtml, "OAUTH_PROVIDER_REFUSES_CLIENT"),
-        (NoIdToken, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
-        (WrongNonce, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
-        (WrongAudience, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
-        (WrongIssuer, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
+        (NoIdToken, "OAUTH_PROVIDER_MISCONFIGURED"),
+        (WrongNonce, "INVALID_AUTHORIZATION_CODE"),
+        (WrongAudience, "OAUTH_PROVIDER_MISCONFIGURED"),
+        (WrongIssuer, "OAUTH_PROVIDER_MISCONFIGURED"),
         (Expired, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
         (ForgedSignature, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
-        (Unsigned, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
+        (Unsigned, "OAUTH_PROVIDER_MISCONFIGURED"),
     ];
     for (fault, error) in faults {
         provider.misbehave(fault);
@@ -57,17 +57,29 @@ async fn a_redirect_of_the_token_endpoint_is_not_followed() {
 #[tokio::test]
 async fn provider_errors_are_passed_to_the_app() {
     let (app, provider) = start().await;
-    for (error, code) in [
-        ("access_denied", "OAUTH_PROVIDER_ACCESS_DENIED"),
-        ("login_required", "OAUTH_PROVIDER_ACCESS_DENIED"),
-        ("temporarily_unavailable", "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
+    for (error, oauth, code) in [
+        ("access_denied", "access_denied", "OAUTH_PROVIDER_ACCESS_DENIED"),
+        ("login_required", "access_denied", "OAUTH_PROVIDER_ACCESS_DENIED"),
+        ("user_cancelled_authorize", "access_denied", "OAUTH_PROVIDER_ACCESS_DENIED"),
+        ("temporarily_unavailable", "server_error", "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
+        ("server_error", "server_error", "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE"),
+        ("invalid_scope", "server_error", "OAUTH_PROVIDER_MISCONFIGURED"),
+        ("unauthorized_client", "server_error", "OAUTH_PROVIDER_MISCONFIGURED"),
+        ("redirect_uri_mismatch", "server_error", "OAUTH_PROVIDER_MISCONFIGURED"),
     ] {
         let (_, state) = provider.allow(&app, &begin(&app, &[]).await, ada());
-        let answer = app.anonymous().get(&format!("/api/v1/auth/oauth/callback/acme?error={error}&state={state}")).await;
-        assert_eq!(error_of(&landed(&answer)), code);
+        let query = format!("error={error}&error_description=The%20user%0Asaid%20no&state={state}");
+        let landed = landed(&app.anonymous().get(&format!("/api/v1/auth/oauth/callback/acme?{query}")).await);
+        assert_eq!((parameter(&landed, "error").as_str(), parameter(&landed, "errorCode").as_str()), (oauth, code));
+        assert!(!landed.as_str().contains("said"), "the provider's words are only logged: {landed}");
     }
     let (_, state) = provider.allow(&app, &begin(&app, &[]).await, ada());
     let answer = app.anonymous().get(&format!("/api/v1/auth/oauth/callback/acme?state={state}")).await;
+    assert_eq!(error_of(&landed(&answer)), "INVALID_AUTHORIZATION_CODE");
+    // An error of another issuer is no answer of this one (RFC 9207 §2.4).
+    let (_, state) = provider.allow(&app, &begin(&app, &[]).await, ada());
+    let answer =
+        app.anonymous().get(&format!("/api/v1/auth/oauth/callback/acme?error=access_denied&iss=https://evil.example&state={state}")).await;
     assert_eq!(error_of(&landed(&answer)), "INVALID_AUTHORIZATION_CODE");
 }
 
@@ -87,6 +99,7 @@ async fn keys_are_cached_and_refetched_after_a_rotation() {
 #[tokio::test]
 async fn an_invalid_document_of_an_issuer_is_not_kept() {
     let (app, provider) = start().await;
+    app.advance(jiff::SignedDuration::from_hours(2));
     provider.misbehave(Fault::Maintenance);
     let refused = authorize(&app, "acme", &parameters_with(&app, &[])).await;
     assert_error(&refused, 503, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE");
@@ -108,11 +121,9 @@ async fn an_invalid_document_of_an_issuer_is_not_kept() {
 
 #[tokio::test]
 async fn an_unreachable_issuer_starts_no_flow() {
-    let app = TestApp::start().await;
-    let gone = Provider::start().await;
-    let setting = gone.setting();
-    drop(gone);
-    app.configure(json!({ "config": { "oauth_providers": [setting] } })).await;
+    let (app, provider) = start().await;
+    app.advance(jiff::SignedDuration::from_hours(2));
+    drop(provider);
     let answer = authorize(&app, "acme", &parameters_with(&app, &[])).await;
     assert_error(&answer, 503, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE");
 }
@@ -135,23 +146,19 @@ async fn an_untrusted_redirect_is_replaced_by_the_error_page() {
 }
 
 /// Metadata is invalid if it names another issuer, even at the right URL (OpenID Connect Discovery
-/// §4.3).
+/// §4.3). An issuer that is right when it is saved may become wrong later.
 #[tokio::test]
 async fn metadata_that_names_another_issuer_is_rejected() {
     let (app, provider) = start().await;
-    let port = provider.issuer.rsplit_once(':').unwrap().1;
-    for issuer in [format!("http://localhost:{port}"), format!("{}/", provider.issuer), format!("{}/tenant/..", provider.issuer)] {
-        let mut setting = provider.setting();
-        setting["issuer"] = issuer.as_str().into();
-        let changed = app.admin().patch("/api/v1/internal/projects/current", json!({ "config": { "oauth_providers": [setting] } })).await;
-        if changed.status() == 400 {
-            continue;
-        }
+    app.advance(jiff::SignedDuration::from_hours(2));
+    for named in ["https://another.example".to_owned(), format!("{}/", provider.issuer), format!("{}/tenant/..", provider.issuer)] {
+        provider.publish("issuer", named.clone().into());
         let answer = authorize(&app, "acme", &parameters_with(&app, &[])).await;
-        assert_error(&answer, 503, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE");
+        let details = assert_error(&answer, 400, "OAUTH_PROVIDER_MISCONFIGURED");
+        assert_eq!(details["provider_id"], "acme");
+        assert!(!answer.text().contains(&named), "only the log has what the issuer says: {}", answer.text());
     }
-    assert!(provider.requests().contains(&"metadata".to_owned()), "the provider's metadata was not fetched");
-    app.configure(json!({ "config": { "oauth_providers": [provider.setting()] } })).await;
+    provider.publish("issuer", provider.issuer.clone().into());
     sign_in(&app, &provider, ada()).await;
 }
 
@@ -159,9 +166,11 @@ async fn metadata_that_names_another_issuer_is_rejected() {
 #[tokio::test]
 async fn a_script_as_the_authorization_endpoint_is_rejected() {
     let (app, provider) = start().await;
+    app.advance(jiff::SignedDuration::from_hours(2));
+    provider.requests();
     provider.misbehave(Fault::ScriptEndpoint);
     let answer = authorize(&app, "acme", &parameters_with(&app, &[("stack_response_mode", "json")])).await;
-    assert_error(&answer, 503, "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE");
+    assert_error(&answer, 400, "OAUTH_PROVIDER_MISCONFIGURED");
     assert_eq!(provider.requests(), ["metadata"]);
     provider.behave();
     sign_in(&app, &provider, ada()).await;

@@ -37,6 +37,7 @@ async fn proved(proof: &str) -> (TestApp, Answer) {
         user.provider_accounts.extend((0..MAX_ACCOUNTS).map(|number| ProviderAccount {
             id: entropy.uuid().into(),
             provider_id: "acme".to_owned(),
+            issuer: None,
             account_id: format!("eve|{number}"),
             email: None,
             allow_sign_in: true,

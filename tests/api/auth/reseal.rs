@@ -17,6 +17,7 @@ use super::mfa_authenticators::set_up;
 use super::mfa_recovery_codes;
 use super::mfa_sign_in::{attempt, now_code, user_with_app};
 use super::oauth_callback::{ada, sign_in, start};
+use super::provider_changes::age_tokens;
 
 const OLD: &str = "a deployment secret for tests alone";
 const NEW: &str = "the deployment secret that comes after it";
@@ -106,6 +107,18 @@ async fn after_resealing_the_new_secret_alone_opens_everything() {
     assert_eq!(token().await.json()["access_token"], "renewed");
     let (again, _) = sign_in(&after, &provider, ada()).await;
     assert_eq!(again.user_id, user.user_id);
+}
+
+/// Tokens of earlier versions are sealed only for the account.
+#[tokio::test]
+async fn tokens_of_an_earlier_version_are_resealed() {
+    let (app, provider) = start().await;
+    let (user, _) = sign_in(&app, &provider, ada()).await;
+    age_tokens(&app, &user).await;
+    let (during, after) = replaced(&app);
+    assert_eq!(reseal(&during, items(&app).await).await, with(3, 0));
+    let path = format!("/api/v1/connected-accounts/{}/acme/access-token", user.user_id);
+    assert_eq!(after.server().post(&path, json!({})).await.status(), 201);
 }
 
 #[tokio::test]

@@ -33,13 +33,34 @@ async fn a_rejected_user_cannot_sign_up_by_any_method() {
     set(&app, &[rule("own", r#"emailDomain != "our.example""#, "reject")]).await;
     let details = assert_error(&app.client().post(SIGN_UP, of("ada@example.com")).await, 403, "SIGN_UP_REJECTED");
     assert_eq!(details, json!({ "message": "the sign-up rules of the project rejected this sign-up" }));
-    let code = json!({ "email": "ada@example.com", "callback_url": "http://localhost:3000/cb" });
-    assert_error(&app.client().post(SEND, code).await, 403, "SIGN_UP_REJECTED");
+    let code = json!({ "code": app.sign_in_code("ada@example.com").await });
+    assert_error(&app.client().post("/api/v1/auth/otp/sign-in", code).await, 403, "SIGN_UP_REJECTED");
     let back = flow(&app, &provider, ada(), &[]).await;
     assert_eq!(error_of(&back), "SIGN_UP_REJECTED");
     assert_eq!(users(&app).await, 0);
     assert_eq!(app.client().post(SIGN_UP, of("ada@our.example")).await.status(), 200);
     assert_eq!(users(&app).await, 1);
+}
+
+/// A caller whom the rules reject must not learn from it which addresses have accounts.
+#[tokio::test]
+async fn a_request_for_a_code_is_not_judged() {
+    let app = TestApp::start().await;
+    set(&app, &[]).await;
+    app.sign_up("ada@example.com").await;
+    set(&app, &[rule("place", r#"countryCode == "FR""#, "reject"), rule("method", r#"authMethod == "otp""#, "reject")]).await;
+    let from = app.client().with("cloudfront-viewer-country", "FR");
+    let mut answers = Vec::new();
+    for email in ["ada@example.com", "stranger@example.com"] {
+        let sent = from.post(SEND, json!({ "email": email, "callback_url": "http://localhost:3000/cb" })).await;
+        let fields: Vec<String> = sent.json().as_object().unwrap().keys().cloned().collect();
+        answers.push((sent.status(), fields));
+        assert_eq!(app.mails(email).await.len(), 1, "{email}");
+    }
+    assert_eq!(answers[0], answers[1]);
+    assert_eq!(answers[0].0, 200);
+    let code = json!({ "code": app.last_mail("stranger@example.com").await.code() });
+    assert_error(&from.post("/api/v1/auth/otp/sign-in", code).await, 403, "SIGN_UP_REJECTED");
 }
 
 #[tokio::test]

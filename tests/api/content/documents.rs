@@ -11,7 +11,7 @@ use model::content::Content;
 use support::{API_URL, Answer, TestApp};
 use tower::ServiceExt as _;
 
-use super::content;
+use super::{content, is_declared};
 
 const SITE: &str = "https://site.example";
 
@@ -62,6 +62,7 @@ async fn every_document_has_a_media_type_a_validator_and_cache_rules() {
         let get = app.anonymous().get(path).await;
         assert_eq!((get.status(), get.header("content-type")), (200, Some(media_type)), "{path}");
         assert!(!get.bytes().is_empty(), "{path}");
+        assert!(is_declared(path, media_type), "{path}: its route does not have {media_type}");
         assert_eq!(get.header("content-length"), Some(get.bytes().len().to_string().as_str()), "{path}");
         assert!(get.header("cache-control").unwrap().starts_with("public, max-age="), "{path}");
         assert_eq!((get.header("access-control-allow-origin"), get.header("x-content-type-options")), (Some("*"), Some("nosniff")));

@@ -21,7 +21,8 @@ excerpts have 200 characters and whose texts have 1 KB. A call of the table read
 parts of the list with 64 posts on average, or chunks of texts, which are compressed at publication
 (those of this test to less than others, as its texts repeat themselves). Caches in front of the
 service keep documents for five minutes and lists for one, so these are costs per visit of a cache,
-not of a reader. The tools are not cached; docs/operations/attacks.md says what that means.
+not of a reader. No cache keeps the answers to models and agents; a process keeps what it has read
+for searches and resources until the next publication.
 
 | answer | bytes | calls of the table | read units |
 |---|---|---|---|
@@ -88,7 +89,12 @@ async fn documents_of_ten_thousand_posts_take_few_calls_of_the_table() {
     app.recorder.measure();
     let search = tool(&app, "search", json!({ "query": "9999" })).await;
     assert_eq!(search["result"]["structuredContent"]["data"][0]["title"], "Post 9999");
-    row("the tool `search`", search.to_string().len(), 3);
+    row("the tool `search`, first after a publication", search.to_string().len(), 3);
+    let search = tool(&app, "search", json!({ "query": "9999" })).await;
+    row("the tool `search`", search.to_string().len(), 1);
+    let read =
+        modern(&app, "resources/read", Some("https://site.example/llms.txt"), json!({ "uri": "https://site.example/llms.txt" })).await;
+    row("the resource `llms.txt`", read.bytes().len(), 1);
     let listed = tool(&app, "list_blog_posts", json!({})).await;
     row("the tool `list_blog_posts`", listed.to_string().len(), 2);
     let listed = tool(&app, "list_blog_posts", json!({ "offset": 9_900 })).await;

@@ -20,7 +20,7 @@ pub(super) async fn text(app: &TestApp, path: &str) -> String {
 }
 
 /// The sample with another post, which is published in an hour.
-fn with_later_post(app: &TestApp) -> Content {
+pub(super) fn with_later_post(app: &TestApp) -> Content {
     let mut content = sample(None);
     let time = app.now() + SignedDuration::from_hours(1);
     let later = BlogPost {

@@ -3,7 +3,6 @@
 use futures_util::StreamExt as _;
 use model::document::{DocumentKind, MAX_DOCUMENTS};
 use serde_json::{Value, json};
-use store::document::MAX_LISTED;
 use support::TestApp;
 use wire::id::DocumentId;
 
@@ -175,6 +174,11 @@ async fn the_sdk_alias_of_a_source_is_accepted_but_modules_are_not() {
         let module = "import { Html } from \"@react-email/components\";\nexport function EmailTemplate() { return <Html/>; }\n";
         for (body, path) in [
             (json!({ "display_name": "x", "tsx_source": module }), "body.tsx_source looks like TSX"),
+            (json!({ "display_name": "x", "tsx_source": format!(" {}", module.replace('\n', "\n  ")) }), "body.tsx_source looks like TSX"),
+            (
+                json!({ "display_name": "x", "html_source": format!("/* ours */{}", module.replace('\n', " ")) }),
+                "body.html_source looks like TSX",
+            ),
             (json!({ "display_name": "x", "tsx_source": "a", "html_source": "b" }), "body.tsx_source is an alias of html_source"),
             (json!({ "display_name": "" }), "body.display_name"),
             (json!({ "display_name": "x", "source": "y" }), "body.source"),
@@ -190,22 +194,61 @@ async fn the_sdk_alias_of_a_source_is_accepted_but_modules_are_not() {
     }
 }
 
-#[tokio::test]
-async fn a_list_has_sources_up_to_a_total_size() {
-    let app = TestApp::start().await;
-    // A quotation mark is four bytes in the response of a function, a line break three.
-    let html = format!("<p>{}</p>", "\"\n".repeat(20_000));
-    let count = MAX_LISTED / (7 * 20_000 + 7);
-    for _ in 0..count + 3 {
-        create(&app, "drafts", json!({ "display_name": "Mine", "html_source": html })).await;
+/// The names on each page of a list.
+async fn pages(app: &TestApp, kind: &str, limit: &str) -> Vec<Vec<String>> {
+    let (mut pages, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let answer = app.admin().get(&format!("{}?{limit}{cursor}", base(kind))).await;
+        assert_eq!(answer.status(), 200, "{}", answer.text());
+        assert!(answer.bytes().len() <= 1_001_000, "{kind}: {} bytes", answer.bytes().len());
+        let page = answer.json();
+        assert_eq!(page["is_paginated"], true);
+        let lines = page[kind].as_array().unwrap();
+        assert!(kind == "themes" || lines.iter().all(|line| line["tsx_source"].as_str().is_some_and(|html| html.contains('<'))));
+        pages.push(lines.iter().map(|line| line["display_name"].as_str().unwrap().to_owned()).collect());
+        let Some(next) = after(&page) else { return pages };
+        cursor = next;
     }
-    let mut drafts = listed(&app, "drafts").await;
-    drafts.sort_by_key(|draft| draft["id"].as_str().unwrap().to_owned());
-    let (with, without) = drafts.split_at(count);
-    assert!(with.iter().all(|draft| draft["tsx_source"] == json!(html)));
-    assert!(without.len() == 3 && without.iter().all(|draft| draft["tsx_source"].is_null() && draft["display_name"] == "Mine"));
-    let builtin = listed(&app, "templates").await;
-    assert!(builtin.iter().all(|template| template["tsx_source"].as_str().is_some_and(|html| html.contains("<h1"))));
+}
+
+/// The query for the page after this one.
+fn after(page: &Value) -> Option<String> {
+    let next = page["pagination"]["next_cursor"].as_str()?;
+    Some(format!("&cursor={}", url::form_urlencoded::byte_serialize(next.as_bytes()).collect::<String>()))
+}
+
+#[tokio::test]
+async fn lists_of_documents_have_pages() {
+    let app = TestApp::start().await;
+    for (kind, _) in KINDS {
+        for name in ["b", "~", "A", "b"] {
+            create(&app, kind, json!({ "display_name": name })).await;
+        }
+        let all = names(&app, kind).await;
+        assert!(all.is_sorted() && all.len() >= 4, "{all:?}");
+        for limit in [1, 2, 3, 1000] {
+            let found = pages(&app, kind, &format!("limit={limit}")).await;
+            assert_eq!(found.concat(), all, "{kind}, {limit}");
+            assert!(found.iter().all(|page| page.len() <= limit), "{kind}, {limit}: {found:?}");
+        }
+        assert_eq!(app.admin().get(&format!("{}?limit=1001", base(kind))).await.code(), "SCHEMA_ERROR");
+    }
+    let drafts = app.admin().get(&format!("{}?limit=1", base("drafts"))).await.json();
+    let elsewhere = app.admin().get(&format!("{}?{}", base("themes"), after(&drafts).unwrap())).await;
+    assert_eq!((elsewhere.status(), elsewhere.code().as_str()), (400, "INVALID_CURSOR"));
+}
+
+#[tokio::test]
+async fn a_list_of_large_documents_has_pages_of_a_megabyte() {
+    let app = TestApp::start().await;
+    let html = format!("<p>{}</p>", "x".repeat(100_000));
+    let expected: Vec<String> = (10..35).map(|number| format!("Mine {number}")).collect();
+    for name in expected.iter().rev() {
+        create(&app, "drafts", json!({ "display_name": name, "html_source": html })).await;
+    }
+    let found = pages(&app, "drafts", "").await;
+    assert_eq!(found.concat(), expected);
+    assert_eq!(found.iter().map(Vec::len).collect::<Vec<_>>(), [9, 9, 7]);
 }
 
 #[tokio::test]

@@ -90,6 +90,7 @@ async fn an_invalid_body_is_rejected_and_changes_nothing() {
     let wrong = [
         (json!({ "tsx_source": "x", "html_source": "y" }), "body.tsx_source is an alias of html_source"),
         (json!({ "tsx_source": "import React from 'react'" }), "body.tsx_source looks like TSX"),
+        (json!({ "html_source": "  import React from 'react'" }), "body.html_source looks like TSX"),
         (json!({ "status": "queued" }), "body.status"),
         (json!({ "cancel": false }), "body.cancel"),
         (json!({ "is_paused": "yes" }), "body.is_paused"),

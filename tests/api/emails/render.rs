@@ -101,6 +101,31 @@ async fn a_render_error_is_reported_with_its_line() {
     }
 }
 
+/// Otherwise, the recipients would get the source code.
+#[tokio::test]
+async fn a_module_is_refused_however_it_is_laid_out() {
+    let app = TestApp::start().await;
+    for module in [
+        "import { Html } from 'x';\nexport function EmailTemplate() { return <Html/>; }",
+        " import { Html } from 'x';\n export function EmailTemplate() { return <Html/>; }",
+        "\n\n\texport default () => <p>Hello</p>",
+        "const Email = () => <p>Hello</p>; export default Email",
+    ] {
+        for field in ["template_tsx_source", "template_html_source", "theme_tsx_source", "theme_html_source"] {
+            let mut body = json!({ "template_html_source": "<p>Hello</p>" });
+            if field == "template_tsx_source" {
+                body = json!({});
+            }
+            body[field] = json!(module);
+            let answer = render(&app, body).await;
+            assert_eq!((answer.status(), answer.code().as_str()), (400, "SCHEMA_ERROR"), "{field}: {module}");
+            assert!(answer.text().contains(&format!("body.{field} looks like TSX")), "{}", answer.text());
+        }
+    }
+    let sample = json!({ "template_html_source": "<pre>\n  import { a } from 'b';\n</pre>", "theme_id": false });
+    assert_eq!(render(&app, sample).await.status(), 200);
+}
+
 #[tokio::test]
 async fn exactly_one_template_is_required_and_a_theme_must_exist() {
     let app = TestApp::start().await;

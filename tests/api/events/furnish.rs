@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use crypto::digest::Digest;
 use crypto::totp::TotpSecret;
 use gateway::keys::Keys;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use model::code::{Code, Purpose, StoredCode};
 use model::content::image::{Format, ImageName};
 use model::document::{DocumentKind, MailDocument};
@@ -26,6 +26,7 @@ use model::project::key_set::NewKeys;
 use model::project::second_factor::SecondFactorSettings;
 use model::project::{KeyKind, ProjectConfig};
 use model::provider::authorization::Authorization;
+use model::provider::registration::Registration;
 use model::session::cli::{CliSignIn, Decision, SessionOf, login_code};
 use model::session::token::Subject;
 use model::session::{Session, refresh_token};
@@ -154,11 +155,14 @@ async fn write_image(app: &TestApp) {
     app.app.store.store_image(&Shelf::Table(app.app.store.clone()), &name, bytes, app.now()).await.unwrap();
 }
 
+/// Tokens that the provider need not be asked about.
 fn tokens_of(app: &TestApp, project: &ProjectId, account: &ProviderAccount) -> ProviderTokens {
-    let owner = kept::owner(project, &account.provider_id, &account.account_id);
+    let registration = Registration { issuer: None, client_id: "a".to_owned() };
+    let owner = kept::owner(project, account, Some(&registration));
     let access = app.app.sealer.seal(&app.app.entropy, &owner, &"gho_token".to_owned().into()).unwrap();
-    let scope = "user:email".to_owned();
-    ProviderTokens { access, refresh: None, refresh_scope: None, expires_at: None, scope, is_revoked: false, refreshing_until: None }
+    let (now, end) = (app.now().as_millisecond(), (app.now() + SignedDuration::from_hours(1)).as_millisecond());
+    let tokens = json!({ "access": access, "scope": "user:email", "registration": registration, "expires_at": end, "confirmed_at": now });
+    serde_json::from_value(tokens).unwrap()
 }
 
 async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
@@ -173,6 +177,7 @@ async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
     let github = ProviderAccount {
         id: ProviderAccountId::parse(PROVIDER_ACCOUNT).unwrap(),
         provider_id: "github".to_owned(),
+        issuer: None,
         account_id: "583231".to_owned(),
         email: None,
         allow_sign_in: true,

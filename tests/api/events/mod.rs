@@ -130,6 +130,21 @@ impl World {
         Answer::read(self.app.answer(self.request(name)).await).await
     }
 
+    /// Sends the event of this name with a change of its JSON body.
+    pub(crate) async fn send_with(&self, name: &str, change: impl FnOnce(&mut serde_json::Value)) -> Answer {
+        let (mut parts, body) = self.request(name).into_parts();
+        let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap();
+        let body = match serde_json::from_slice(&bytes) {
+            Ok(mut body) => {
+                change(&mut body);
+                parts.headers.remove(http::header::CONTENT_LENGTH);
+                Body::from(body.to_string())
+            }
+            Err(_) => Body::from(bytes),
+        };
+        Answer::read(self.app.answer(http::Request::from_parts(parts, body)).await).await
+    }
+
     /// The text of an event, as API Gateway sends it.
     pub(crate) fn event(&self, name: &str) -> String {
         self.placeholders.iter().fold(text(name), |text, (placeholder, value)| text.replace(placeholder, value))

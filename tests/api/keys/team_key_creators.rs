@@ -28,6 +28,15 @@ async fn create(app: &TestApp, user: &SignedIn, team: &str) -> Value {
     answer.json()
 }
 
+/// Makes the user a member who may manage the team's keys; returns the path of the membership.
+async fn admit(app: &TestApp, team: &str, user: &SignedIn) -> String {
+    let membership = format!("/api/v1/team-memberships/{team}/{}", user.user_id);
+    assert_eq!(app.server().post(&membership, json!({})).await.status(), 201);
+    let permission = format!("/api/v1/team-permissions/{team}/{}/$manage_api_keys", user.user_id);
+    assert_eq!(app.server().post(&permission, json!({})).await.status(), 201);
+    membership
+}
+
 async fn rotate(caller: &support::Caller, team: &str, key: &Value) -> Value {
     let answer = caller.post(&format!("{TEAM_KEYS}/{}/rotate?team_id={team}", text(&key["id"])), json!({})).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
@@ -67,8 +76,12 @@ async fn a_new_owner_of_the_creators_account_ends_the_key() {
     let owner = app.sign_in_by_mail(ADA).await;
     assert_eq!(owner.user_id, squatter.user_id);
     assert_eq!(checked(&app, TEAM_KEYS, &key["value"]).await, void());
+    // The owner is in none of the squatter's teams. In one to which a server adds the owner, a new
+    // key works, and the old one does not.
+    admit(&app, &team, &owner).await;
     let new = create(&app, &owner, &team).await;
     assert_eq!(checked(&app, TEAM_KEYS, &new["value"]).await.0, 200);
+    assert_eq!(checked(&app, TEAM_KEYS, &key["value"]).await, void());
 }
 
 /// As `docs/api/api-keys.md` says, a key outlives sessions, passwords and memberships.
@@ -77,10 +90,7 @@ async fn a_key_outlives_the_membership_and_the_account_of_its_creator() {
     let app = started().await;
     let (ada, bob) = (app.sign_up(ADA).await, app.sign_up("bob@example.com").await);
     let (team, _) = team_key(&app, &ada).await;
-    let membership = format!("/api/v1/team-memberships/{team}/{}", bob.user_id);
-    assert_eq!(app.server().post(&membership, json!({})).await.status(), 201);
-    let permission = format!("/api/v1/team-permissions/{team}/{}/$manage_api_keys", bob.user_id);
-    assert_eq!(app.server().post(&permission, json!({})).await.status(), 201);
+    let membership = admit(&app, &team, &bob).await;
     let key = create(&app, &bob, &team).await;
     let password = json!({ "password": "another horse battery" });
     assert_eq!(app.server().patch(&format!("/api/v1/users/{}", bob.user_id), password).await.status(), 200);

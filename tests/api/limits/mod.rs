@@ -5,6 +5,7 @@ mod counting;
 mod day;
 mod failures;
 mod operations;
+mod places;
 mod shut_out;
 mod sliding;
 mod unknown;

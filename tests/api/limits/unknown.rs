@@ -44,7 +44,9 @@ async fn made_up<F: Future<Output = Answer>>(app: &TestApp, rule: Rule, code: &s
         let refused = send(number).await;
         assert_refused(&refused, rule.limit().name(), rule.standard());
     }
-    written(app)
+    // What a whole place does is counted in the table from time to time.
+    let is_of_place = |pk: &String| Rule::ALL.iter().any(|rule| rule.is_batched() && pk.contains(&format!("#{}#", rule.name())));
+    written(app).into_iter().filter(|pk| !is_of_place(pk)).collect()
 }
 
 #[tokio::test]

@@ -222,6 +222,7 @@ async fn emails_are_counted_by_day_and_status() {
     app.advance(DAY);
     send("bob@example.com").await;
     app.deliver().await;
+    app.advance(SignedDuration::from_secs(1));
     send("eve@example.com").await;
     let emails = metrics(&app, "").await["email_overview"].clone();
     assert_eq!(days(&emails["daily_emails"]), on(&[("01-01", 1), ("01-02", 1)]));

@@ -20,6 +20,7 @@ mod jwks_aliases;
 mod jwks_read;
 mod large_deletions;
 mod metrics_counting;
+mod one_provider;
 mod owned;
 mod owning_teams;
 mod providers;

@@ -90,8 +90,10 @@ async fn a_code_counts_when_it_is_redeemed_and_a_failed_sign_up_does_not() {
     // The second sign-in, and the sign-up with a taken address, create no user.
     app.sign_in_by_mail("ada@our.example").await;
     assert_eq!(sign_up(&app, "ada@our.example").await, 409);
-    let code = json!({ "email": "eve@example.com", "callback_url": "http://localhost:3000/cb" });
-    assert_eq!(app.client().post("/api/v1/auth/otp/send-sign-in-code", code).await.status(), 403);
+    let code = json!({ "code": app.sign_in_code("eve@example.com").await });
+    app.link_trail().await;
+    assert_eq!(counts(&stats(&app).await)[2], of(&[("eve", 0, 0)])[0], "a request for a code is not judged");
+    assert_eq!(app.client().post("/api/v1/auth/otp/sign-in", code).await.status(), 403);
     app.link_trail().await;
     assert_eq!(counts(&stats(&app).await), of(&[("all", 2, 2), ("free", 0, 0), ("eve", 1, 1), ("own", 1, 1)]));
 }

@@ -24,6 +24,7 @@ fn requests() -> Vec<(&'static str, &'static str, Value, u16)> {
         ("POST", "/api/v1/teams", json!({ "display_name": "Engines" }), 201),
         ("POST", "/api/v1/contact-channels", channel, 201),
         ("PATCH", "/api/v1/users/me", json!({ "primary_email": "mallory@example.com" }), 200),
+        ("PATCH", "/api/v1/users/me", json!({ "profile_image_url": "data:image/png;base64,iVBORw0KGgo=" }), 200),
         ("PATCH", "/api/v1/users/me", json!({ "totp_secret_base64": "MDEyMzQ1Njc4OTAxMjM0NTY3ODk=" }), 200),
         ("POST", "/api/v1/auth/passkey/initiate-passkey-registration", json!({}), 200),
         ("POST", KEYS, key, 200),

@@ -168,3 +168,65 @@ async fn a_list_of_users_whose_teams_have_much_metadata_has_pages_of_a_megabyte(
         assert_eq!(listed.len(), 15, "{path}");
     }
 }
+
+/// What a page reads, in units of 4 KB.
+async fn units(app: &TestApp, caller: &Caller, path: &str) -> f64 {
+    app.recorder.measure();
+    let answer = caller.get(path).await;
+    let read = app.recorder.consumed().read;
+    app.recorder.clear();
+    assert_eq!(answer.status(), 200, "{}", answer.text());
+    read
+}
+
+/// A client chooses how much its teams, and the other members, have. A page that shows little of
+/// that must not cost more than one that shows all.
+#[tokio::test]
+async fn a_short_answer_reads_no_more_than_a_long_one() {
+    let app = TestApp::start().await;
+    let ada = app.sign_in_by_mail("ada@example.com").await;
+    let metadata = json!({ "text": "x".repeat(32_000) });
+    let (mut first, mut sent) = (String::new(), 0);
+    for index in 0..60 {
+        let body = json!({
+            "display_name": format!("Team {index}"), "creator_user_id": ada.user_id, "client_metadata": metadata,
+            "client_read_only_metadata": metadata, "server_metadata": metadata,
+        });
+        let made = app.server().post(TEAMS, body).await.json()["id"].as_str().unwrap().to_owned();
+        first = if index == 0 { made } else { first };
+    }
+    for index in 0..50 {
+        let body = json!({
+            "display_name": "Looms", "client_metadata": metadata, "client_read_only_metadata": metadata, "server_metadata": metadata,
+        });
+        let made = app.server().post(TEAMS, body).await.json()["id"].as_str().unwrap().to_owned();
+        invite(&app, &made, "ada@example.com").await;
+        sent += 1;
+        let user = app.sign_up(&format!("u{index}@example.com")).await;
+        let much = json!({ "client_metadata": metadata, "client_read_only_metadata": metadata, "server_metadata": metadata });
+        assert_eq!(app.server().patch(&format!("/api/v1/users/{}", user.user_id), much).await.status(), 200);
+        join(&app, &first, &user.user_id).await;
+    }
+    let caller = app.signed_in(&ada);
+    // Two megabytes, the last part that was read, which has one, and what is beside them.
+    let most = 3_300_000.0 / 4096.0;
+    let (teams, permissions) = (format!("{TEAMS}?user_id=me"), "/api/v1/team-permissions?user_id=me".to_owned());
+    let (invitations, profiles) =
+        ("/api/v1/team-invitations?user_id=me".to_owned(), format!("/api/v1/team-member-profiles?team_id={first}"));
+    let created = format!("{teams}&order_by=created_at");
+    for path in [&teams, &created, &format!("{teams}&query=nothing"), &permissions, &invitations, &profiles] {
+        let read = units(&app, &caller, path).await;
+        assert!(read < most, "{path} reads {read} units");
+    }
+    for path in [&teams, &created, &permissions] {
+        let read = units(&app, &caller, &format!("{path}&limit=1")).await;
+        assert!(read < 60.0, "{path} reads {read} units for one item");
+    }
+    // Nothing is left out.
+    assert_eq!(ids(&pages(&caller, &created).await).len(), 60);
+    assert!(ids(&pages(&caller, &format!("{teams}&query=nothing")).await).is_empty());
+    assert_eq!(ids(&pages(&caller, &format!("{teams}&query=Team%2059")).await).len(), 1);
+    assert_eq!(pages(&caller, &permissions).await.iter().map(|page| page.as_array().unwrap().len()).sum::<usize>(), 60);
+    assert_eq!(ids(&pages(&caller, &invitations).await).len(), sent);
+    assert_eq!(pages(&caller, &profiles).await.iter().map(|page| page.as_array().unwrap().len()).sum::<usize>(), 51);
+}

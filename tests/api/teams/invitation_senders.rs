@@ -204,9 +204,11 @@ async fn an_invitation_ends_when_its_sender_s_account_gets_a_new_owner() {
     let id = team(&app, "Engines", Some(&ada)).await;
     join(&app, &id, &squatter.user_id).await;
     let invitation = invite_as(&app, &squatter, &id, "bob@example.com").await;
-    // The owner of the address proves it, so the account and its membership are the owner's.
+    // The owner of the address proves it, so the account is the owner's, without the membership.
     let owner = app.sign_in_by_mail("mallory@example.com").await;
     assert_eq!(owner.user_id, squatter.user_id);
+    assert_void(&app, &bob, &invitation).await;
+    join(&app, &id, &owner.user_id).await;
     assert_void(&app, &bob, &invitation).await;
 
     // An invitation of the owner works, even after all sessions of the owner have ended.

@@ -17,6 +17,7 @@ mod user_list_by_activity;
 mod user_list_pages;
 mod user_password;
 mod user_search;
+mod user_search_folding;
 mod user_update;
 
 use serde_json::{Value, json};

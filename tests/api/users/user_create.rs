@@ -91,6 +91,47 @@ async fn a_verified_address_signs_in_by_email_to_the_same_user() {
     assert_eq!(app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await.status(), 200);
 }
 
+/// A server imports the users that it has, also those of a network without public names.
+#[tokio::test]
+async fn a_server_brings_addresses_that_nobody_could_sign_up_with() {
+    let app = TestApp::start().await;
+    let password = "correct horse battery";
+    for email in ["a@localhost", "a@b.c"] {
+        let user = create(&app, json!({ "primary_email": email, "primary_email_auth_enabled": true, "password": password })).await;
+        assert_eq!(user["primary_email"], email);
+        let signed_in = sign_in(&app, &email.to_uppercase(), password).await;
+        assert_eq!(signed_in.json()["user_id"], user["id"], "{email}");
+        let reset = json!({ "email": email, "callback_url": "http://localhost:3000/reset" });
+        assert_eq!(app.client().post("/api/v1/auth/password/send-reset-code", reset).await.status(), 200);
+        let code = json!({ "code": app.last_mail(email).await.code(), "password": "another battery" });
+        assert_eq!(app.client().post("/api/v1/auth/password/reset", code).await.status(), 200, "{email}");
+        assert_eq!(sign_in(&app, email, "another battery").await.status(), 200, "{email}");
+
+        // A client gets none of them: at sign-up, as a channel or as the primary address.
+        let own = app.sign_up(&format!("client-of-{}@example.com", email.len())).await;
+        let sign_up =
+            app.client().post("/api/v1/auth/password/sign-up", json!({ "email": format!("x{email}"), "password": password })).await;
+        assert_eq!(fields(&sign_up), ["body.email"]);
+        let channel = json!({ "user_id": "me", "value": format!("x{email}"), "type": "email", "used_for_auth": false });
+        assert_eq!(fields(&app.signed_in(&own).post("/api/v1/contact-channels", channel.clone()).await), ["body.value"]);
+        let me = json!({ "primary_email": format!("x{email}") });
+        assert_eq!(fields(&app.signed_in(&own).patch("/api/v1/users/me", me).await), ["body.primary_email"]);
+        let mut of_server = channel;
+        of_server["user_id"] = user["id"].clone();
+        let added = app.server().post("/api/v1/contact-channels", of_server).await;
+        assert_eq!(added.status(), 201, "{}", added.text());
+        let target = format!("/api/v1/contact-channels/{}/{}", id_of(&user), added.json()["id"].as_str().unwrap());
+        assert_eq!(app.server().patch(&target, json!({ "value": format!("y{email}") })).await.status(), 200);
+    }
+    for (wrong, reason) in
+        [("ada", "a name, @ and a host name"), ("a..b@localhost", "RFC 5321 §4.1.2"), ("a@127.0.0.1", "not an IP address")]
+    {
+        let answer = app.server().post(USERS, json!({ "primary_email": wrong })).await;
+        assert_eq!(fields(&answer), ["body.primary_email"], "{wrong}");
+        assert!(answer.text().contains(reason), "{}", answer.text());
+    }
+}
+
 #[tokio::test]
 async fn an_address_used_for_sign_in_is_taken() {
     let app = TestApp::start().await;

@@ -79,12 +79,25 @@ async fn only_bcrypt_hashes_of_acceptable_cost_are_imported() {
 async fn a_password_set_by_a_server_must_meet_the_user_rules() {
     let app = TestApp::start().await;
     let ada = create(&app, json!({ "primary_email": "ada@example.com" })).await;
-    for (method, target) in [("POST", USERS.to_owned()), ("PATCH", path(id_of(&ada)))] {
-        let send = async |password: String| app.server().request(method, &target).json(&json!({ "password": password })).send().await;
-        assert_eq!(assert_error(&send("1234567".to_owned()).await, 400, "PASSWORD_TOO_SHORT")["min_length"], 8);
-        assert_eq!(assert_error(&send("x".repeat(129)).await, 400, "PASSWORD_TOO_LONG")["maxLength"], 128);
-    }
+    let send = async |password: String| app.server().patch(&path(id_of(&ada)), json!({ "password": password })).await;
+    assert_eq!(assert_error(&send("1234567".to_owned()).await, 400, "PASSWORD_TOO_SHORT")["min_length"], 8);
+    assert_eq!(assert_error(&send("x".repeat(129)).await, 400, "PASSWORD_TOO_LONG")["maxLength"], 128);
+    assert_error(&send("password".to_owned()).await, 400, "PASSWORD_REQUIREMENTS_NOT_MET");
     assert_eq!(super::read(&app, &id_of(&ada)).await["has_password"], false);
+}
+
+/// A server imports the users of another service, who sign in with what they have.
+#[tokio::test]
+async fn the_password_of_a_new_user_may_be_one_that_the_user_could_not_choose() {
+    let app = TestApp::start().await;
+    for (number, password) in ["password", "12345", "x", "ada", "aaaaaaaa"].into_iter().enumerate() {
+        let email = format!("ada{number}@example.com");
+        let user = create(&app, json!({ "primary_email": email, "primary_email_auth_enabled": true, "password": password })).await;
+        assert_eq!(sign_in(&app, &email, password).await.json()["user_id"], user["id"], "{password}");
+    }
+    let send = async |password: String| app.server().post(USERS, json!({ "password": password })).await;
+    assert_eq!(assert_error(&send(String::new()).await, 400, "PASSWORD_TOO_SHORT")["min_length"], 1);
+    assert_eq!(assert_error(&send("x".repeat(129)).await, 400, "PASSWORD_TOO_LONG")["maxLength"], 128);
 }
 
 #[tokio::test]

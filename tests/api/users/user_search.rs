@@ -8,12 +8,12 @@ use support::TestApp;
 
 use super::{USERS, assert_error, create, fields, id_of, path, update};
 
-fn encoded(text: &str) -> String {
+pub(super) fn encoded(text: &str) -> String {
     url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }
 
 /// The names in a page, and the cursor of the next page if there is one.
-async fn page(app: &TestApp, beginning: &str, more: &str) -> (Vec<String>, Option<String>) {
+pub(super) async fn page(app: &TestApp, beginning: &str, more: &str) -> (Vec<String>, Option<String>) {
     let answer = app.server().get(&format!("{USERS}?starts_with={}{more}", encoded(beginning))).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
     let page = answer.json();
@@ -22,22 +22,22 @@ async fn page(app: &TestApp, beginning: &str, more: &str) -> (Vec<String>, Optio
     (names.collect(), page["pagination"]["next_cursor"].as_str().map(str::to_owned))
 }
 
-async fn found(app: &TestApp, beginning: &str) -> Vec<String> {
+pub(super) async fn found(app: &TestApp, beginning: &str) -> Vec<String> {
     page(app, beginning, "").await.0
 }
 
 /// A service whose project was counted, so that the words of all its users are indexed.
-async fn counted() -> TestApp {
+pub(super) async fn counted() -> TestApp {
     let app = TestApp::start().await;
     recount(&app).await;
     app
 }
 
-async fn recount(app: &TestApp) {
+pub(super) async fn recount(app: &TestApp) {
     workers::recount::totals(&app.app, app.project_id(), 1000).await.unwrap().unwrap();
 }
 
-fn words(app: &TestApp) -> Vec<String> {
+pub(super) fn words(app: &TestApp) -> Vec<String> {
     let items = app.table();
     let of_words = items.keys().filter(|(pk, _)| pk.starts_with("WORDS#")).map(|(_, sk)| sk.rsplit_once('#').unwrap().0.to_owned());
     let mut words: Vec<String> = of_words.collect();

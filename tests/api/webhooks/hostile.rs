@@ -31,7 +31,10 @@ async fn a_name_that_resolves_to_a_private_address_is_not_called() {
     strict.deliver_webhooks().await;
     assert!(receiver.received().is_empty());
     let attempt = &deliveries(&strict, &created).await[0]["attempts"][0];
-    assert_eq!((&attempt["response_status"], &attempt["error"]), (&json!(null), &json!("the URL's address is not public")));
+    assert_eq!(
+        (&attempt["response_status"], &attempt["error"]),
+        (&json!(null), &json!("the endpoint cannot be reached: its host has no public address"))
+    );
 }
 
 #[tokio::test]

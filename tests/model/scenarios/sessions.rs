@@ -185,12 +185,8 @@ async fn link_for(app: &TestApp, user: &SignedIn, session: &str) -> String {
     let (account_id, provider_id) = ("666".to_owned(), "acme".to_owned());
     let profile = Profile { account_id: account_id.clone(), name: None, email: None, email_verified: false, picture: None };
     let (id, email) = (app.app.entropy.uuid().into(), None);
-    let account = ProviderAccount { id, provider_id, account_id, email, allow_sign_in: true, allow_connected_accounts: true };
-    let access = app
-        .app
-        .sealer
-        .seal(&app.app.entropy, &owner(app.project_id(), &account.provider_id, &account.account_id), &"a token".into())
-        .unwrap();
+    let account = ProviderAccount { id, provider_id, issuer: None, account_id, email, allow_sign_in: true, allow_connected_accounts: true };
+    let access = app.app.sealer.seal(&app.app.entropy, &owner(app.project_id(), &account, None), &"a token".into()).unwrap();
     let tokens = ProviderTokens {
         access,
         refresh: None,
@@ -199,6 +195,8 @@ async fn link_for(app: &TestApp, user: &SignedIn, session: &str) -> String {
         scope: "openid".to_owned(),
         is_revoked: false,
         refreshing_until: None,
+        registration: None,
+        confirmed_at: None,
     };
     code_that(app, user, |code| {
         code.begun_in = Some(SessionId::parse(session.strip_prefix("SESSION#").unwrap()).unwrap());

@@ -141,9 +141,9 @@ export function landed(response, state) {
   return url;
 }
 
-/** The error code that the app receives. */
-export function refusalOf(url) {
-  assert.equal(url.searchParams.get("error"), "server_error", `${url}`);
+/** The error code that the app receives, with this error of OAuth. */
+export function refusalOf(url, error = "server_error") {
+  assert.equal(url.searchParams.get("error"), error, `${url}`);
   assert.equal(url.searchParams.get("code"), null);
   return url.searchParams.get("errorCode");
 }

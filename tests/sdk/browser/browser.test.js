@@ -105,8 +105,10 @@ test("a wrong password is reported on the page, and the right one signs in", asy
 });
 
 test("the list marks the session of this browser, and a revoked browser is signed out", async (t) => {
-  const first = await member(t);
-  const second = await byLink(t, first.email);
+  const [first, second] = [await member(t), await visitor(t)];
+  await second.submit("sign-in", { email: first.email, password: PASSWORD });
+  await second.isShown("#who", `${first.email} verified`);
+  await second.ready();
   assert.deepEqual(await second.sessions(), ["this browser", "another browser"]);
   await first.open();
   assert.deepEqual(await first.sessions(), ["another browser", "this browser"]);

@@ -8,10 +8,7 @@ use flows::App;
 use flows::accounts::admit;
 use flows::context::Scope;
 use flows::teams::welcome;
-use model::place::Place;
-use model::project::Project;
-use model::provider::authorization::{Authorization, Purpose};
-use model::provider::catalog::{self, OPENID_SCOPE};
+use model::provider::authorization::{Asked, Authorization, Purpose};
 use model::provider::profile::Profile;
 use model::session::Session;
 use model::sign_in::provider::Decision;
@@ -21,7 +18,7 @@ use oauth::exchange::Tokens;
 use secrecy::SecretString;
 use store::keys::user_key;
 use store::provider::authorization::{self, AuthorizationCode, CODE_LIFE, Pending, PendingChange};
-use store::provider::tokens::{self, NewTokens, ProviderTokens};
+use store::provider::tokens::{NewTokens, ProviderTokens};
 use store::session::{self, session_key};
 use store::user::provider_account::{self, Holder};
 use store::user::{self, UserRow};
@@ -30,6 +27,7 @@ use wire::clock::after;
 use wire::id::UserId;
 
 use crate::oauth::owners::{Owners, account_of};
+use crate::oauth::sealed_tokens::TokenSealer;
 
 /// Maximum number of attempts when an account is changed concurrently.
 const ROUNDS: u32 = 4;
@@ -50,38 +48,23 @@ pub(super) async fn resolve(
     tokens: &Tokens,
     profile: &Profile,
 ) -> Result<SecretString, Error> {
-    let account = account_of(scope.app, &authorization.provider_id, profile);
+    let account = account_of(scope.app, scope.project, &authorization.provider_id, profile);
     // If the project uses the deployment's client, apps get no access tokens of the provider.
-    let is_own = scope.project.config.oauth_provider(&account.provider_id).is_some_and(|provider| !provider.is_shared());
-    let tokens = is_own.then(|| seal(scope.app, scope.project, authorization, &account, tokens)).transpose()?;
+    let own = scope.project.config.oauth_provider(&account.provider_id).filter(|provider| !provider.is_shared());
+    let seal = |provider| {
+        let sealer = TokenSealer { app: scope.app, project: scope.project, provider, account: &account };
+        sealer.seal(tokens, tokens.refresh_token.as_ref(), asked(authorization).scope)
+    };
+    let tokens = own.map(seal).transpose()?;
     let flow = Flow { scope, authorization, tokens, account, profile };
     optimistic!(ROUNDS, |_| { flow.attempt().await })
 }
 
-fn seal(
-    app: &App,
-    project: &Project,
-    authorization: &Authorization,
-    account: &ProviderAccount,
-    tokens: &Tokens,
-) -> Result<ProviderTokens, Error> {
-    let owner = tokens::owner(&project.id, &account.provider_id, &account.account_id);
-    let seal = |token: &SecretString| app.sealer.seal(&app.entropy, &owner, token);
-    Ok(ProviderTokens {
-        access: seal(&tokens.access_token)?,
-        refresh: tokens.refresh_token.as_ref().map(seal).transpose()?,
-        refresh_scope: None,
-        expires_at: tokens.expires_at,
-        scope: tokens.scope.clone().unwrap_or_else(|| asked_scope(authorization)),
-        is_revoked: false,
-        refreshing_until: None,
-    })
-}
-
-/// The requested scope. The provider grants it unless it says otherwise (RFC 6749 §5.1).
-fn asked_scope(authorization: &Authorization) -> String {
-    let scope = catalog::find(&authorization.provider_id).map_or(OPENID_SCOPE, |known| known.scope);
-    [Some(scope), authorization.provider_scope.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(" ")
+/// What the flow asked for. The provider grants the scopes unless it says otherwise (RFC 6749
+/// §5.1). Whether `offline_access` was among them does not matter, because it permits nothing by
+/// itself.
+pub(super) fn asked(authorization: &Authorization) -> Asked {
+    Asked::new(&authorization.provider_id, authorization.purpose, authorization.provider_scope.as_deref(), false)
 }
 
 /// The provider account that somebody signs up with.
@@ -138,13 +121,13 @@ impl Flow<'_> {
             Decision::TakeOver(user) => self.pending(known.owner(user), PendingChange::TakeOver).await,
             Decision::Upgrade { user, email_signs_in } => {
                 if let Some(row) = &known.flow_user {
-                    self.signed_up(row.user.clone(), email_signs_in)?;
+                    self.signed_up(row.user.clone(), email_signs_in).await?;
                 }
                 self.pending(self.beginner(user), PendingChange::Upgrade { email_signs_in }).await
             }
             Decision::SignUp { email_signs_in } => {
                 let user = User::new(&self.scope.app.entropy, self.scope.app.clock.now());
-                let mut user = self.signed_up(user, email_signs_in)?;
+                let mut user = self.signed_up(user, email_signs_in).await?;
                 let (code, create) = self.code(Holder::from(&user), true, None)?;
                 let mut writes = vec![create];
                 writes.extend(welcome(self.scope.app, self.scope.project, &mut user)?);
@@ -155,9 +138,9 @@ impl Flow<'_> {
     }
 
     /// A user who signs up with the account, if the project's rules allow it.
-    fn signed_up(&self, user: User, email_signs_in: bool) -> Result<User, KnownError> {
+    async fn signed_up(&self, user: User, email_signs_in: bool) -> Result<User, KnownError> {
         let account = Signing { profile: self.profile, account: &self.account, email_signs_in };
-        sign_up(self.scope.app, self.scope.project, user, &account, self.scope.place)
+        sign_up(self.scope, user, &account).await
     }
 
     /// A code that changes its user when it is redeemed, or after the second factor. See
@@ -255,9 +238,10 @@ impl Flow<'_> {
 }
 
 /// The user who signs up with an account at a provider, if the project's rules allow it.
-pub(crate) fn sign_up(app: &App, project: &Project, user: User, account: &Signing<'_>, place: &Place) -> Result<User, KnownError> {
+pub(crate) async fn sign_up(scope: Scope<'_>, user: User, account: &Signing<'_>) -> Result<User, KnownError> {
+    let Scope { app, project, place } = scope;
     let mut user = with_account(app, user, account);
-    admit(&project.config, &mut user, AuthMethod::OAuth(&account.account.provider_id), place)?;
+    admit(app, project, &mut user, AuthMethod::OAuth(&account.account.provider_id), place).await?;
     Ok(user)
 }
 

@@ -10,6 +10,9 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use wire::problem::Problems;
 
+/// The longest list of further scopes, in bytes: it is stored for each flow that anybody begins.
+const MAX_SCOPE: usize = 4096;
+
 /// Unknown parameters are ignored, because other versions of the SDK send additional ones.
 #[derive(Deserr, ToSchema)]
 pub struct AuthorizeQuery {
@@ -126,6 +129,9 @@ impl AuthorizeQuery {
         }
         if self.state.is_empty() || self.state.len() > 2048 {
             return problem("state", "must be 1 to 2048 bytes long");
+        }
+        if self.provider_scope.as_ref().is_some_and(|scope| scope.len() > MAX_SCOPE) {
+            return problem("provider_scope", "must be at most 4096 bytes long");
         }
         Ok(())
     }

@@ -1,16 +1,22 @@
 //! Access tokens of connected accounts (OpenID Connect Core §12, RFC 6749 §6): the stored token,
-//! or a new one from the provider if the stored one has expired or is about to expire.
+//! or a new one from the provider if the stored one has expired or is about to expire, or if the
+//! caller says that it failed (`refresh=true`).
+//!
+//! A provider may revoke a token at any time, so a token is returned only if the provider has
+//! issued or accepted it within the last five minutes ([`MAX_UNCONFIRMED`]); otherwise, the
+//! provider is asked first.
 //!
 //! One request at a time refreshes the tokens of an account. Meanwhile, others return the stored
-//! token or, if it has expired, wait for the new one. Tokens are given up only if the provider
-//! refuses the refresh token for good, or no longer accepts an access token of unknown expiry. Any
-//! other failure leaves them as they are.
+//! token or, if it has expired or failed, wait for the new one. Tokens are given up only if the
+//! provider refuses the refresh token for good, or no longer accepts an access token without a
+//! refresh token. Any other failure leaves them as they are.
 
 use std::time::Duration;
 
 use api::http::Route;
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::product::header_family::is_of_older_sdk;
+use api::product::input::Param;
 use api::product::{Access, Client};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
@@ -20,6 +26,7 @@ use jiff::SignedDuration;
 use model::project::OAuthProvider;
 use model::user::reference::UserRef;
 use model::user::{ProviderAccount, User};
+use net::outgoing::{Fault, Outgoing};
 use oauth::exchange::{NotIssued, Peer, Tokens};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Serialize;
@@ -29,15 +36,20 @@ use utoipa::ToSchema;
 use wire::clock::after;
 use wire::id::UserId;
 
+use crate::oauth::flow::misconfigured;
 use crate::oauth::provider_client;
+use crate::oauth::sealed_tokens::TokenSealer;
 
 /// A token that expires within this time is due for a refresh.
 const LEAST_LEFT: SignedDuration = SignedDuration::from_mins(5);
+/// How long after the provider has issued or accepted a token the provider is not asked again.
+/// Tokens without an expiry are always asked about.
+const MAX_UNCONFIRMED: SignedDuration = SignedDuration::from_mins(5);
 /// How long a request has the sole right to refresh: longer than its calls to the provider take.
-const LEASE: SignedDuration = SignedDuration::from_secs(10);
+const LEASE: SignedDuration = SignedDuration::from_secs(25);
 /// How many times, and at which interval, a request reads the tokens while another one refreshes
 /// them.
-const LOOKS: u32 = 25;
+const LOOKS: u32 = 40;
 const INTERVAL: Duration = Duration::from_millis(200);
 /// The errors of the operations that return a token.
 const ERRORS: &[ErrorCode] = &[
@@ -51,6 +63,7 @@ const ERRORS: &[ErrorCode] = &[
     ErrorCode::OauthAccessTokenNotAvailableWithSharedOauthKeys,
     ErrorCode::OauthProviderRefusesClient,
     ErrorCode::OauthProviderTemporarilyUnavailable,
+    ErrorCode::OauthProviderMisconfigured,
 ];
 
 /// The route of an operation that returns a token.
@@ -76,6 +89,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) account_id: Option<&'a str>,
     /// The scopes that the token must have, separated by spaces; absent if it need not have any.
     pub(crate) scope: Option<&'a str>,
+    /// Whether the caller says that the last token failed.
+    pub(crate) has_failed: bool,
 }
 
 /// The user that a request names; `None` if there is no such user.
@@ -96,15 +111,25 @@ pub(crate) async fn access_token(access: &Access<Client>, headers: &HeaderMap, w
             && account.provider_id == wanted.provider_id
             && wanted.account_id.is_none_or(|id| account.account_id == id)
     };
-    let account = user.provider_accounts.iter().find(fits).ok_or(KnownError::OauthConnectionNotConnectedToUser)?;
-    let connection = Connection { access, provider, user: user.id, account, is_for_older_sdk: is_of_older_sdk(headers) };
-    let token = connection.token(wanted.scope.unwrap_or_default()).await?;
+    let config = &access.project.config;
+    let mut accounts = user.provider_accounts.iter().filter(fits);
+    let present = accounts.clone().find(|account| config.identifies(account));
+    let account = present.or_else(|| accounts.next()).ok_or(KnownError::OauthConnectionNotConnectedToUser)?;
+    let outgoing = Outgoing::new(&access.app.settings);
+    let connection = Connection { access, outgoing, provider, user: user.id, account, is_for_older_sdk: is_of_older_sdk(headers) };
+    if present.is_none() {
+        return Err(connection.unavailable("the provider has another issuer now").into());
+    }
+    let token = connection.token(wanted.scope.unwrap_or_default(), wanted.has_failed).await?;
     Ok(ProviderAccessToken { access_token: token.expose_secret().to_owned() })
 }
 
 /// A user's account at a provider of the project.
 struct Connection<'a> {
     access: &'a Access<Client>,
+    /// For all calls of the request together: a function that is ended while it refreshes would
+    /// lose a refresh token that the provider has replaced.
+    outgoing: Outgoing<'a>,
     provider: &'a OAuthProvider,
     user: UserId,
     account: &'a ProviderAccount,
@@ -112,35 +137,48 @@ struct Connection<'a> {
 }
 
 impl Connection<'_> {
-    async fn token(&self, scope: &str) -> Result<SecretString, Error> {
+    async fn token(&self, scope: &str, has_failed: bool) -> Result<SecretString, Error> {
         let (store, clock) = (&self.access.app.store, &self.access.app.clock);
+        let (mut first, mut refused) = (None, None);
         for _ in 0..LOOKS {
             let tokens = store.provider_tokens(self.of()).await?;
             let tokens = tokens.ok_or_else(|| self.unavailable("the provider issued no token for this account"))?;
-            if !tokens.covers(scope) {
-                return Err(self.unavailable("the user has not granted the requested scope").into());
-            }
-            if tokens.is_revoked {
-                return Err(self.unavailable("the provider has revoked the access").into());
-            }
+            self.check(&tokens, scope)?;
             let now = clock.now();
             let lives = |least: SignedDuration| tokens.expires_at.is_none_or(|end| end > after(now, least));
-            if lives(LEAST_LEFT) {
-                return self.checked(&tokens).await;
+            // A token that another request has got in the meantime is not the one that failed.
+            let was_named = has_failed && first.get_or_insert_with(|| tokens.access.clone()) == &tokens.access;
+            // While another request refreshes a token, the provider is not asked about it again.
+            let mut fails = was_named || refused.as_ref() == Some(&tokens.access);
+            let is_fresh = lives(LEAST_LEFT) && !fails;
+            if is_fresh && !self.is_due(&tokens) {
+                return self.open(&tokens);
             }
-            let Some(refresh) = &tokens.refresh else {
-                let expired = || self.unavailable("the token has expired and the provider issued no refresh token").into();
-                return if lives(SignedDuration::ZERO) { self.open(&tokens) } else { Err(expired()) };
-            };
-            if store.begin_refresh(self.of(), &tokens, now, after(now, LEASE)).await? {
-                let refresh = self.access.app.sealer.open(&self.owner(), refresh)?;
+            if is_fresh || tokens.refresh.is_none() {
+                if !lives(SignedDuration::ZERO) {
+                    return Err(self.unavailable("the token has expired and the provider issued no refresh token").into());
+                }
+                match self.accepts(&tokens).await? {
+                    Some(true) => return self.open(&tokens),
+                    Some(false) if tokens.refresh.is_none() => return Err(self.revoked(&tokens).await?.into()),
+                    Some(false) => {
+                        fails = true;
+                        refused = Some(tokens.access.clone());
+                    }
+                    None => {}
+                }
+            }
+            let Some(refresh) = &tokens.refresh else { return self.open(&tokens) };
+            let may_use = lives(SignedDuration::ZERO) && !fails;
+            if self.outgoing.has_time() && store.begin_refresh(self.of(), &tokens, now, after(now, LEASE)).await? {
+                let refresh = self.sealer().open(&tokens, refresh)?;
                 return match self.refreshed(&tokens, &refresh).await {
                     // The stored token has not expired yet.
-                    Err(Error::Known(KnownError::OauthProviderTemporarilyUnavailable)) if lives(SignedDuration::ZERO) => self.open(&tokens),
+                    Err(Error::Known(KnownError::OauthProviderTemporarilyUnavailable)) if may_use => self.open(&tokens),
                     refreshed => refreshed,
                 };
             }
-            if lives(SignedDuration::ZERO) {
+            if may_use {
                 return self.open(&tokens);
             }
             sleep(INTERVAL).await;
@@ -148,20 +186,52 @@ impl Connection<'_> {
         Err(KnownError::OauthProviderTemporarilyUnavailable.into())
     }
 
+    /// Refuses tokens without a requested scope, and those that were revoked or that were issued by
+    /// another issuer or to another client.
+    fn check(&self, tokens: &ProviderTokens, scope: &str) -> Result<(), KnownError> {
+        if !self.access.project.config.issued(self.provider, tokens) {
+            return Err(self.unavailable("the provider has another issuer or client now"));
+        }
+        if !tokens.covers(&self.account.provider_id, scope) {
+            return Err(self.unavailable("the user has not granted the requested scope"));
+        }
+        if tokens.is_revoked {
+            return Err(self.unavailable("the provider has revoked the access"));
+        }
+        Ok(())
+    }
+
+    /// Whether the provider has to be asked about the access token.
+    fn is_due(&self, tokens: &ProviderTokens) -> bool {
+        let now = self.access.app.clock.now();
+        tokens.expires_at.is_none() || tokens.confirmed_at.is_none_or(|at| after(at, MAX_UNCONFIRMED) <= now)
+    }
+
+    /// Whether the provider still accepts the access token; `None` if it cannot be asked. Without a
+    /// clear answer, the token counts as accepted.
+    async fn accepts(&self, tokens: &ProviderTokens) -> Result<Option<bool>, Error> {
+        let accepts = self.peer()?.accepts(&self.open(tokens)?).await;
+        if matches!(accepts, Ok(Some(true))) && tokens.expires_at.is_some() {
+            let (store, now) = (&self.access.app.store, self.access.app.clock.now());
+            store.confirm_tokens(self.of(), tokens, now).await?;
+        }
+        Ok(accepts.unwrap_or(Some(true)))
+    }
+
     fn of(&self) -> tokens::Of<'_> {
         tokens::Of { project: &self.access.project.id, user: self.user, account: self.account }
     }
 
-    fn owner(&self) -> String {
-        tokens::owner(&self.access.project.id, &self.account.provider_id, &self.account.account_id)
+    fn sealer(&self) -> TokenSealer<'_> {
+        TokenSealer { app: &self.access.app, project: &self.access.project, provider: self.provider, account: self.account }
     }
 
     fn open(&self, tokens: &ProviderTokens) -> Result<SecretString, Error> {
-        Ok(self.access.app.sealer.open(&self.owner(), &tokens.access)?)
+        self.sealer().open(tokens, &tokens.access)
     }
 
     fn peer(&self) -> Result<Peer<'_>, Error> {
-        provider_client::peer(&self.access.app, &self.access.project, self.provider)
+        provider_client::peer(self.outgoing, &self.access.app, &self.access.project, self.provider)
     }
 
     /// The error for an account without a usable token. Older SDKs get a different code, because
@@ -177,17 +247,6 @@ impl Connection<'_> {
         }
     }
 
-    /// The stored access token. If its expiry is unknown, only the provider can tell whether the
-    /// token is still valid. A provider that has an API for this question is asked. Otherwise, and
-    /// if the provider gives no clear answer, the token is returned.
-    async fn checked(&self, tokens: &ProviderTokens) -> Result<SecretString, Error> {
-        let token = self.open(tokens)?;
-        if tokens.expires_at.is_none() && matches!(self.peer()?.accepts(&token).await, Ok(false)) {
-            return Err(self.revoked(tokens).await?.into());
-        }
-        Ok(token)
-    }
-
     /// Flags tokens that the provider no longer accepts, unless a new flow has replaced them.
     async fn revoked(&self, old: &ProviderTokens) -> Result<KnownError, Error> {
         let flagged = ProviderTokens { is_revoked: true, refreshing_until: None, ..old.clone() };
@@ -199,7 +258,8 @@ impl Connection<'_> {
     /// has replaced the tokens in the meantime.
     async fn refreshed(&self, old: &ProviderTokens, refresh: &SecretString) -> Result<SecretString, Error> {
         let (project, store) = (&self.access.project, &self.access.app.store);
-        let failed = match self.peer()?.refresh(refresh).await {
+        let scope = old.refresh_scope.as_ref().unwrap_or(&old.scope);
+        let failed = match self.peer()?.refresh(refresh, scope).await {
             Ok(new) => return self.keep(old, refresh, new).await,
             Err(failed) => failed,
         };
@@ -210,28 +270,37 @@ impl Connection<'_> {
         store.end_refresh(self.of(), old).await?;
         Err(match failed {
             NotIssued::Client(_) => KnownError::OauthProviderRefusesClient,
+            NotIssued::Fault(Fault::Misconfigured(_) | Fault::Private(_)) => misconfigured(&self.provider.id),
             _ => KnownError::OauthProviderTemporarilyUnavailable,
         }
         .into())
     }
 
     async fn keep(&self, old: &ProviderTokens, refresh: &SecretString, new: Tokens) -> Result<SecretString, Error> {
-        let app = &self.access.app;
-        let seal = |token: &SecretString| app.sealer.seal(&app.entropy, &self.owner(), token);
-        let tokens = ProviderTokens {
-            access: seal(&new.access_token)?,
-            // A provider that does not rotate refresh tokens may send none (RFC 6749 §6). The old
-            // one then stays and is sealed again with the current secret.
-            refresh: Some(seal(new.refresh_token.as_ref().unwrap_or(refresh))?),
-            refresh_scope: None,
-            expires_at: new.expires_at,
-            // Without a scope in the answer, the scope is that of the refresh token (RFC 6749 §6).
-            scope: new.scope.unwrap_or_else(|| old.refresh_scope.as_ref().unwrap_or(&old.scope).clone()),
-            is_revoked: false,
-            refreshing_until: None,
-        };
-        app.store.replace_tokens(self.of(), old, &tokens).await?;
+        // A provider that does not rotate refresh tokens may send none (RFC 6749 §6). The old one
+        // then stays and is sealed again with the current secret.
+        let refresh = new.refresh_token.as_ref().unwrap_or(refresh);
+        // Without a scope in the answer, the scope is that of the refresh token (RFC 6749 §6).
+        let scope = old.refresh_scope.as_ref().unwrap_or(&old.scope).clone();
+        let tokens = self.sealer().seal(&new, Some(refresh), scope)?;
+        self.access.app.store.replace_tokens(self.of(), old, &tokens).await?;
         Ok(new.access_token)
+    }
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct TokenQuery {
+    /// Whether the last token failed at the provider. The provider then issues a new one or, if it
+    /// has issued no refresh token, is asked whether it still accepts the stored one.
+    #[schema(value_type = Option<bool>)]
+    #[deserr(default)]
+    refresh: Option<Param<bool>>,
+}
+
+impl TokenQuery {
+    pub(crate) fn has_failed(&self) -> bool {
+        self.refresh.is_some_and(|Param(refresh)| refresh)
     }
 }
 

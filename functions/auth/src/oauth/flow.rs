@@ -6,19 +6,21 @@
 use api::http::Json;
 use api::http::client::Caller;
 use axum::response::{IntoResponse as _, Response};
+use crypto::digest::Digest;
 use errors::{Error, KnownError};
 use flows::App;
 use flows::context::Scope;
 use flows::limits::{self, Counting};
+use flows::providers;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use jiff::SignedDuration;
-use model::limit::Rule;
+use model::limit::Limit;
 use model::project::redirect::RedirectUrl;
 use model::project::{OAuthProvider, Project};
 use model::provider::authorization::{self, Authorization, COOKIE_PREFIX, ResponseMode};
 use model::provider::catalog::{self, Identity};
 use model::text::line;
-use net::outgoing::Fault;
+use net::outgoing::{Fault, Outgoing};
 use oauth::exchange::{Grant, NotIssued};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
@@ -44,23 +46,31 @@ fn project_of(state: &str) -> Option<ProjectId> {
 
 /// The redirect URI to which a provider sends users back.
 pub(crate) fn callback(app: &App, provider_id: &str) -> String {
-    format!("{}/api/v1/auth/oauth/callback/{provider_id}", app.settings.api_url)
+    providers::redirect_uri(&app.settings, provider_id)
 }
 
 /// The cookie that the callback expects. A provider that posts its answer does so across sites, so
 /// the cookie needs `SameSite=None`; in development, where there is no TLS, the cookie is
 /// `SameSite=Lax`. Only callbacks get it: any page can make a browser begin many flows, and with
-/// too many cookies, other requests would be too large.
+/// too many cookies, other requests would be too large. Callbacks would be, too, if the cookies had
+/// long names: a browser keeps 180 for a domain, and API Gateway takes 10 KB of headers.
 pub(crate) fn cookie(app: &App, state: &SecretString, life: SignedDuration) -> String {
     let rest = if app.settings.development { "SameSite=Lax" } else { "Secure; SameSite=None" };
     let path = Url::parse(&callback(app, "")).map_or_else(|_| "/".to_owned(), |url| url.path().to_owned());
-    format!("{COOKIE_PREFIX}{}=true; Path={path}; Max-Age={}; HttpOnly; {rest}", state.expose_secret(), life.as_secs())
+    format!("{}=true; Path={path}; Max-Age={}; HttpOnly; {rest}", cookie_name(state), life.as_secs())
+}
+
+/// The name of a flow's cookie, with 132 bits of the digest of the state.
+fn cookie_name(state: &SecretString) -> String {
+    format!("{COOKIE_PREFIX}{}", &Digest::of(state.expose_secret()).as_str()[..22])
 }
 
 fn has_cookie(headers: &HeaderMap, state: &SecretString) -> bool {
-    let wanted = format!("{COOKIE_PREFIX}{}=true", state.expose_secret());
+    let wanted = format!("{}=true", cookie_name(state));
+    // Flows that began in an earlier version.
+    let earlier = format!("{COOKIE_PREFIX}{}=true", state.expose_secret());
     let texts = headers.get_all(header::COOKIE).into_iter().filter_map(|value| value.to_str().ok());
-    texts.flat_map(|text| text.split(';')).any(|cookie| cookie.trim() == wanted)
+    texts.flat_map(|text| text.split(';')).map(str::trim).any(|cookie| cookie == wanted || cookie == earlier)
 }
 
 /// Completes a flow.
@@ -90,7 +100,7 @@ pub(crate) async fn finish(app: &App, caller: &Caller, headers: &HeaderMap, prov
 /// does not exist, or the authorization belongs to another project.
 async fn take(app: &App, caller: &Caller, state: &SecretString) -> Result<Option<(Authorization, Project)>, Error> {
     let Some(project) = project_of(state.expose_secret()) else { return Ok(None) };
-    let counting = Counting::by_address(app, &project, Rule::Code, &caller.place);
+    let counting = Counting::by_place(app, &project, Limit::Code, &caller.place);
     let (early, items, authorization, row) = futures_util::try_join!(
         counting.early(),
         app.store.get_many(counting.keys()),
@@ -129,26 +139,27 @@ async fn proceed(
     project.redirects().check_for_oauth(&authorization.redirect_uri)?;
     let provider = project.config.oauth_provider(&authorization.provider_id);
     let provider = provider.ok_or(KnownError::OauthProviderNotFoundOrNotEnabled)?;
+    // An administrator may have changed the provider since the flow began.
+    if authorization.registration.as_ref().is_some_and(|began| *began != provider.registration()) {
+        return Err(KnownError::InvalidAuthorizationCode.into());
+    }
     let code = code_of(provider, answer)?;
     let verifier = app.sealer.open("oauth-verifier", &authorization.verifier)?;
-    let peer = provider_client::peer(app, project, provider)?;
+    let peer = provider_client::peer(Outgoing::new(&app.settings), app, project, provider)?;
     let (callback, nonce) = (callback(app, &provider.id), authorization::challenge(state.expose_secret()));
-    let grant = Grant { code, verifier: &verifier, callback: &callback, nonce: &nonce, names_issuer: answer.iss.is_some() };
+    let scope_asked = account::asked(authorization).scope;
+    let names_issuer = answer.iss.is_some();
+    let grant = Grant { code, verifier: &verifier, callback: &callback, nonce: &nonce, names_issuer, scope: &scope_asked };
     let (tokens, mut profile) = peer.account(&grant).await.map_err(|fault| {
         tracing::warn!(%fault, provider = provider.id, project = %project.id, "a provider returned no account");
-        fault_error(fault)
+        fault_error(&provider.id, fault)
     })?;
     profile.name = profile.name.or_else(|| name_of(answer));
     account::resolve(scope, authorization, &tokens, &profile).await
 }
 
-/// The provider's code. Fails if the answer is an error, names another issuer or has no code.
+/// The provider's code. Fails if the answer names another issuer, is an error or has no code.
 fn code_of<'a>(provider: &OAuthProvider, answer: &'a ProviderAnswer) -> Result<&'a str, KnownError> {
-    match answer.error.as_deref() {
-        Some("temporarily_unavailable" | "server_error") => return Err(KnownError::OauthProviderTemporarilyUnavailable),
-        Some(_) => return Err(KnownError::OauthProviderAccessDenied),
-        None => {}
-    }
     let issuer = match catalog::find(&provider.id).map(|known| known.identity) {
         Some(Identity::IdToken { issuer, .. }) => Some(issuer),
         Some(Identity::Api(_)) => None,
@@ -158,7 +169,37 @@ fn code_of<'a>(provider: &OAuthProvider, answer: &'a ProviderAnswer) -> Result<&
     if answer.iss.as_deref().zip(issuer).is_some_and(|(named, wanted)| named != wanted) {
         return Err(KnownError::InvalidAuthorizationCode);
     }
+    if let Some(error) = answer.error.as_deref() {
+        let description = line::to_line(answer.error_description.as_deref().unwrap_or_default(), line::MAX_NAME);
+        tracing::warn!(error = line::to_line(error, line::MAX_NAME), description, provider = provider.id, "a provider refused a flow");
+        return Err(refusal(&provider.id, error));
+    }
     answer.code.as_deref().filter(|code| !code.is_empty()).ok_or(KnownError::InvalidAuthorizationCode)
+}
+
+/// The meaning of an error in the provider's answer (RFC 6749 §4.1.2.1, and codes of GitHub and
+/// LinkedIn). Any other error, such as `access_denied` or `login_required`, is a choice of the
+/// user.
+fn refusal(provider_id: &str, error: &str) -> KnownError {
+    match error {
+        "temporarily_unavailable" | "server_error" => KnownError::OauthProviderTemporarilyUnavailable,
+        "invalid_request"
+        | "unauthorized_client"
+        | "unsupported_response_type"
+        | "invalid_scope"
+        | "invalid_client"
+        | "redirect_uri_mismatch"
+        | "application_suspended"
+        | "unauthorized_scope_error" => misconfigured(provider_id),
+        _ => KnownError::OauthProviderAccessDenied,
+    }
+}
+
+/// The error for users of a provider that is not set up correctly. Only the log has the reason,
+/// which the provider may have worded.
+pub(crate) fn misconfigured(provider_id: &str) -> KnownError {
+    let reason = "the log of the service says what is wrong".to_owned();
+    KnownError::OauthProviderMisconfigured { provider_id: provider_id.to_owned(), reason }
 }
 
 /// The name in Apple's format: `{"name":{"firstName","lastName"}}`.
@@ -169,13 +210,13 @@ fn name_of(answer: &ProviderAnswer) -> Option<String> {
     (!name.is_empty()).then_some(name)
 }
 
-fn fault_error(fault: Fault) -> KnownError {
+/// The error for users of a provider that did not do what a flow needs.
+pub(crate) fn fault_error(provider_id: &str, fault: Fault) -> KnownError {
     match NotIssued::from(fault) {
         NotIssued::Client(_) => KnownError::OauthProviderRefusesClient,
         NotIssued::Grant(_) | NotIssued::Fault(Fault::Refused(_) | Fault::Unauthorized) => KnownError::InvalidAuthorizationCode,
-        NotIssued::Fault(Fault::Unavailable(_) | Fault::Senseless(_) | Fault::Private(_)) => {
-            KnownError::OauthProviderTemporarilyUnavailable
-        }
+        NotIssued::Fault(Fault::Misconfigured(_) | Fault::Private(_)) => misconfigured(provider_id),
+        NotIssued::Fault(Fault::Unavailable(_) | Fault::Senseless(_)) => KnownError::OauthProviderTemporarilyUnavailable,
     }
 }
 
@@ -192,10 +233,15 @@ fn refused(project: &Project, authorization: &Authorization, error: Error) -> Re
     }
 }
 
+/// The error code of RFC 6749 §4.1.2.1 for an error.
+fn oauth_code(error: &KnownError) -> &'static str {
+    if *error == KnownError::OauthProviderAccessDenied { "access_denied" } else { "server_error" }
+}
+
 fn error_url(url: &RedirectUrl, state: &str, error: &KnownError) -> Url {
     let details = error.body().get("details").cloned().unwrap_or_else(|| json!({}));
     let text = error.to_string();
-    let url = url.with_query("error", "server_error");
+    let url = url.with_query("error", oauth_code(error));
     [
         ("error_description", text.as_str()),
         ("errorCode", error.code()),

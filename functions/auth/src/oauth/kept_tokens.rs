@@ -10,6 +10,8 @@ use store::user::provider_account::belongs_to;
 use store::user::{self, UserRow};
 use store::{Write, optimistic};
 
+use crate::oauth::sealed_tokens::TokenSealer;
+
 /// Maximum number of attempts when the tokens are changed concurrently.
 const ROUNDS: u32 = 3;
 
@@ -19,11 +21,15 @@ const ROUNDS: u32 = 3;
 pub(super) async fn of_existing(Scope { app, project, .. }: Scope<'_>, row: &UserRow, new: &NewTokens) -> Result<Vec<Write>, Error> {
     let user = row.user.id;
     let Some(account) = row.user.provider_accounts.iter().find(|own| own.is_same(&new.account)) else { return Ok(Vec::new()) };
+    let Some(provider) = project.config.oauth_provider(&account.provider_id) else { return Ok(Vec::new()) };
     let (of, now) = (Of { project: &project.id, user, account }, app.clock.now());
-    let old = app.store.provider_tokens(of).await?;
+    let stored = app.store.provider_tokens(of).await?;
+    let sealer = TokenSealer { app, project, provider, account };
+    let old = stored.clone().map(|stored| sealer.current(stored)).transpose()?.flatten();
     let Some(tokens) = new.replacing(old.as_ref(), now) else { return Ok(Vec::new()) };
+    let keeps_refresh = tokens.refresh.is_some() && old.is_some_and(|old| old.refresh == tokens.refresh);
     let linked = (!account.allow_sign_in).then(|| belongs_to(&project.id, account, user));
-    Ok([renew_tokens(of, old.as_ref(), &tokens, now)?].into_iter().chain(linked).collect())
+    Ok([renew_tokens(of, stored.as_ref(), (&tokens, keeps_refresh), now)?].into_iter().chain(linked).collect())
 }
 
 /// Stores the tokens of a sign-in that has been completed with the second factor. The sign-in has

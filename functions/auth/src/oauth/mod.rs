@@ -17,4 +17,5 @@ pub(crate) mod provider_accounts;
 pub(crate) mod provider_answer;
 pub(crate) mod provider_client;
 pub(crate) mod redemption;
+pub(crate) mod sealed_tokens;
 pub(crate) mod tokens;

@@ -107,9 +107,9 @@ impl Native<'_> {
 
     async fn change(&self, decision: Decision, anonymous: Option<UserRow>) -> Result<Change, Error> {
         let (scope, account, profile) = (self.scope(), &self.account, &self.profile);
-        let signed_up = |user, email_signs_in| {
+        let signed_up = async |user: User, email_signs_in: bool| {
             let account = Signing { profile, account, email_signs_in };
-            sign_up(scope.app, scope.project, user, &account, scope.place)
+            sign_up(scope, user, &account).await
         };
         let (before, (after, writes)) = match decision {
             Decision::SignIn(user) => {
@@ -129,19 +129,19 @@ impl Native<'_> {
             }
             Decision::TakeOver(user) => {
                 let row = self.user(user).await?;
-                let change = taken_over(scope, &row, account, profile)?;
+                let change = taken_over(scope, &row, account, profile).await?;
                 (Some(row), change)
             }
             Decision::Upgrade { email_signs_in, .. } => {
                 let row = anonymous.ok_or_else(Error::conflict)?;
                 let mut user = row.user.clone();
                 user.sign_up(scope.app.clock.now());
-                let mut user = signed_up(user, email_signs_in)?;
+                let mut user = signed_up(user, email_signs_in).await?;
                 let notices = flows::email::notice::of_change(scope.app, scope.project, Some(scope.place), &row.user, &mut user)?;
                 return Ok(Change { before: Some(row), after: user, writes: notices, is_new_user: true });
             }
             Decision::SignUp { email_signs_in } => {
-                let mut user = signed_up(User::new(&scope.app.entropy, scope.app.clock.now()), email_signs_in)?;
+                let mut user = signed_up(User::new(&scope.app.entropy, scope.app.clock.now()), email_signs_in).await?;
                 let writes = welcome(scope.app, scope.project, &mut user)?;
                 return Ok(Change { before: None, after: user, writes, is_new_user: true });
             }

@@ -4,9 +4,8 @@
 use errors::{Error, KnownError};
 use flows::App;
 use flows::context::Scope;
-use flows::email::code::account_claimed;
 use flows::email::notice;
-use flows::teams::start_anew;
+use flows::new_owner::hand_over;
 use model::email::Email;
 use model::project::Project;
 use model::provider::authorization::Purpose;
@@ -20,10 +19,12 @@ use store::{Contention as _, Items, Key, Write};
 use wire::id::{ProjectId, UserId};
 
 /// A provider account with the data of the provider's profile, to be linked to a user.
-pub(crate) fn account_of(app: &App, provider_id: &str, profile: &Profile) -> ProviderAccount {
+pub(crate) fn account_of(app: &App, project: &Project, provider_id: &str, profile: &Profile) -> ProviderAccount {
+    let provider = project.config.oauth_provider(provider_id);
     ProviderAccount {
         id: app.entropy.uuid().into(),
         provider_id: provider_id.to_owned(),
+        issuer: provider.and_then(|provider| project.config.issuer_of_accounts(provider)),
         account_id: profile.account_id.clone(),
         email: profile.email.clone(),
         allow_sign_in: true,
@@ -93,7 +94,7 @@ pub(crate) fn attached(
 
 /// Gives the user of `row`, whose email address is unverified, to the person who proved the address
 /// through the provider. Returns the changed user, and the writes that belong to the change.
-pub(crate) fn taken_over(
+pub(crate) async fn taken_over(
     Scope { app, project, .. }: Scope<'_>,
     row: &UserRow,
     account: &ProviderAccount,
@@ -107,8 +108,7 @@ pub(crate) fn taken_over(
         return Err(Error::conflict());
     }
     user.provider_accounts.push(account.clone());
-    let mut writes = start_anew(app, project, &row.user, &mut user)?;
-    writes.extend(account_claimed(app, &project.id, &user, app.clock.now())?);
+    let writes = hand_over(app, project, row, &mut user).await?;
     Ok((user, writes))
 }
 

@@ -27,7 +27,7 @@ pub(super) async fn made(scope: Scope<'_>, pending: &Pending, row: &UserRow) -> 
     let Pending { change, account, tokens, profile } = pending;
     let (user, mut writes) = match change {
         PendingChange::Link => linked(scope, pending, row)?,
-        PendingChange::Upgrade { email_signs_in } => upgraded(scope, pending, row, *email_signs_in)?,
+        PendingChange::Upgrade { email_signs_in } => upgraded(scope, pending, row, *email_signs_in).await?,
         PendingChange::Attach => match row.user.provider_accounts.iter().find(|own| own.is_same(account)) {
             // The account has been linked in the meantime.
             Some(own) if own.allow_sign_in => {
@@ -38,7 +38,7 @@ pub(super) async fn made(scope: Scope<'_>, pending: &Pending, row: &UserRow) -> 
             Some(_) => return Err(refused(Refusal::NotForSignIn, None).into()),
             None => attached(scope, row, account).map_err(outdated)?,
         },
-        PendingChange::TakeOver => taken_over(scope, row, account, profile).map_err(outdated)?,
+        PendingChange::TakeOver => taken_over(scope, row, account, profile).await.map_err(outdated)?,
     };
     if let Some(tokens) = tokens {
         writes.push(keep_tokens(&scope.project.id, user.id, account, tokens)?);
@@ -83,7 +83,7 @@ fn linked(Scope { app, project, place }: Scope<'_>, pending: &Pending, row: &Use
 }
 
 /// The anonymous user who began the flow, as an ordinary user.
-fn upgraded(scope: Scope<'_>, pending: &Pending, row: &UserRow, email_signs_in: bool) -> Result<(User, Vec<Write>), Error> {
+async fn upgraded(scope: Scope<'_>, pending: &Pending, row: &UserRow, email_signs_in: bool) -> Result<(User, Vec<Write>), Error> {
     let Scope { app, project, place } = scope;
     if !row.user.is_anonymous {
         return Err(KnownError::InvalidAuthorizationCode.into());
@@ -91,7 +91,7 @@ fn upgraded(scope: Scope<'_>, pending: &Pending, row: &UserRow, email_signs_in: 
     let mut user = row.user.clone();
     user.sign_up(app.clock.now());
     let account = Signing { profile: &pending.profile, account: &pending.account, email_signs_in };
-    let mut user = sign_up(app, project, user, &account, place)?;
+    let mut user = sign_up(scope, user, &account).await?;
     let notices = notice::of_change(app, project, Some(place), &row.user, &mut user)?;
     Ok((user, notices))
 }

@@ -29,6 +29,9 @@ pub struct ProviderAnswer {
     pub(crate) code: Option<String>,
     #[deserr(default)]
     pub(crate) error: Option<String>,
+    /// The provider's words about the error.
+    #[deserr(default)]
+    pub(crate) error_description: Option<String>,
     /// The issuer of the answer (RFC 9207).
     #[deserr(default)]
     pub(crate) iss: Option<String>,

@@ -13,9 +13,10 @@ pub(crate) fn client_id<'a>(app: &'a App, provider: &'a OAuthProvider) -> Result
     if provider.is_shared() { Ok(&shared(app, provider)?.id) } else { Ok(&provider.client_id) }
 }
 
-/// A provider to call. Fails if the project's client secret was sealed with another deployment
-/// secret, or if the project uses the deployment's client and that client or its secret is not set.
-pub(crate) fn peer<'a>(app: &'a App, project: &Project, provider: &'a OAuthProvider) -> Result<Peer<'a>, Error> {
+/// A provider to call, within the time that `outgoing` has left. Fails if the project's client
+/// secret was sealed with another deployment secret, or if the project uses the deployment's client
+/// and that client or its secret is not set.
+pub(crate) fn peer<'a>(outgoing: Outgoing<'a>, app: &'a App, project: &Project, provider: &'a OAuthProvider) -> Result<Peer<'a>, Error> {
     let client = match &provider.client_secret {
         Some(secret) => {
             let owner = secret_owner(project.id.as_str(), &provider.id);
@@ -26,7 +27,7 @@ pub(crate) fn peer<'a>(app: &'a App, project: &Project, provider: &'a OAuthProvi
             Client { id, secret: secret.ok_or_else(|| not_shared(provider))? }
         }
     };
-    Ok(Peer::new(Outgoing::new(&app.settings), provider, client, app.clock.now()))
+    Ok(Peer::new(outgoing, provider, client, app.clock.now()))
 }
 
 fn shared<'a>(app: &'a App, provider: &OAuthProvider) -> Result<&'a SharedClient, KnownError> {

@@ -44,7 +44,7 @@ fn failed(outcome: Result<Outcome, store::Error>) -> Result<Option<Failed>, Erro
         Ok(Outcome::AccountTaken(_)) => Failed::For(refused(Refusal::OfAnother, None)),
         Ok(Outcome::EmailTaken(email)) => Failed::For(refused(Refusal::EmailTaken { would_work_if_verified: false }, Some(&email))),
         Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Code) => Failed::Redeemed,
-        Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Tokens) => Failed::Changed,
+        Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Tokens) || conflict.is_of(Label::Member) => Failed::Changed,
         Err(store::Error::Conflict(_)) => Failed::For(KnownError::InvalidAuthorizationCode),
         Err(error) => return Err(error.into()),
     }))

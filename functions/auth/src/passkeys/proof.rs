@@ -72,8 +72,7 @@ impl PasskeyProof<'_> {
         let table = access.table(round);
         // The user is read before the challenge: if the first read already includes a use of the
         // passkey, the second one finds that its challenge was redeemed.
-        let claimed = claimed_user(self.response).filter(|id| owner.is_none_or(|owner| owner == *id));
-        let row = match claimed {
+        let row = match claimed_user(self.response, owner) {
             Some(id) => table.user(&project.id, id).await?,
             None => None,
         };

@@ -1,5 +1,5 @@
 //! The email about a sign-in from a place where the account was not used before, for projects that
-//! enable it.
+//! enable it. Only verified addresses get it.
 //!
 //! The email is written together with the session. The places of the newest sessions that are
 //! stored for the user count as known, even those of sessions that have ended. No email is sent if
@@ -31,7 +31,7 @@ pub(crate) async fn unless_new_owner(
 
 /// The writes of emails about this sign-in of `user` from `place`, if any are due.
 pub(crate) async fn write(app: &App, project: &Project, user: &User, place: &Place) -> Result<Vec<Write>, store::Error> {
-    if user.told().is_empty() || !project.config.new_sign_in_mails {
+    if !user.channels.iter().any(|channel| channel.is_verified) || !project.config.new_sign_in_mails {
         return Ok(Vec::new());
     }
     let sessions = app.store.sessions(&project.id, user.id, None, SESSIONS, |_| true).await?.sessions;

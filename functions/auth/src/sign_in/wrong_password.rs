@@ -8,7 +8,8 @@
 
 use api::product::{Access, Client};
 use errors::Error;
-use flows::email::notice::{entry, facts, new_entry};
+use flows::email::gate::{self, Address, Cause};
+use flows::email::notice::{facts, new_entry};
 use flows::limits::Failures;
 use model::outbox::Builtin;
 use model::trail::Event;
@@ -34,8 +35,12 @@ pub(crate) async fn count(access: &Access<Client>, failures: &Failures<'_>, user
 async fn close(access: &Access<Client>, user: &User) -> Result<(), Error> {
     let (app, now) = (&access.app, access.app.clock.now());
     let address = user.primary().filter(|_| user.password.is_some()).map(|channel| channel.value.clone());
-    let email = address.map(|to| new_entry(user, to, Builtin::PasswordClosed, facts(Some(&access.place), now), now));
-    let email = email.map(|email| entry(app, &access.project, email)).transpose()?;
+    let email = address.map(|to| {
+        let cause = Cause { address: Address::of(user, &to), place: Some(&access.place) };
+        let new = new_entry(user, to, Builtin::PasswordClosed, facts(Some(&access.place), now), now);
+        gate::notice(app, &access.project.id, cause, new)
+    });
+    let email = email.transpose()?;
     let close = password::close(&access.project.id, user.id);
     match app.store.transact_unrecorded([close].into_iter().chain(email).collect()).await {
         Ok(()) | Err(store::Error::Conflict(_)) => Ok(()),

@@ -2,11 +2,11 @@
 
 use flows::App;
 use model::content::Window;
+use model::content::search::Found;
 use serde_json::{Map, Value, json};
-use site::search;
 
 use super::refusal::Refusal;
-use crate::published::{apps, content, portable_post, site, window};
+use crate::published::{apps, found, portable_post, site, window};
 
 /// How many posts a call lists at most.
 const POSTS: usize = 200;
@@ -117,21 +117,18 @@ pub(super) async fn call(app: &App, name: &str, arguments: &Map<String, Value>) 
         "get_site" => json!(site(app).await?),
         "get_app" => {
             let id = argument("appId", arguments)?;
-            let found = app.store.apps().await?.into_iter().find(|one| one.id == id);
-            let found = found.ok_or(Refusal::Advice("There is no such app; list_apps returns the ids of all."))?;
-            json!(found.at(site_url))
+            let one = app.store.apps().await?.into_iter().find(|one| one.id == id);
+            let one = one.ok_or(Refusal::Advice("There is no such app; list_apps returns the ids of all."))?;
+            json!(one.at(site_url))
         }
         "get_blog_post" => {
-            let found = portable_post(app, argument("slug", arguments)?).await?;
-            let (post, text) = found.ok_or(Refusal::Advice("There is no such post; list_blog_posts returns the slugs of all."))?;
+            let post = portable_post(app, argument("slug", arguments)?).await?;
+            let (post, text) = post.ok_or(Refusal::Advice("There is no such post; list_blog_posts returns the slugs of all."))?;
             let mut post = json!(post);
             post["text"] = text.into();
             post
         }
-        "search" => {
-            let query = argument("query", arguments)?;
-            search::find(&content(app).await?.content, query).iter().map(search::Found::json).collect()
-        }
+        "search" => found(app, argument("query", arguments)?).await?.iter().map(Found::json).collect(),
         _ => return Err(Refusal::misused("There is no such tool; tools/list returns all.")),
     };
     Ok(json!({ "data": data }))

@@ -1,6 +1,10 @@
 //! What the operations on templates, themes and drafts share.
 
+use std::collections::HashSet;
+
 use api::http::{Json, Route};
+use api::product::cursor::Cursors;
+use api::product::page::{self, Limit, Pagination, Sorted};
 use api::product::precondition::IfMatch;
 use api::product::{Access, Admin};
 use deserr::Deserr;
@@ -107,14 +111,39 @@ pub(crate) async fn create(access: &Access<Admin>, kind: DocumentKind, document:
     Ok(Json(CreatedDocument { id: document.id }))
 }
 
-/// The project's documents of a kind and the defaults that it has not replaced, sorted by name.
-pub(crate) async fn list(access: &Access<Admin>, kind: DocumentKind) -> Result<Vec<DocumentLine>, Error> {
-    let mut lines = access.app.store.mail_documents(&access.project.id, kind).await?;
-    let ours = builtin::documents(kind);
-    let missing: Vec<_> = ours.iter().filter(|ours| lines.iter().all(|line| line.id != ours.id)).map(MailDocument::line).collect();
-    lines.extend(missing);
-    lines.sort_by(|a, b| a.display_name.cmp(&b.display_name).then(a.id.cmp(&b.id)));
-    Ok(lines)
+#[derive(Deserr, ToSchema)]
+#[deserr(deny_unknown_fields)]
+pub struct DocumentsQuery {
+    /// 1 to 1,000. Default: 1,000, which is more than a project has. A page also ends at 1 MB.
+    #[schema(value_type = Option<u16>, minimum = 1, maximum = 1000)]
+    #[deserr(default)]
+    limit: Option<Limit<1000, 1000>>,
+    /// The `next_cursor` of the previous page.
+    #[deserr(default)]
+    cursor: Option<String>,
+}
+
+/// A page of the project's documents of a kind and the defaults that it has not replaced, sorted by
+/// name.
+pub(crate) async fn list<T: Serialize + Send>(
+    access: &Access<Admin>,
+    (kind, route): (DocumentKind, &Route),
+    query: DocumentsQuery,
+    view: impl Fn(DocumentLine) -> T + Sync,
+) -> Result<(Vec<T>, Pagination), Error> {
+    let limit = page::limit(query.limit, route)?;
+    let cursors = Cursors::of(access, route.name);
+    let mut page = Sorted::new(cursors.position(query.cursor.as_deref())?, limit);
+    let mut offer = |line: DocumentLine| page.offer((line.display_name.clone(), line.id), view(line));
+    let mut own = HashSet::new();
+    let each = |line: DocumentLine| {
+        own.insert(line.id);
+        offer(line);
+    };
+    access.app.store.mail_documents(&access.project.id, kind, each).await?;
+    builtin::documents(kind).iter().filter(|ours| !own.contains(&ours.id)).for_each(|ours| offer(ours.line()));
+    let (items, last) = page.finish();
+    Ok((items, Pagination { next_cursor: cursors.next(last.as_ref())? }))
 }
 
 /// The document in effect, with its version.

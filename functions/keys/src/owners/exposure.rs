@@ -5,8 +5,9 @@
 //! to verified addresses, and the number of such emails about a team's keys is limited.
 
 use flows::App;
-use flows::email::members;
-use flows::email::notice::{entry, facts, to_address};
+use flows::email::gate::{self, Cause};
+use flows::email::members::{self, Told};
+use flows::email::notice::{facts, to_address};
 use jiff::Timestamp;
 use model::email::Email;
 use model::notice::kind::{Kind, Topic};
@@ -42,7 +43,11 @@ pub(super) async fn notices(app: &App, project: &Project, before: &Team, after: 
     let Some(sent_at) = after.notices.admit(&[Kind::ApiKeyExposed], now) else { return Ok(Vec::new()) };
     let manages = |member: &MemberRow| may(&project.config.rbac, Some(&member.grants), System::ManageApiKeys);
     let managers = members::verified(app, &project.id, after.id, manages).await?;
-    managers.into_iter().map(|manager| entry(app, project, mail(project, after, key, manager, (now, sent_at)))).collect()
+    let write = |manager: Told| {
+        let cause = Cause { address: manager.address, place: None };
+        gate::notice(app, &project.id, cause, mail(project, after, key, (manager.user_id, manager.email), (now, sent_at)))
+    };
+    managers.into_iter().map(write).collect()
 }
 
 fn mail(project: &Project, team: &Team, key: &OwnedKey, manager: (UserId, Email), (now, sent_at): (Timestamp, Timestamp)) -> NewEntry {

@@ -10,6 +10,7 @@ use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
 use flows::App;
 use flows::context::Context;
+use flows::providers::test_changed;
 use model::document::{DocumentKind, MAX_DOCUMENTS, MailDocument, builtin};
 use model::project::Project;
 use model::project::config::{self, DocumentChange, Level, LevelChange, LevelDocuments, Levels};
@@ -31,7 +32,8 @@ pub struct LevelPath {
 pub(crate) const ERRORS: &[ErrorCode] = &[ErrorCode::InsufficientAccessType];
 
 /// The errors of every operation that changes a level.
-pub(crate) const CHANGE_ERRORS: &[ErrorCode] = &[ErrorCode::InsufficientAccessType, ErrorCode::TooManyEmailDocuments];
+pub(crate) const CHANGE_ERRORS: &[ErrorCode] =
+    &[ErrorCode::InsufficientAccessType, ErrorCode::TooManyEmailDocuments, ErrorCode::OauthProviderMisconfigured];
 pub(crate) const CHANGE: [TableAction; 6] = [BatchGetItem, DeleteItem, GetItem, PutItem, Query, UpdateItem];
 
 /// Checks access: an administrator may use every level, a server only the level `branch`.
@@ -113,10 +115,12 @@ pub(crate) async fn apply(
     let stored = Stored::of(&app, &project).await?;
     project.config_source = source.unwrap_or(project.config_source);
     let (deployment, documents) = (app.deployment(), &stored.documents);
+    let before = project.config.clone();
     let changed = match config::change(stored.levels.clone(), (level, change), (project, documents), &deployment, app.clock.now()) {
         Ok(changed) => changed,
         Err(problems) => return Ok(Err(problems)),
     };
+    test_changed(&app, &before, &changed.project.config).await?;
     if changed.documents.len() > MAX_CHANGES {
         let message =
             format!("must not change more than {MAX_CHANGES} templates and themes at once: split the change into several requests");

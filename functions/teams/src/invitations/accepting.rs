@@ -3,9 +3,9 @@
 
 use errors::{Error, KnownError};
 use flows::context::Context;
-use flows::teams::{join_refused, joining};
+use flows::teams::{Joined, join_refused, joining};
 use model::code::Rejected;
-use model::team::invitation::{Invitation, NotAcceptable};
+use model::team::invitation::{By, Invitation, NotAcceptable};
 use model::user::User;
 use store::Label;
 use store::team::invitation;
@@ -13,9 +13,9 @@ use store::team::invitation;
 /// Accepts an invitation. If `is_member` is set, the user's membership stays unchanged; otherwise
 /// a membership is created, which fails if the user is already a member. An invitation whose sender
 /// has left the team or was removed is rejected as if it did not exist.
-pub(crate) async fn accept(context: &Context, invitation: &Invitation, user: &User, is_member: bool) -> Result<(), Error> {
+pub(crate) async fn accept(context: &Context, invitation: &Invitation, by: By, user: &User, is_member: bool) -> Result<(), Error> {
     let (app, project) = (&context.app, &context.project);
-    invitation.may_be_accepted_by(user, context.restricted_reason(user)).map_err(|refused| match refused {
+    invitation.may_be_accepted_by(user, by, context.restricted_reason(user)).map_err(|refused| match refused {
         NotAcceptable::Restricted(restricted_reason) => KnownError::TeamInvitationRestrictedUserNotAllowed { restricted_reason },
         NotAcceptable::OtherAddress => KnownError::TeamInvitationEmailMismatch,
     })?;
@@ -27,7 +27,8 @@ pub(crate) async fn accept(context: &Context, invitation: &Invitation, user: &Us
         if invitation.invited_by == Some(user.id) {
             return Err(Rejected::NotFound.into());
         }
-        writes.extend(joining(app, project, invitation.team_id, user)?);
+        let joined = Joined { team: invitation.team_id, created_at: invitation.team_created_at };
+        writes.extend(joining(app, project, joined, user)?);
     }
     match app.store.transact(writes).await {
         Ok(()) => Ok(()),

@@ -13,13 +13,14 @@ use store::user::UserRow;
 use wire::id::{TeamId, UserId};
 use wire::level::Level;
 
-/// The profiles of members whose users still exist. For servers they include the user and the team
-/// that the user has selected.
-pub(crate) async fn views<L>(access: &Access<L>, team: &Team, members: &[MemberRow]) -> Result<Vec<MemberProfileView>, Error> {
+/// The profiles of the first of these members, as far as their users still exist, and of how many
+/// members: not of all if their users are too large for a page. For servers they include the user
+/// and the team that the user has selected.
+pub(crate) async fn views<L>(access: &Access<L>, team: &Team, members: &[MemberRow]) -> Result<(Vec<MemberProfileView>, usize), Error> {
     let project = &access.project;
     let ids: Vec<UserId> = members.iter().map(|row| row.user_id).collect();
-    let users = access.prefetched.users_by_id(&project.id, &ids).await?;
-    views_of(access, team, members, users).await
+    let (users, covered) = access.prefetched.users_for_page(&project.id, &ids).await?;
+    Ok((views_of(access, team, &members[..covered], users).await?, covered))
 }
 
 /// The profile of a member whose user has already been read.

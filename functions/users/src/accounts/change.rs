@@ -22,6 +22,16 @@ use store::{Label, profile_image};
 use wire::change::Change;
 use wire::id::TeamId;
 
+/// Where a password comes from.
+#[derive(Clone, Copy)]
+enum Origin {
+    /// A server brings it with a new user. The user may have it from another service, and cannot be
+    /// asked for another one.
+    Imported,
+    /// Somebody chooses it now.
+    Chosen,
+}
+
 /// A change to a user that has been checked and is ready to be applied.
 pub(crate) struct UserChange {
     patch: UserPatch,
@@ -35,6 +45,15 @@ pub(crate) struct UserChange {
 impl UserChange {
     /// Builds a change to `user`, to be applied to the user's newest state at each attempt.
     pub(crate) async fn new<L>(access: &Access<L>, user: &User, input: UserInput) -> Result<Self, Error> {
+        Self::of(access, user, input, Origin::Chosen).await
+    }
+
+    /// Builds the first change to a user whom a server creates.
+    pub(crate) async fn imported<L>(access: &Access<L>, user: &User, input: UserInput) -> Result<Self, Error> {
+        Self::of(access, user, input, Origin::Imported).await
+    }
+
+    async fn of<L>(access: &Access<L>, user: &User, input: UserInput, origin: Origin) -> Result<Self, Error> {
         let project = &access.project;
         check(project, &input)?;
         let just_proved = access.check_just_proved();
@@ -43,7 +62,7 @@ impl UserChange {
             Change::Keep if !changes_way_in(&input) => {}
             _ => access.check_fresh()?,
         }
-        let password = hash(&access.app, project, user, &input).await?;
+        let password = hash(&access.app, project, user, (&input, origin)).await?;
         let totp = match &input.totp_secret_base64 {
             Change::Keep => Change::Keep,
             Change::Clear => Change::Clear,
@@ -73,6 +92,12 @@ impl UserChange {
             Refused::NoPrimaryEmail => KnownError::PrimaryEmailRequired,
             Refused::TooManyChannels => KnownError::TooManyContactChannels { max: MAX_CHANNELS },
         })?;
+        if self.patch.input.oauth_providers.is_some() {
+            for account in &mut user.provider_accounts {
+                let provider = project.config.oauth_provider(&account.provider_id);
+                account.issuer = provider.and_then(|provider| project.config.issuer_of_accounts(provider));
+            }
+        }
         if self.patch.author == Author::User {
             user.keeps_way_to_sign_in(&before, &project.config).map_err(|_| KnownError::LastSignInMethod)?;
         }
@@ -150,14 +175,17 @@ fn check(project: &Project, input: &UserInput) -> Result<(), KnownError> {
     Ok(())
 }
 
-async fn hash(app: &App, project: &Project, user: &User, input: &UserInput) -> Result<Change<Hash>, Error> {
+async fn hash(app: &App, project: &Project, user: &User, (input, origin): (&UserInput, Origin)) -> Result<Change<Hash>, Error> {
     Ok(match (&input.password, &input.password_hash) {
         (Change::Set(password), _) => {
             let new_address = match &input.primary_email {
-                Change::Set(email) => Some(email),
+                Change::Set(email) => Some(&**email),
                 Change::Keep | Change::Clear => None,
             };
-            password::check(password, project, user.addresses().chain(new_address))?;
+            match origin {
+                Origin::Imported => password::check_imported(password)?,
+                Origin::Chosen => password::check(password, project, user.addresses().chain(new_address))?,
+            }
             Change::Set(app.hasher.hash(&app.entropy, password.secret()).await)
         }
         (Change::Clear, _) => Change::Clear,

@@ -6,7 +6,7 @@ use api::product::Access;
 use deserr::Deserr;
 use errors::{Error, KnownError};
 use flows::accounts::{With, change_as};
-use model::email::Email;
+use model::email::{Email, InvalidEmail};
 use model::user::channel::Refused;
 use model::user::reference::UserRef;
 use model::user::{MAX_CHANNELS, User};
@@ -34,6 +34,14 @@ pub(crate) fn check_verified<L>(access: &Access<L>, is_verified: Option<bool>, r
         }
         _ => Ok(()),
     }
+}
+
+/// Rejects an address from a client that nobody could sign up with; a server imports what it has.
+pub(crate) fn check_address<L>(access: &Access<L>, value: &Email, route: &Route) -> Result<(), KnownError> {
+    if access.level < Level::Server && !value.is_public() {
+        return Err(route.schema_error(&Problems::one("body.value", InvalidEmail)));
+    }
+    Ok(())
 }
 
 /// Changes a user's channels together with the claims of the email addresses that sign in.

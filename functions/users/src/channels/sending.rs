@@ -5,7 +5,7 @@ use api::product::Access;
 use errors::{Error, KnownError};
 use flows::bot_challenge::{Check, Presented};
 use flows::email::code::CodeEmail;
-use flows::limits::recipient;
+use flows::email::gate::{self, Address};
 use flows::literal::{SUCCESS, Success};
 use model::project::redirect::RedirectUrl;
 use model::user::{Channel, User};
@@ -32,7 +32,7 @@ pub(crate) async fn send<L>(
     let began = user.began_with(channel);
     let check = if began { Check::none(&access.app, &access.project, &access.place) } else { Check::of_email(access, user) };
     let admitted = check.admit(presented).await?;
-    let recipient = recipient(access, &channel.value).await?;
+    let recipient = gate::recipient(access, &channel.value, Address::Unproved).await?;
     let email = CodeEmail { app: &access.app, project: &access.project.id, callback, now: access.app.clock.now() };
     let mut writes = email.verification(recipient, user, channel)?;
     writes.extend(admitted.by_sender());

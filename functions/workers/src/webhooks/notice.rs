@@ -6,8 +6,9 @@
 //! endpoint itself shows why it was switched off.
 
 use flows::App;
-use flows::email::members;
-use flows::email::notice::{entry, facts, to_address};
+use flows::email::gate::{self, Cause};
+use flows::email::members::{self, Told};
+use flows::email::notice::{facts, to_address};
 use model::document::theme::DEFAULT_THEME;
 use model::email::Email;
 use model::outbox::{NewEntry, Source};
@@ -33,15 +34,19 @@ pub(super) async fn writes(app: &App, id: &ProjectId, endpoint: &Endpoint, reaso
     let (Some(team), Some(home)) = (team, app.store.project(&internal).await?) else { return Ok(Vec::new()) };
     let Some(count) = app.store.webhook_notice(id, now).await? else { return Ok(Vec::new()) };
     let owners = members::verified(app, &internal, team, |_| true).await?;
-    let mail = |owner: (UserId, Email)| {
+    let mail = |user_id: UserId, email: Email| {
         let mut variables = facts(None, now);
         variables.insert("project".to_owned(), json!(line::unlinked(&row.project.display_name)));
         variables.insert("url".to_owned(), json!(line::unlinked(&endpoint.url)));
         variables.insert("is_gone".to_owned(), json!(reason == DisabledReason::Gone));
         let (subject, html, theme_id) = (Some(SUBJECT.to_owned()), Some(HTML.to_owned()), Some(DEFAULT_THEME));
         let source = Source { subject, html, theme_id, ..Source::default() };
-        NewEntry { is_high_priority: false, ..to_address(owner, source, variables) }
+        NewEntry { is_high_priority: false, ..to_address((user_id, email), source, variables) }
     };
-    let mails = owners.into_iter().map(|owner| entry(app, &home.project, mail(owner)));
+    let write = |owner: Told| {
+        let cause = Cause { address: owner.address, place: None };
+        gate::notice(app, &home.project.id, cause, mail(owner.user_id, owner.email))
+    };
+    let mails = owners.into_iter().map(write);
     [Ok(count)].into_iter().chain(mails).collect()
 }

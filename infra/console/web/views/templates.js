@@ -31,7 +31,6 @@ export async function view({ api, to }) {
       api,
       path,
       items,
-      isPaged: false,
       label: words.title,
       href: (item) => to(`/${kind}/${item.id}`),
       columns: [

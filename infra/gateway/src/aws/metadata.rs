@@ -24,7 +24,7 @@ const INSTANCE: &str = "http://169.254.169.254";
 const PLAIN: [&str; 3] = ["169.254.170.2", "169.254.170.23", "fd00:ec2::23"];
 
 fn client() -> anyhow::Result<Client> {
-    let client = Client::builder().tls_backend_preconfigured(tls::client(tls::public_roots()));
+    let client = Client::builder().tls_backend_preconfigured(tls::client(tls::roots()?));
     Ok(client.no_proxy().redirect(redirect::Policy::none()).timeout(PATIENCE).build()?)
 }
 

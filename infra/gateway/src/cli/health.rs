@@ -24,7 +24,7 @@ pub(super) struct Options {
 impl Options {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let url = format!("{}/health", base_url("--url", &self.url)?);
-        let client = Client::builder().tls_backend_preconfigured(tls::client(tls::public_roots()));
+        let client = Client::builder().tls_backend_preconfigured(tls::client(tls::roots()?));
         // Proxies are bypassed, so that the request reaches the gateway itself.
         let client = client.redirect(redirect::Policy::none()).no_proxy().timeout(PATIENCE).build()?;
         let answer = client.get(&url).send().await.with_context(|| format!("{url} does not answer"))?;

@@ -2,25 +2,26 @@
 
 mod api;
 mod owner;
+mod provider;
+mod stored;
 
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow, bail};
 use clap::Subcommand;
+use flows::providers::test_changed;
 use model::project::Project;
 use model::project::patch::ProjectPatch;
-use model::project::view::AdminProject;
 use model::team::Team;
 use model::text::line;
 use model::trail;
-use serde_json::Value;
 use store::Label;
-use store::project::ProjectRow;
 use store::project::deletion::Purge;
 use tokio::time::Instant;
 use wire::id::ProjectId;
 use wire::problem::Problems;
 
+use self::stored::{find, view};
 use super::confirm::deletion;
 use super::deployment::Session;
 use super::deployment::output::{Output, json};
@@ -86,6 +87,9 @@ pub(super) enum Command {
         #[command(flatten)]
         output: Output,
     },
+    /// Add, change and remove one OAuth provider of a project
+    #[command(subcommand)]
+    Provider(provider::Command),
 }
 
 impl Command {
@@ -107,6 +111,7 @@ impl Command {
             Self::Show { id } => show(&find(tools, &id).await?.project),
             Self::Keys { id } => new_keys(tools, &id).await,
             Self::Set { id, settings, output } => set(tools, &id, &settings, &output).await,
+            Self::Provider(command) => command.on_data(tools).await,
         }
     }
 
@@ -122,13 +127,9 @@ impl Command {
             Self::Show { id } => api::show(session, &id).await,
             Self::Keys { id } => api::new_keys(session, &id).await,
             Self::Set { id, settings, output } => api::set(session, &id, &patch(&settings)?, &output).await,
+            Self::Provider(command) => command.over_the_api(session).await,
         }
     }
-}
-
-async fn find(tools: &Tools, id: &str) -> anyhow::Result<ProjectRow> {
-    let id = project_id(id)?;
-    tools.store.project(&id).await?.ok_or_else(|| anyhow!("project {id} does not exist"))
 }
 
 async fn create_internal(tools: &Tools, name: Option<String>) -> anyhow::Result<()> {
@@ -196,11 +197,6 @@ fn show(project: &Project) -> anyhow::Result<()> {
     json(&view(project)?)
 }
 
-/// The project as an administrator sees it.
-fn view(project: &Project) -> anyhow::Result<Value> {
-    Ok(serde_json::to_value(AdminProject::of(project, true))?)
-}
-
 async fn new_keys(tools: &Tools, id: &str) -> anyhow::Result<()> {
     let project = find(tools, id).await?.project;
     let keys = Keys::generate(&tools.entropy, project.id);
@@ -216,7 +212,9 @@ async fn set(tools: &Tools, id: &str, settings: &[String], output: &Output) -> a
     let fields = trail::fields(&patch);
     let patch = deserr::deserialize::<ProjectPatch, _, Problems>(patch).map_err(|problems| anyhow!("{problems}"))?;
     let (levels, keys) = (tools.store.levels(&row.project).await?, patch.keys());
-    let project = patch.apply(row.project, &tools.app()?.deployment())?;
+    let (config, app) = (row.project.config.clone(), tools.app()?);
+    let project = patch.apply(row.project, &app.deployment())?;
+    test_changed(&app, &config, &project.config).await?;
     let levels = levels.noted(&project, &keys);
     let update = tools.store.update_project(&project, row.version, Some(&levels));
     match tools.recorded("gateway-project-set", &project, fields, update).await {

@@ -8,6 +8,7 @@ use clap::Args;
 use crypto::deployment_secret::DeploymentSecret;
 use email::smtp::Smtp;
 use jiff::SignedDuration;
+use net::proxy::Proxy;
 use net::tls;
 use secrecy::ExposeSecret as _;
 use settings::{Settings, base_url};
@@ -117,6 +118,8 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
         tracing::warn!("GATELET_SECURITY_EXPIRES {stale}");
     }
     let smtp = Smtp::trusting(&settings, tls::public_roots, clock.clone())?;
+    // Calls to providers and webhooks use it; a URL that cannot be used is reported here.
+    Proxy::from_env()?;
     let inbox = open_inbox(data.as_ref(), &clock)?;
     let shows_pages = !options.no_pages && trusted.is_empty();
     let pages_url = pages_url(&settings.api_url, address).filter(|_| shows_pages);
@@ -279,7 +282,7 @@ fn settings(address: SocketAddr, secret: DeploymentSecret, options: &Options) ->
         None => format!("http://{listen}"),
     };
     Ok(Settings {
-        site_url: site_url(&listen)?,
+        site_url: site_url(&api_url)?,
         senders: settings::senders(&api_url, "*")?,
         mails_per_hour: settings::mails_per_hour(variable("GATELET_MAILS_PER_HOUR").as_deref().unwrap_or("off"))?,
         development: api_url.starts_with("http:"),
@@ -301,11 +304,11 @@ fn settings(address: SocketAddr, secret: DeploymentSecret, options: &Options) ->
     })
 }
 
-/// The URL of the site, for links in its content.
-fn site_url(listen: &str) -> anyhow::Result<String> {
+/// The URL of the site, for links in its content: that of the API, unless another one is set.
+fn site_url(api_url: &str) -> anyhow::Result<String> {
     match variable("GATELET_SITE_URL") {
         Some(url) => Ok(base_url("GATELET_SITE_URL", &url)?),
-        None => Ok(format!("http://{listen}")),
+        None => Ok(api_url.to_owned()),
     }
 }
 

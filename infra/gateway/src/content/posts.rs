@@ -41,11 +41,15 @@ pub(super) fn read_all(dir: &Path) -> Result<Vec<Source>, PublishError> {
     let mut posts = Vec::new();
     for entry in entries {
         let path = entry.map_err(|error| PublishError::of_file("blog", error))?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let file_name = path.file_name().unwrap_or_default();
+        let name = file_name.to_string_lossy();
         if name.starts_with('.') || path.extension().is_none_or(|extension| extension != "md") || path.is_dir() {
             continue;
         }
         let name = format!("blog/{name}");
+        if file_name.to_str().is_none() {
+            return Err(PublishError::of_file(name, "the name of the file is not UTF-8: rename it"));
+        }
         posts.push(Source::read(dir, &name)?.ok_or_else(|| PublishError::of_file(&name, "the link leads to no file"))?);
     }
     posts.sort_by(|a, b| a.name.cmp(&b.name));

@@ -233,3 +233,31 @@ fn a_link_to_a_file_outside_of_the_folder_is_rejected() {
     assert_refused(link("gone.md"), "blog/hello.md", "the link leads to no file");
     std::fs::remove_dir_all(folder).unwrap();
 }
+
+#[test]
+#[cfg(unix)]
+fn odd_files_of_a_folder_are_refused_with_their_names() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let site = std::env::temp_dir().join(format!("gatelet-odd-content-{}", std::process::id()));
+    std::fs::create_dir_all(site.join("blog/folder.md")).unwrap();
+    std::fs::write(site.join("site.toml"), SITE).unwrap();
+    let read = || read_directory(&site, Some(URL)).map(|folder| folder.content);
+    assert!(read().unwrap().blog_posts.is_empty(), "a folder is no post");
+    let with = |name: &[u8], make: &dyn Fn(&std::path::Path), file: &str, message: &str| {
+        let path = site.join("blog").join(std::ffi::OsStr::from_bytes(name));
+        make(&path);
+        assert_refused(read(), file, message);
+        std::fs::remove_file(path).unwrap();
+    };
+    let text = |text: String| move |path: &std::path::Path| std::fs::write(path, &text).unwrap();
+    with(b"a\xff.md", &text(POST.to_owned()), "blog/a\u{fffd}.md", "the name of the file is not UTF-8");
+    let socket = |path: &std::path::Path| drop(std::os::unix::net::UnixListener::bind(path).unwrap());
+    with(b"socket.md", &socket, "blog/socket.md", "is not a file");
+    with(b"large.md", &text("x".repeat((4 << 20) + 1)), "blog/large.md", "at most 4194304 can be published");
+    let deep = format!("+++\ntitle = {}\n+++\n", "[".repeat(1_000_000));
+    with(b"deep.md", &text(deep), "blog/deep.md:2", "");
+    let deep = format!("+++\n[{}]\n+++\n", vec!["a"; 500_000].join("."));
+    with(b"dotted.md", &text(deep), "blog/dotted.md:2", "");
+    assert!(read().is_ok());
+    std::fs::remove_dir_all(site).unwrap();
+}

@@ -46,7 +46,7 @@ pub(super) async fn examine(api_url: Option<&str>, report: &mut Report<impl Writ
 }
 
 fn client() -> Result<Client, String> {
-    let tls = tls::client(tls::public_roots());
+    let tls = tls::client(tls::roots().map_err(|error| error.to_string())?);
     let client =
         Client::builder().tls_backend_preconfigured(tls).redirect(redirect::Policy::none()).timeout(PATIENCE).user_agent("gatelet");
     client.build().map_err(|error| with_causes(&error))

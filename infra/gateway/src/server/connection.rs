@@ -5,12 +5,9 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
-use axum::BoxError;
-use bytes::Bytes;
-use hyper::body::{Body, Frame, Incoming, SizeHint};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
-use tokio::time::{Instant, Sleep};
+use tokio::time::Instant;
 
 use super::timeouts::Timeouts;
 
@@ -57,7 +54,7 @@ impl Connection {
 
     /// The time at which the connection must be closed, unless there is activity before then.
     /// `None` while an operation runs, and while a body arrives: a body has its own deadline,
-    /// after which the client still gets a response (`TimedBody`).
+    /// after which the client still gets a response ([`super::body`]).
     pub(super) fn deadline(&self) -> Option<Instant> {
         let state = self.state();
         match state.phase {
@@ -91,6 +88,19 @@ impl Connection {
         self.enter(if is_whole { Phase::Operation } else { Phase::Body });
     }
 
+    /// The time at which the body of a request that has just begun is late.
+    pub(super) fn body_deadline(&self) -> Instant {
+        Instant::now() + self.timeouts.body
+    }
+
+    pub(super) fn body_is_late(&self) {
+        self.enter(Phase::Late);
+    }
+
+    pub(super) fn body_is_read(&self) {
+        self.enter(Phase::Operation);
+    }
+
     /// Records that the operation has answered; returns whether the body was late.
     pub(super) fn answered(&self) -> bool {
         let was_late = self.state().phase == Phase::Late;
@@ -109,47 +119,6 @@ impl Connection {
         if state.phase == Phase::Idle {
             state.since = Instant::now();
         }
-    }
-}
-
-/// A body with a deadline.
-pub(super) struct TimedBody {
-    body: Incoming,
-    connection: Arc<Connection>,
-    overdue: Pin<Box<Sleep>>,
-}
-
-impl TimedBody {
-    pub(super) fn new(body: Incoming, connection: Arc<Connection>) -> Self {
-        let overdue = Box::pin(tokio::time::sleep(connection.timeouts.body));
-        Self { body, connection, overdue }
-    }
-}
-
-impl Body for TimedBody {
-    type Data = Bytes;
-    type Error = BoxError;
-
-    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        // The deadline is checked first, because a body that arrives slowly but steadily always has
-        // data ready.
-        if self.overdue.as_mut().poll(context).is_ready() {
-            self.connection.enter(Phase::Late);
-            return Poll::Ready(Some(Err(io::Error::from(io::ErrorKind::TimedOut).into())));
-        }
-        let frame = std::task::ready!(Pin::new(&mut self.body).poll_frame(context));
-        if frame.is_none() || self.body.is_end_stream() {
-            self.connection.enter(Phase::Operation);
-        }
-        Poll::Ready(frame.map(|frame| frame.map_err(Into::into)))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
     }
 }
 

@@ -1,10 +1,14 @@
-//! Limits on open connections: in total, and per IP address.
+//! Limits on open connections, in total and per IP address, and on the bytes that they hold: of
+//! bodies that have not arrived completely, and of answers that are not completely written.
 //!
 //! When a limit is reached, a new connection replaces a waiting one: a connection that is idle, or
 //! whose request is not complete. At the limit per address, it replaces the connection from its
 //! own address that has waited longest; at the total limit, the one that has waited longest from
 //! the address with the most waiting connections. If no such connection waits, or if it does not
 //! close in time, the new one is closed.
+//!
+//! When these bytes exceed their limit, a connection that holds some and waits for its client is
+//! closed: of the address whose connections hold most, the one that has waited longest.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -24,6 +28,8 @@ const RESERVED: u64 = 64;
 const BOUNDS: (u64, u64) = (16, 4096);
 /// The maximum number of connections per address; half of the total if that is less.
 const MOST_OF_ONE: usize = 512;
+/// The maximum number of bytes that all connections hold together.
+const MAX_HELD: usize = 64 << 20;
 /// How long a new connection waits for another one to close and make room.
 const PATIENCE: Duration = Duration::from_millis(100);
 
@@ -32,6 +38,7 @@ const PATIENCE: Duration = Duration::from_millis(100);
 pub(crate) struct Connections {
     most: usize,
     most_of_one: usize,
+    max_held: usize,
     timeouts: Timeouts,
     open: Mutex<Open>,
     freed: Notify,
@@ -41,6 +48,8 @@ pub(crate) struct Connections {
 struct Open {
     next: u64,
     by_id: BTreeMap<u64, Entry>,
+    /// The bytes that the connections hold together.
+    held: usize,
 }
 
 #[derive(Debug)]
@@ -48,6 +57,30 @@ struct Entry {
     /// `None` for connections from trusted proxies, which many people share.
     from: Option<IpAddr>,
     connection: Arc<Connection>,
+    /// The bytes of the body or the answer that the connection holds; none once it is being
+    /// closed.
+    held: usize,
+}
+
+/// The bytes of a body or an answer, counted until dropped.
+#[derive(Debug)]
+pub(super) struct Held {
+    connections: Arc<Connections>,
+    id: u64,
+}
+
+impl Held {
+    /// Counts this many bytes, and closes connections that wait for their clients if there are too
+    /// many; possibly this one.
+    pub(super) fn set(&self, bytes: usize) {
+        self.connections.hold(self.id, bytes);
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.connections.open().hold(self.id, 0);
+    }
 }
 
 /// The place of an open connection, freed on drop.
@@ -60,8 +93,20 @@ pub(super) struct Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.connections.open().by_id.remove(&self.id);
+        let mut open = self.connections.open();
+        open.hold(self.id, 0);
+        open.by_id.remove(&self.id);
+        drop(open);
         self.connections.freed.notify_waiters();
+    }
+}
+
+impl Place {
+    /// Counts the bytes of a body or an answer that the connection holds ([`Held::set`]).
+    pub(super) fn hold(&self, bytes: usize) -> Held {
+        let held = Held { connections: Arc::clone(&self.connections), id: self.id };
+        held.set(bytes);
+        held
     }
 }
 
@@ -80,8 +125,31 @@ impl Connections {
     }
 
     pub(super) fn new(most: usize, timeouts: Timeouts) -> Arc<Self> {
+        Self::holding(MAX_HELD, most, timeouts)
+    }
+
+    /// Connections that hold at most so many bytes.
+    pub(super) fn holding(max_held: usize, most: usize, timeouts: Timeouts) -> Arc<Self> {
         let most_of_one = (most / 2).min(MOST_OF_ONE);
-        Arc::new(Self { most, most_of_one, timeouts, open: Mutex::default(), freed: Notify::new() })
+        Arc::new(Self { most, most_of_one, max_held, timeouts, open: Mutex::default(), freed: Notify::new() })
+    }
+
+    fn hold(&self, id: u64, bytes: usize) {
+        let mut open = self.open();
+        open.hold(id, bytes);
+        while open.held > self.max_held {
+            let Some(victim) = open.greediest_holder() else { return };
+            open.hold(victim, 0);
+            if let Some(entry) = open.by_id.get(&victim) {
+                entry.connection.evict();
+            }
+        }
+    }
+
+    /// The bytes that the connections hold.
+    #[cfg(test)]
+    pub(super) fn held(&self) -> usize {
+        self.open().held
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
@@ -110,7 +178,7 @@ impl Connections {
     fn take(self: &Arc<Self>, open: &mut Open, from: Option<IpAddr>) -> Place {
         let (id, connection) = (open.next, Arc::new(Connection::new(self.timeouts)));
         open.next += 1;
-        open.by_id.insert(id, Entry { from, connection: Arc::clone(&connection) });
+        open.by_id.insert(id, Entry { from, connection: Arc::clone(&connection), held: 0 });
         Place { connections: Arc::clone(self), id, connection }
     }
 
@@ -139,6 +207,28 @@ impl Connections {
 }
 
 impl Open {
+    fn hold(&mut self, id: u64, bytes: usize) {
+        if let Some(entry) = self.by_id.get_mut(&id) {
+            self.held = self.held.saturating_sub(entry.held).saturating_add(bytes);
+            entry.held = bytes;
+        }
+    }
+
+    /// Of the address whose waiting connections hold the most bytes, the one that has waited
+    /// longest. All clients of trusted proxies are one address here.
+    fn greediest_holder(&self) -> Option<u64> {
+        let holders = || {
+            let holding = self.by_id.iter().filter(|(_, entry)| entry.held > 0);
+            holding.filter_map(|(id, entry)| Some((entry.connection.waiting_since()?, *id, entry)))
+        };
+        let mut held: BTreeMap<Option<IpAddr>, usize> = BTreeMap::new();
+        for (_, _, entry) in holders() {
+            *held.entry(entry.from).or_default() += entry.held;
+        }
+        let greediest = held.into_iter().max_by_key(|(_, bytes)| *bytes).map(|(from, _)| from)?;
+        holders().filter(|(_, _, entry)| entry.from == greediest).min_by_key(|(since, id, _)| (*since, *id)).map(|(_, id, _)| id)
+    }
+
     fn longest_waiting(&self, of: impl Fn(&Entry) -> bool) -> Option<&Entry> {
         let waiting = self.by_id.values().filter(|entry| of(entry)).filter_map(|entry| Some((entry.connection.waiting_since()?, entry)));
         waiting.min_by_key(|(since, _)| *since).map(|(_, entry)| entry)

@@ -3,8 +3,11 @@
 //! `axum::serve` has no timeouts and no limit on connections. This server has timeouts for the
 //! header and the body of a request and for idle connections ([`timeouts`]), and limits the
 //! number of open connections ([`connections`]). So clients that open connections and stay silent
-//! cannot block the gateway or its database, which needs file descriptors as well.
+//! cannot block the gateway or its database, which needs file descriptors as well. Clients that do
+//! not read their answers ([`answer`]), or do not end their bodies, cannot fill its memory.
 
+mod answer;
+mod body;
 mod connection;
 mod connections;
 mod proxies;
@@ -18,12 +21,14 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use answer::Unwritten;
 use api::http::client::PeerAddress;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::response::{IntoResponse as _, Response};
-use connection::{TimedBody, Watched};
+use body::TimedBody;
+use connection::Watched;
 use connections::Place;
 use http::{Request, StatusCode, header};
 use hyper::body::{Body as _, Incoming};
@@ -147,8 +152,7 @@ impl Client {
         let is_whole = request.body().is_end_stream();
         connection.head_is_read(is_whole);
         let client = PeerAddress(self.proxies.client(self.peer.ip(), request.headers()));
-        let mut request =
-            request.map(|body| if is_whole { Body::empty() } else { Body::new(TimedBody::new(body, Arc::clone(connection))) });
+        let mut request = request.map(|body| if is_whole { Body::empty() } else { Body::new(TimedBody::new(body, &self.place)) });
         request.extensions_mut().insert(ConnectInfo(self.peer));
         request.extensions_mut().insert(client);
         let answer = self.router.clone().oneshot(request).await;
@@ -156,6 +160,6 @@ impl Client {
             // This response replaces the operation's response to an incomplete body.
             return Ok((StatusCode::REQUEST_TIMEOUT, [(header::CONNECTION, "close")]).into_response());
         }
-        answer
+        answer.map(|answer| answer.map(|body| Body::new(Unwritten::new(body, &self.place))))
     }
 }

@@ -1,8 +1,11 @@
 //! The timeouts of a connection, exactly, in the time of a paused clock.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use axum::body::Bytes;
 use axum::routing::{get, post};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
+use tokio::net::TcpStream;
 use tokio::time::Instant;
 
 use super::*;
@@ -80,4 +83,122 @@ async fn a_header_that_begins_after_a_pause_has_its_own_ten_seconds() {
     let mut received = Vec::new();
     stream.read_to_end(&mut received).await.unwrap();
     assert_eq!(begin.elapsed().as_secs(), 10);
+}
+
+/// A server of this router on a port of this machine, whose connections hold at most so many bytes.
+async fn listen(router: Router, max_held: usize) -> (SocketAddr, Arc<Connections>, watch::Sender<bool>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let connections = Connections::holding(max_held, 64, Timeouts::default());
+    let server = Server { listener, router, connections: Arc::clone(&connections), proxies: Proxies::default() };
+    let (stop, stopped) = watch::channel(false);
+    tokio::spawn(server.run(stopped));
+    (address, connections, stop)
+}
+
+/// More than the buffers of a socket take.
+const LARGE: usize = 32 << 20;
+
+/// A router with large answers, which counts them.
+fn large(answers: &Arc<AtomicUsize>) -> Router {
+    let answers = Arc::clone(answers);
+    let answer = move || {
+        answers.fetch_add(1, Ordering::SeqCst);
+        async { vec![b'x'; LARGE] }
+    };
+    Router::new().route("/large", get(answer)).route("/health", get(async || "ok"))
+}
+
+const LARGE_REQUEST: &[u8] = b"GET /large HTTP/1.1\r\nhost: localhost\r\n\r\n";
+
+async fn until(mut holds: impl FnMut() -> bool) {
+    tokio::time::timeout(Duration::from_secs(60), async {
+        while !holds() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await
+    .expect("it should be so within a minute");
+}
+
+#[tokio::test]
+async fn a_connection_that_does_not_read_holds_one_answer() {
+    let answers = Arc::default();
+    let (address, connections, _stop) = listen(large(&answers), 8 * LARGE).await;
+    let mut silent = TcpStream::connect(address).await.unwrap();
+    silent.write_all(&LARGE_REQUEST.repeat(20)).await.unwrap();
+    until(|| connections.held() == LARGE).await;
+    // Another client is served completely meanwhile, by the same runtime.
+    for _ in 0..3 {
+        let mut reader = TcpStream::connect(address).await.unwrap();
+        reader.write_all(b"GET /large HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").await.unwrap();
+        let mut received = Vec::new();
+        reader.read_to_end(&mut received).await.unwrap();
+        assert!(received.len() > LARGE);
+    }
+    assert_eq!((answers.load(Ordering::SeqCst), connections.held()), (4, LARGE));
+    // The next request is answered once the first answer is read.
+    let mut received = vec![0; 2 * LARGE];
+    silent.read_exact(&mut received).await.unwrap();
+    until(|| answers.load(Ordering::SeqCst) > 5).await;
+}
+
+#[tokio::test]
+async fn the_answers_that_nobody_reads_have_a_bound_for_the_whole_process() {
+    let answers = Arc::default();
+    let (address, connections, _stop) = listen(large(&answers), 2 * LARGE).await;
+    let mut silent = Vec::new();
+    for number in 1..=10 {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(LARGE_REQUEST).await.unwrap();
+        until(|| answers.load(Ordering::SeqCst) == number).await;
+        assert!(connections.held() <= 2 * LARGE);
+        silent.push(stream);
+    }
+    until(|| connections.held() == 2 * LARGE).await;
+    // Those that have not read for longest were closed in the middle of their answer.
+    let mut received = Vec::new();
+    let ended = silent.remove(0).read_to_end(&mut received).await;
+    assert!(ended.is_err() || received.len() < LARGE, "{}", received.len());
+    let mut reader = TcpStream::connect(address).await.unwrap();
+    reader.write_all(REQUEST).await.unwrap();
+    let mut received = Vec::new();
+    while !received.ends_with(b"ok") {
+        assert!(reader.read_buf(&mut received).await.unwrap() > 0, "closed");
+    }
+}
+
+/// A router that reads a body before it answers.
+fn upload() -> Router {
+    Router::new().route("/upload", post(async |body: Bytes| body.len().to_string()))
+}
+
+async fn begin_upload(address: SocketAddr, announced: usize, sent: usize) -> TcpStream {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(format!("POST /upload HTTP/1.1\r\nhost: localhost\r\ncontent-length: {announced}\r\n\r\n").as_bytes()).await.unwrap();
+    stream.write_all(&vec![b'x'; sent]).await.unwrap();
+    stream
+}
+
+#[tokio::test]
+async fn the_bodies_that_nobody_ends_have_a_bound_for_the_whole_process() {
+    const PART: usize = 100 << 10;
+    let (address, connections, _stop) = listen(upload(), 4 * PART).await;
+    let mut unfinished = Vec::new();
+    for number in 1..=12 {
+        unfinished.push(begin_upload(address, 2 * PART, PART).await);
+        until(|| connections.held() == PART * number.min(4)).await;
+    }
+    // Those that were begun first are closed, and get no answer.
+    let mut received = Vec::new();
+    let ended = unfinished.remove(0).read_to_end(&mut received).await;
+    assert!((ended.is_err() || ended.is_ok_and(|length| length == 0)) && received.is_empty());
+    // The newest one is not, and a body is counted only until it has arrived.
+    let mut newest = unfinished.pop().unwrap();
+    newest.write_all(&vec![b'x'; PART]).await.unwrap();
+    while !received.ends_with(b"\r\n\r\n204800") {
+        assert!(newest.read_buf(&mut received).await.unwrap() > 0, "closed");
+    }
+    drop(unfinished);
+    until(|| connections.held() == 0).await;
 }

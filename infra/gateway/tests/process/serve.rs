@@ -60,6 +60,21 @@ async fn the_gateway_answers_after_its_start() {
 }
 
 #[tokio::test]
+async fn the_site_is_at_the_api_s_url_unless_it_has_its_own() {
+    let (api, site) = ("https://auth.example.com", "https://www.example.com");
+    for (own, expected) in [(None, api), (Some(site), site)] {
+        let folder = Folder::new("site-url");
+        let mut command = gateway(&["--data", &folder.data(), "--listen", "127.0.0.1:0"]);
+        let command = own.iter().fold(command.env("GATELET_API_URL", api), |command, url| command.env("GATELET_SITE_URL", url));
+        let mut gateway = Gateway::spawn(command);
+        let local = gateway.line("Start page").split_once("/?key=").unwrap().0.to_owned();
+        gateway.url.clone_from(&local);
+        let index = gateway.get("/llms.txt").await.text().await.unwrap();
+        assert!(index.contains(&format!("{expected}/")) && !index.contains(&local), "{index}");
+    }
+}
+
+#[tokio::test]
 async fn the_environment_sets_the_project_and_its_keys() {
     let folder = Folder::new("fixed");
     for project in [PROJECT, "internal"] {

@@ -4,7 +4,10 @@
 //! whose documentation explains the problem. So a handler returns the bare [`Problem`], and the
 //! layer writes the body with [`Problem::answer`].
 
+use std::borrow::Cow;
+
 use axum::response::{IntoResponse, Response};
+use errors::PathSlip;
 use http::{HeaderValue, StatusCode, header};
 use serde_json::json;
 use wire::environment;
@@ -23,10 +26,9 @@ pub enum Problem {
     /// 404: no operation has the path, or there is no document, image or page at it.
     #[error("There is nothing at this path.")]
     RouteNotFound,
-    /// As [`Self::RouteNotFound`], but there is an operation at the path without the slash at its
-    /// end.
+    /// As [`Self::RouteNotFound`], with the likely mistake in the path.
     #[error("There is nothing at this path.")]
-    TrailingSlash,
+    Misspelt(PathSlip),
     /// 405: the path exists, but not with this method.
     #[error("This path does not support that method.")]
     MethodNotAllowed,
@@ -44,28 +46,32 @@ impl Problem {
         match self {
             Self::AppNotFound => "app_not_found",
             Self::PostNotFound => "post_not_found",
-            Self::RouteNotFound | Self::TrailingSlash => "route_not_found",
+            Self::RouteNotFound | Self::Misspelt(_) => "route_not_found",
             Self::MethodNotAllowed => "method_not_allowed",
             Self::InternalError => "internal_error",
         }
     }
 
     /// What the caller can do about it.
-    pub fn hint(self) -> &'static str {
-        match self {
+    pub fn hint(self) -> Cow<'static, str> {
+        let hint = match self {
             Self::AppNotFound => "GET /api/v1/apps lists all apps.",
             Self::PostNotFound => "GET /api/v1/blog-posts lists all posts.",
-            Self::RouteNotFound => "The OpenAPI document lists all paths.",
-            Self::TrailingSlash => "Remove the slash at the end of the path.",
+            Self::RouteNotFound | Self::Misspelt(PathSlip::None) => {
+                "The OpenAPI document lists all paths; those of the API begin with /api/v1."
+            }
+            Self::Misspelt(PathSlip::Slash) => "Remove the slash at the end of the path.",
+            Self::Misspelt(PathSlip::Near { verb, path }) => return format!("Did you mean {verb} {path}?").into(),
             Self::MethodNotAllowed => "The Allow header lists the methods of this path.",
             Self::InternalError => "Try again in a moment.",
-        }
+        };
+        hint.into()
     }
 
     /// The HTTP status.
     pub fn status(self) -> StatusCode {
         match self {
-            Self::AppNotFound | Self::PostNotFound | Self::RouteNotFound | Self::TrailingSlash => StatusCode::NOT_FOUND,
+            Self::AppNotFound | Self::PostNotFound | Self::RouteNotFound | Self::Misspelt(_) => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::InternalError => StatusCode::INTERNAL_SERVER_ERROR,
         }

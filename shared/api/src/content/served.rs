@@ -77,9 +77,7 @@ impl IntoResponse for Served {
     }
 }
 
-/// The media types differ between the documents of an operation.
+/// The media types are those of the operation's documents, which its route has.
 impl Describe for Served {
-    fn describe(description: &mut Description) {
-        description.text = Some("*/*");
-    }
+    fn describe(_: &mut Description) {}
 }

@@ -40,7 +40,7 @@ pub struct Description {
     pub body: Option<Described>,
     /// The body of the response, if it is JSON.
     pub answer: Option<Described>,
-    /// The media type of the response, if it is not JSON; `*/*` if it varies.
+    /// The media type of the response, if it is not JSON. Routes have those of documents.
     pub text: Option<&'static str>,
     /// The status of a successful response, if it is not 200.
     pub status: Option<u16>,

@@ -1,7 +1,6 @@
 //! One operation as a Lambda function behind an HTTP API of API Gateway (payload format 2.0).
 
 use std::convert::Infallible;
-use std::ops::Range;
 
 use aws::runtime;
 use axum::Router;
@@ -10,20 +9,21 @@ use axum::response::IntoResponse as _;
 use axum::routing::{MethodRouter, on};
 use flows::App;
 use http::header::SET_COOKIE;
-use http::uri::PathAndQuery;
 use http::{HeaderValue, Response, StatusCode, header};
 use http_body_util::BodyExt as _;
 use lambda_http::aws_lambda_events::apigw::ApiGatewayV2httpResponse;
-use lambda_http::request::{self, RequestContext};
+use lambda_http::request::RequestContext;
 use lambda_http::{Error, RequestExt as _};
 use tower::ServiceExt as _;
 use wire::environment;
 
 use crate::http::client::{PeerAddress, went_past_distribution};
+use crate::http::event::request;
+use crate::http::interface::Interface;
 use crate::http::log::{self, Asked};
 use crate::http::one_operation::{OF_CONTENT, OF_PRODUCT, of_operation};
 use crate::http::request_id::RequestId;
-use crate::http::route::{Interface, Route};
+use crate::http::route::Route;
 use crate::http::router::{of_agents, of_content, of_product};
 use crate::http::version::resolved;
 
@@ -85,31 +85,11 @@ pub async fn run_router(
     let app = app()?;
     let router = build(&app).with_state(app.clone());
     runtime::run(async |event| {
-        let text = std::str::from_utf8(&event.body)?;
-        let (request, is_valid) = match invalid_query(text) {
-            None => (request::from_str(text)?, true),
-            Some(place) => (request::from_str(&[&text[..place.start], r#""""#, &text[place.end..]].concat())?, false),
-        };
+        let (request, is_valid) = request(&event.body)?;
         let answer = answer((name, &event.id), &app, router.clone(), request, is_valid).await?;
         Ok::<_, Error>(serde_json::to_vec(&answer.payload())?)
     })
     .await
-}
-
-/// The place of an event's query if it cannot be part of a [`http::Uri`], which permits more than
-/// RFC 3986 does. It is as the client wrote it. Building a request with such a query would panic,
-/// and so end the instance.
-fn invalid_query(event: &str) -> Option<Range<usize>> {
-    // A value can contain this text as well, but only a name is followed by a colon.
-    const NAME: &str = r#""rawQueryString""#;
-    let start = event.match_indices(NAME).find_map(|(at, name)| {
-        let value = event[at + name.len()..].trim_start().strip_prefix(':')?;
-        Some(event.len() - value.len())
-    })?;
-    let mut values = serde_json::Deserializer::from_str(&event[start..]).into_iter::<Option<String>>();
-    let query = values.next()?.ok()??;
-    let place = start..start + values.byte_offset();
-    PathAndQuery::try_from(format!("/?{query}")).is_err().then_some(place)
 }
 
 /// Answers a request to the operation of this name, in the invocation with this id. A request whose
@@ -215,31 +195,6 @@ mod tests {
 
     use super::*;
     use crate::http::router::router;
-
-    #[test]
-    fn a_query_that_is_part_of_no_uri_is_found_before_a_request_is_built() {
-        let event = include_str!("../../../../events/users/me-read.json");
-        let mut event: serde_json::Value = serde_json::from_str(event).expect("an event");
-        // Texts that come before the query and look like its name.
-        event["headers"]["x-name"] = "rawQueryString".into();
-        event["headers"]["x-end"] = r#""rawQueryString"#.into();
-        event["headers"]["x-quoted"] = r#""rawQueryString":"<""#.into();
-        let mut is_valid = |query: &str| {
-            event["rawQueryString"] = query.into();
-            let texts = [event.to_string(), serde_json::to_string_pretty(&event).expect("JSON")];
-            let [compact, pretty] = texts.map(|text| match invalid_query(&text) {
-                None => lambda_http::request::from_str(&text).map(|_| true).expect("an event"),
-                Some(place) => {
-                    assert_eq!(serde_json::from_str::<String>(&text[place]).ok().as_deref(), Some(query));
-                    false
-                }
-            });
-            assert_eq!(compact, pretty);
-            compact
-        };
-        assert!(["", "limit=1&cursor=a%3Cb", "a=b\\c|{d}", "a=é", "a=b?c"].iter().all(|query| is_valid(query)));
-        assert!(["a=<", "a=b c", "a=\"", "a=\n"].iter().all(|query| !is_valid(query)));
-    }
 
     #[test]
     fn the_path_of_an_event_below_api_latest_becomes_the_current_one() {

@@ -2,6 +2,8 @@
 
 pub mod client;
 pub mod describe;
+mod event;
+pub mod interface;
 pub mod json;
 pub mod json_lines;
 pub mod lambda;
@@ -17,13 +19,14 @@ pub mod version;
 pub(crate) mod whole_body;
 
 pub use crate::http::describe::{Describe, Description, Signature};
+pub use crate::http::interface::Interface;
 pub use crate::http::json::{Created, Json};
 pub use crate::http::json_lines::JsonLines;
 pub use crate::http::lambda::{run, run_content, run_for_agents, run_router};
 pub use crate::http::needs::{Named, TableAction, Trail};
 pub use crate::http::one_operation::{with_allow, with_fallbacks};
 pub use crate::http::request_id::RequestId;
-pub use crate::http::route::{HASHING_MEMORY, Interface, MEMORY, Route};
+pub use crate::http::route::{HASHING_MEMORY, MEMORY, Route};
 pub use crate::http::router::{Operations, Register, fallback_router, layered, router};
 pub use crate::http::text::{Page, Text, escape_html};
 pub use verb::Verb;

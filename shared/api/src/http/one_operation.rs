@@ -8,7 +8,7 @@ use axum::Router;
 use axum::extract::Request;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::MethodRouter;
-use errors::KnownError;
+use errors::{KnownError, PathSlip};
 use flows::App;
 use http::{HeaderValue, Method, header};
 use tower::ServiceExt as _;
@@ -28,7 +28,7 @@ pub(super) struct Others {
 }
 
 pub(super) const OF_PRODUCT: Others = Others {
-    no_route: || KnownError::RouteNotFound("").into_response(),
+    no_route: || KnownError::RouteNotFound(PathSlip::None).into_response(),
     wrong_method: || KnownError::MethodNotAllowed.into_response(),
     behind: behind_product,
 };

@@ -7,6 +7,7 @@ use model::project::key_permission::{KeyAction, KeyPermission};
 use store::content;
 use wire::problem::Problems;
 
+use crate::http::interface::Interface;
 use crate::http::needs::{Named, READS, TableAction, Trail};
 use crate::http::verb::Verb;
 
@@ -35,6 +36,8 @@ pub struct Route {
     errors: [&'static [ErrorCode]; 3],
     /// The codes of the operation's own errors, if it belongs to the content API.
     problems: &'static [&'static str],
+    /// The media types of the documents that the operation answers with, as in the API document.
+    pub media: &'static [&'static str],
     /// The rate limit that requests count against; `None` for no limit. By default, GET has none
     /// and all others have [`Limit::Write`].
     pub limit: Option<Limit>,
@@ -73,17 +76,6 @@ pub struct Route {
     pub partitions: &'static [&'static str],
 }
 
-/// The interfaces to which operations belong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Interface {
-    /// The content API: the public content of a site.
-    Content,
-    /// The product API: users and everything about them.
-    Product,
-    /// JSON-RPC for agents, about the public content.
-    Agents,
-}
-
 impl Route {
     /// The error of a request that does not fit the schema of the operation.
     pub fn schema_error(&self, problems: &Problems) -> KnownError {
@@ -101,6 +93,7 @@ impl Route {
             table: &[],
             errors: [&[]; 3],
             problems: &[],
+            media: &[],
             limit,
             memory: MEMORY,
             reads: &[],
@@ -208,6 +201,12 @@ impl Route {
     /// Sets the operation's own errors, for an operation of the content API.
     pub const fn problems(self, problems: &'static [&'static str]) -> Self {
         Self { problems, ..self }
+    }
+
+    /// Sets the media types of the operation's documents. If JSON is one among others, ranges
+    /// (`text/*`) stand for them: generated clients parse answers as the first type that they know.
+    pub const fn media(self, media: &'static [&'static str]) -> Self {
+        Self { media, ..self }
     }
 
     /// The codes of the operation's own errors, as they appear on the wire.

@@ -8,7 +8,8 @@ use flows::App;
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::http::describe::Signature;
-use crate::http::route::{Interface, Route};
+use crate::http::interface::Interface;
+use crate::http::route::Route;
 use crate::{content, product, rpc};
 
 /// Visits the operations of an area. The gateway, the fallback function, the deployment template,

@@ -22,8 +22,10 @@ use errors::{Error, KeySlip, KnownError};
 use flows::App;
 use flows::context::Context;
 use flows::current_user::CurrentUser;
-use flows::limits::{Claimed, recipient_key, unproved};
+use flows::email::gate;
+use flows::limits::{Claimed, unproved};
 use flows::proofs::Proof;
+use flows::quota;
 use http::HeaderMap;
 use http::request::Parts;
 use model::limit::Limit;
@@ -234,6 +236,8 @@ impl<'a> Headers<'a> {
             key: self.key.as_ref(),
             checked: names.checked_key(&self.project).filter(|key| limit == Some(Limit::ApiKey) && !key.is_public),
             place,
+            uploads: names.uploads() && limit.is_some_and(Limit::is_in_table),
+            body_bytes: names.body_bytes(),
         }
     }
 }
@@ -258,7 +262,7 @@ impl<L: Least> Access<L> {
         let counting = headers.claimed(limit, &names, &place).counting(app);
         let sends_code = matches!(limit, Some(Limit::SendCode | Limit::SignUp));
         let recipient = names.email().filter(|_| sends_code);
-        let recipient = recipient.and_then(|email| recipient_key(app, &headers.project, headers.level, &email));
+        let recipient = recipient.map(|email| gate::keys(app, &headers.project, headers.level, &email)).unwrap_or_default();
         let (early, items) = tokio::join!(counting.early(), app.store.get_many(keys.chain(counting.keys()).chain(recipient)));
         let (early, items) = (early?, items?);
 
@@ -293,6 +297,9 @@ impl<L: Least> Access<L> {
             device: device(&parts.headers),
             prefetched: app.store.knowing(items),
         };
+        if names.uploads() {
+            quota::anonymous(&context)?;
+        }
         Ok(Self { context, least: PhantomData })
     }
 }

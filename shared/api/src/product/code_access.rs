@@ -157,7 +157,7 @@ pub struct CodeAccess<K: CodeKind> {
 /// The project and the code that a request claims; nothing is proved yet.
 fn claimed(parts: &Parts) -> Option<(ProjectId, Code)> {
     let project = ProjectId::parse(header(&parts.headers, "project-id").ok()??).ok()?;
-    let body = parts.extensions.get::<ParsedBody>()?.0.as_ref()?;
+    let body = parts.extensions.get::<ParsedBody>()?.json.as_ref()?;
     Some((project, Code::parse(body.get("code")?.as_str()?).ok()?))
 }
 

@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
 use deserr::{DeserializeError, Deserr, ErrorKind, IntoValue, Map as _, Value, ValuePointerRef, take_cf_content};
-use errors::KnownError;
+use errors::{KnownError, PathSlip};
 use model::user::reference::UserRef;
 use serde_json::{Map, Value as Json};
 use utoipa::openapi::{RefOr, Schema};
@@ -75,9 +75,14 @@ impl<B: ToSchema> ToSchema for OrEmpty<B> {
     }
 }
 
-/// The body as the layer parsed it; `None` if there was none, or if it was not read.
+/// The body as the layer parsed it.
 #[derive(Debug, Clone)]
-pub struct ParsedBody(pub Option<Json>);
+pub struct ParsedBody {
+    /// `None` if there was none, or if it was not read.
+    pub json: Option<Json>,
+    /// Its length as it was sent, in bytes.
+    pub bytes: usize,
+}
 
 impl Deserr<Problems> for Nothing {
     fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, Problems> {
@@ -117,12 +122,12 @@ where
 
     async fn from_request(request: Request, state: &S) -> Result<Self, KnownError> {
         let (mut parts, _) = request.into_parts();
-        let names = RawPathParams::from_request_parts(&mut parts, state).await.map_err(|_| KnownError::RouteNotFound(""))?;
+        let names = RawPathParams::from_request_parts(&mut parts, state).await.map_err(|_| KnownError::RouteNotFound(PathSlip::None))?;
         let path: Map<String, Json> = names.iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
         // If a key is repeated, its last value counts.
         let query = url::form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes());
         let query: Map<String, Json> = query.map(|(name, value)| (name.into_owned(), value.into_owned().into())).collect();
-        let body = parts.extensions.remove::<ParsedBody>().and_then(|body| body.0).unwrap_or(Json::Null);
+        let body = parts.extensions.remove::<ParsedBody>().and_then(|body| body.json).unwrap_or(Json::Null);
 
         let path = deserr::deserialize::<P, _, Problems>(Json::Object(path)).map_err(|problems| problems.within("params"));
         let query = deserr::deserialize::<Q, _, Problems>(Json::Object(query)).map_err(|problems| problems.within("query"));

@@ -25,7 +25,7 @@ use crate::http::route::Route;
 use crate::http::whole_body::{self, Unread};
 use crate::product::header_family::{REQUEST_HEADERS, RESPONSE_HEADERS, answer_prefixes, is_of_older_sdk, names, values};
 use crate::product::input::ParsedBody;
-use crate::product::{oauth_error, trail};
+use crate::product::{client_input, oauth_error, trail};
 
 /// Largest accepted body, in bytes.
 const MAX_BODY_BYTES: usize = 256 * 1024;
@@ -43,13 +43,13 @@ pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Resp
     let response = answered(&app, request, |request| async {
         let (mut parts, body) = request.into_parts();
         let is_ignored = parts.extensions.get::<Route>().is_some_and(|route| route.ignores_body);
-        let body = if is_ignored { Ok(None) } else { read_body(&parts.method, &parts.headers, body).await };
+        let body = if is_ignored { Ok((None, 0)) } else { read_body(&parts.method, &parts.headers, body).await };
         match body {
-            Ok(body) => {
+            Ok((json, bytes)) => {
                 let path = RawPathParams::from_request_parts(&mut parts, &()).await.ok();
-                let started = trail::started(&app, &parts, path.as_ref(), body.as_ref());
+                let started = trail::started(&app, &parts, path.as_ref(), json.as_ref());
                 let mut request = Request::from_parts(parts, Body::empty());
-                request.extensions_mut().insert(ParsedBody(body));
+                request.extensions_mut().insert(ParsedBody { json, bytes });
                 match started {
                     Some(started) => {
                         let counted = async {
@@ -88,16 +88,21 @@ async fn answered<F: Future<Output = Response>>(app: &App, request: Request, ans
     // log lines.
     let span = tracing::error_span!("request", request_id = request_id.as_str());
     let response = retry::within(retry::BUDGET, answer(request)).instrument(span).await;
-    let response = with_error(response, &app.settings.api_url, &request_id, has_oauth_errors);
+    let response = with_error(response, &app.settings.api_url, &request_id, has_oauth_errors.then_some(&headers));
     finish(&headers, request_id, response)
 }
 
-/// Writes the body of an error; other responses stay as they are.
-fn with_error(mut response: Response, api_url: &str, request_id: &RequestId, has_oauth_errors: bool) -> Response {
+/// Writes the body of an error; other responses stay as they are. `of_client` has the headers of a
+/// request of an OAuth client.
+fn with_error(mut response: Response, api_url: &str, request_id: &RequestId, of_client: Option<&HeaderMap>) -> Response {
     let Some(Answered(error)) = response.extensions_mut().remove::<Answered>() else { return response };
     let mut body = error.body();
-    if has_oauth_errors {
-        oauth_error::describe(&error, response.extensions_mut().remove(), &mut body);
+    if let Some(headers) = of_client {
+        let code = oauth_error::describe(&error, response.extensions_mut().remove(), &mut body);
+        if let Some((status, scheme)) = client_input::challenge(headers, code) {
+            *response.status_mut() = status;
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
+        }
     }
     body["hint"] = error.hint().into();
     body["documentation_url"] = format!("{api_url}/docs/errors#{}", error.code()).into();
@@ -116,9 +121,10 @@ pub fn panicked(_: Box<dyn Any + Send + 'static>) -> Response {
     KnownError::InternalError.into_response()
 }
 
-async fn read_body(method: &Method, headers: &HeaderMap, body: Body) -> Result<Option<Value>, KnownError> {
+/// The parsed body, and its length in bytes.
+async fn read_body(method: &Method, headers: &HeaderMap, body: Body) -> Result<(Option<Value>, usize), KnownError> {
     if matches!(*method, Method::GET | Method::HEAD) {
-        return Ok(None);
+        return Ok((None, 0));
     }
     let bytes = whole_body::read(body, MAX_BODY_BYTES).await.map_err(|error| match error {
         Unread::TooLarge => KnownError::BodyTooLarge { max_bytes: MAX_BODY_BYTES },
@@ -129,11 +135,13 @@ async fn read_body(method: &Method, headers: &HeaderMap, body: Body) -> Result<O
     }
     let content_type = headers.get(header::CONTENT_TYPE).map_or(Ok(""), |value| value.to_str());
     let content_type = content_type.map_err(|_| unreadable("its content type is not text"))?.trim();
-    if content_type.is_empty() {
-        return parse_unlabelled(&bytes);
-    }
-    let media_type = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    parse_body(&media_type, &bytes)
+    let json = if content_type.is_empty() {
+        parse_unlabelled(&bytes)?
+    } else {
+        let media_type = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        parse_body(&media_type, &bytes)?
+    };
+    Ok((json, bytes.len()))
 }
 
 fn unreadable(reason: impl Into<Cow<'static, str>>) -> KnownError {

@@ -7,6 +7,7 @@
 pub mod access;
 pub mod access_token;
 pub mod admin_token;
+pub mod client_input;
 pub mod code_access;
 pub mod cursor;
 pub mod header_family;

@@ -9,8 +9,10 @@ use crypto::webauthn::client_data::Ceremony;
 use http::request::Parts;
 use model::code::Code;
 use model::email::Email;
+use model::email::any::AnyEmail;
 use model::owned_key::text::KeyText;
 use model::passkey::ceremony::claimed_user;
+use model::profile_image;
 use model::session::cli::login_code;
 use model::session::token::Claims;
 use model::user::reference::UserRef;
@@ -83,7 +85,18 @@ impl Names<'_> {
 
     /// The email address in the field `email`.
     pub(crate) fn email(&self) -> Option<Email> {
-        self.id("email", Email::parse)
+        self.id("email", AnyEmail::parse).map(|email| email.0)
+    }
+
+    /// Whether the request uploads a picture, as the data URL of a field `profile_image_url`.
+    pub(crate) fn uploads(&self) -> bool {
+        let picture = self.body().and_then(|body| body.get("profile_image_url")?.as_str());
+        picture.is_some_and(profile_image::is_upload)
+    }
+
+    /// The length of the body.
+    pub(crate) fn body_bytes(&self) -> usize {
+        self.parts.extensions.get::<ParsedBody>().map_or(0, |body| body.bytes)
     }
 
     /// The API key of a user or team in the field `api_key`, if it is one of this project.
@@ -107,7 +120,7 @@ impl Names<'_> {
     }
 
     fn body(&self) -> Option<&Value> {
-        self.parts.extensions.get::<ParsedBody>()?.0.as_ref()
+        self.parts.extensions.get::<ParsedBody>()?.json.as_ref()
     }
 
     fn id<T, E>(&self, name: &str, parse: impl Fn(&str) -> Result<T, E>) -> Option<T> {
@@ -124,5 +137,5 @@ impl Names<'_> {
 
 /// The user to whom the passkey response in the field `authentication_response` claims to belong.
 fn passkey_user(object: &Value) -> Option<UserId> {
-    claimed_user(object.get("authentication_response")?)
+    claimed_user(object.get("authentication_response")?, None)
 }

@@ -67,10 +67,12 @@ impl From<&KnownError> for OauthErrorCode {
 }
 
 /// Adds OAuth's fields to the body of an error; `code` replaces the OAuth code that the error maps
-/// to.
-pub(crate) fn describe(error: &KnownError, code: Option<OauthErrorCode>, body: &mut Value) {
-    body["error"] = <&str>::from(code.unwrap_or_else(|| error.into())).into();
+/// to. Returns the code.
+pub(crate) fn describe(error: &KnownError, code: Option<OauthErrorCode>, body: &mut Value) -> OauthErrorCode {
+    let code = code.unwrap_or_else(|| error.into());
+    body["error"] = <&str>::from(code).into();
     body["error_description"] = description(&error.to_string()).into();
+    code
 }
 
 /// A sentence with only the characters that RFC 6749 §5.2 allows: printable ASCII without quotation

@@ -1,6 +1,7 @@
 //! Lists, whole or in pages.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
 use errors::KnownError;
@@ -32,6 +33,46 @@ pub fn fitting(items: &[impl Serialize]) -> usize {
         count += 1;
     }
     count
+}
+
+/// The items of a page in the order of their places, of a list that is read in another order: the
+/// first ones after a place that the page has room for. It never holds more than a page.
+pub struct Sorted<P, T> {
+    after: Option<P>,
+    limit: usize,
+    items: BTreeMap<P, (T, usize)>,
+    bytes: usize,
+    /// The first place that is not on the page.
+    end: Option<P>,
+}
+
+impl<P: Ord + Clone, T: Serialize> Sorted<P, T> {
+    /// An empty page, for the items after a place.
+    pub fn new(after: Option<P>, limit: usize) -> Self {
+        Self { after, limit, items: BTreeMap::new(), bytes: 0, end: None }
+    }
+
+    /// Adds an item if its place is on the page; this may push out later ones.
+    pub fn offer(&mut self, place: P, item: T) {
+        let is_before = self.after.as_ref().is_some_and(|after| place <= *after);
+        if is_before || self.end.as_ref().is_some_and(|end| place >= *end) {
+            return;
+        }
+        let size = size(&item);
+        self.bytes += size;
+        self.items.insert(place, (item, size));
+        while self.items.len() > self.limit || (self.bytes > MAX_BYTES && self.items.len() > 1) {
+            let Some((place, (_, size))) = self.items.pop_last() else { return };
+            self.bytes -= size;
+            self.end = Some(place);
+        }
+    }
+
+    /// The items, and the place of the last one if there are more.
+    pub fn finish(self) -> (Vec<T>, Option<P>) {
+        let last = self.items.last_key_value().map(|(place, _)| place.clone()).filter(|_| self.end.is_some());
+        (self.items.into_values().map(|(item, _)| item).collect(), last)
+    }
 }
 
 /// Where the next page of a list begins.
@@ -143,5 +184,50 @@ pub fn limit<const DEFAULT: usize, const MOST: usize>(given: Option<Limit<DEFAUL
     match given.map_or(DEFAULT, |limit| limit.0) {
         limit if (1..=MOST).contains(&limit) => Ok(limit),
         _ => Err(route.schema_error(&Problems::one("query.limit", format!("must be from 1 to {MOST}")))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The pages of items of this size whose places are the numbers, as they come in this order.
+    fn pages(numbers: &[usize], limit: usize, bytes: usize) -> Vec<Vec<usize>> {
+        let (mut pages, mut after) = (Vec::new(), None);
+        loop {
+            let mut page = Sorted::new(after, limit);
+            // `"…5",` has four bytes more.
+            for number in numbers {
+                page.offer(*number, format!("{}{number}", "x".repeat(bytes - 4)));
+            }
+            let (items, last) = page.finish();
+            pages.push(items.iter().map(|item| item.trim_start_matches('x').parse().expect("a number")).collect());
+            after = last;
+            if after.is_none() {
+                return pages;
+            }
+        }
+    }
+
+    #[test]
+    fn a_sorted_page_has_the_first_items_that_fit_in_whatever_order_they_come() {
+        for numbers in [[1, 2, 3, 4, 5], [5, 4, 3, 2, 1], [3, 5, 1, 4, 2], [2, 5, 4, 1, 3]] {
+            assert_eq!(pages(&numbers, 2, 10), [&[1, 2][..], &[3, 4], &[5]], "{numbers:?}");
+            assert_eq!(pages(&numbers, 5, 10), [[1, 2, 3, 4, 5]], "{numbers:?}");
+            assert_eq!(pages(&numbers, 5, MAX_BYTES / 2), [&[1, 2][..], &[3, 4], &[5]], "{numbers:?}");
+            assert_eq!(pages(&numbers, 5, MAX_BYTES / 2 + 1), [[1], [2], [3], [4], [5]], "{numbers:?}");
+            assert_eq!(pages(&numbers, 5, MAX_BYTES + 1), [[1], [2], [3], [4], [5]], "{numbers:?}: a large item is a page");
+        }
+        assert_eq!(pages(&[], 5, 10), [[0; 0]]);
+    }
+
+    #[test]
+    fn a_small_item_does_not_take_the_place_of_an_earlier_large_one() {
+        let mut page = Sorted::new(None, 10);
+        for (place, bytes) in [(1, 600_000), (2, 600_000), (3, 10)] {
+            page.offer(place, "x".repeat(bytes));
+        }
+        let (items, last) = page.finish();
+        assert_eq!((items.len(), last), (1, Some(1)));
     }
 }

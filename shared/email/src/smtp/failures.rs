@@ -17,6 +17,9 @@ use crate::send::Server;
 pub(super) enum Step {
     Greeting,
     Login,
+    /// `RCPT`.
+    Recipient,
+    /// The sender, `DATA` and the message.
     Envelope,
 }
 
@@ -30,7 +33,8 @@ impl Failures {
     }
 
     /// Of an attempt that ended before the end of the message, or with an answer to it. Only what
-    /// the server refuses for good is final (RFC 5321 §4.2.1).
+    /// the server refuses for good is final (RFC 5321 §4.2.1): the first digit decides, with one
+    /// exception.
     pub(super) fn of(&self, fault: &Fault, step: Step, server: &Server) -> Outcome {
         let cause = shown(fault, server);
         let reply = match fault {
@@ -41,7 +45,11 @@ impl Failures {
         };
         let said = |message: &str| format!("{message}: {}", line::to_line(&cause, usize::MAX));
         let outcome = match reply.code {
-            450 => self.again("TEMPORARY", said("the mail server accepts no emails for this address at the moment")),
+            // At RCPT, 552 means too many recipients, as in RFC 821, or a full mailbox, and is
+            // temporary (RFC 5321 §4.5.3.1.10). Elsewhere, the message is too large for good.
+            code if code == 450 || code == 552 && step == Step::Recipient => {
+                self.again("TEMPORARY", said("the mail server accepts no emails for this address at the moment"))
+            }
             400..500 => self.again("TRANSIENT_NEGATIVE_COMPLETION_REPLY", said("the mail server accepts no emails at the moment")),
             530 | 534 | 535 | 538 => {
                 self.lost("AUTH_FAILED", said("the mail server requires a login, rejected it or does not allow this user to send"))

@@ -165,13 +165,13 @@ impl Smtp {
             let done = talk.log_in(offers, username, password).await;
             done.map_err(|fault| self.failures.of(&fault, Step::Login, server))?;
         }
-        let refused = |fault: Fault| self.failures.of(&fault, Step::Envelope, server);
+        let refused = |step| move |fault: Fault| self.failures.of(&fault, step, server);
         let from = message.envelope.from().map(ToString::to_string).unwrap_or_default();
-        talk.command(&format!("MAIL FROM:<{from}>"), 2).await.map_err(refused)?;
+        talk.command(&format!("MAIL FROM:<{from}>"), 2).await.map_err(refused(Step::Envelope))?;
         for to in message.envelope.to() {
-            talk.command(&format!("RCPT TO:<{to}>"), 2).await.map_err(refused)?;
+            talk.command(&format!("RCPT TO:<{to}>"), 2).await.map_err(refused(Step::Recipient))?;
         }
-        talk.command("DATA", 3).await.map_err(refused)?;
+        talk.command("DATA", 3).await.map_err(refused(Step::Envelope))?;
         tracing::debug!(id = %mail.id, "a mail server is ready for an email");
         Ok(talk)
     }

@@ -1,7 +1,6 @@
 //! Emails with codes, and the email that says that an account now belongs to the owner of its
-//! address. A code is written together with the outbox entry that delivers it. The recipient is
-//! counted in the same transaction ([`crate::limits::recipient`]), except for an email of
-//! [`CodeEmail::reset`].
+//! address. A code is written together with the outbox entry that delivers it and, except for an
+//! email of [`CodeEmail::reset`], with the counts of the recipient ([`gate`]).
 
 use jiff::Timestamp;
 use model::code::{Code, Purpose, StoredCode};
@@ -13,11 +12,12 @@ use model::project::redirect::RedirectUrl;
 use model::user::{Channel, User};
 use serde_json::{Map, json};
 use store::link::{Link, Release};
-use store::{Write, code, outbox};
+use store::{Write, code};
 use wire::clock::after;
-use wire::id::{EmailId, ProjectId};
+use wire::id::ProjectId;
 
 use crate::app::App;
+use crate::email::gate::{self, Address, Cause, Counted};
 use crate::email::sealed;
 
 /// The path of the link by which the recipient of a verification email releases the email address.
@@ -37,20 +37,16 @@ pub struct CodeEmail<'a> {
 }
 
 impl CodeEmail<'_> {
-    /// A new code, with the writes that create it and the email with its link. `recipient` is the
-    /// write that counts the recipient; `None` if the recipient is not counted.
-    pub fn writes(&self, recipient: Option<Write>, stored: &StoredCode, mail: Builtin) -> Result<(Code, Vec<Write>), store::Error> {
+    /// A new code, with the writes that create it and the email with its link.
+    pub fn writes(&self, recipient: Counted, stored: &StoredCode, mail: Builtin) -> Result<(Code, Vec<Write>), store::Error> {
         let (code, entry) = self.code_and_entry(stored, mail, None)?;
-        let mail = outbox::create(self.project, &entry)?.about(stored.user_id);
-        let writes = self.with_email(recipient, stored, &code, mail)?;
+        let writes = self.with_email(stored, &code, recipient.queue(self.project, &entry, stored.user_id)?)?;
         Ok((code, writes))
     }
 
     /// The writes of a code that resets the password of `user`, and of the email that delivers it.
-    /// The owner has requested the code through a link in an earlier email to `email`. The
-    /// recipient is not counted: the link works only once, and an attacker who uses up the quota of
-    /// the recipient must not lock the owner out.
-    pub fn reset(&self, user: &User, email: &Email) -> Result<[Write; 2], store::Error> {
+    /// The owner has requested the code through a link in an earlier email to `email`.
+    pub fn reset(&self, user: &User, email: &Email) -> Result<Vec<Write>, store::Error> {
         let stored = StoredCode {
             purpose: Purpose::ResetPassword,
             email: email.clone(),
@@ -61,19 +57,19 @@ impl CodeEmail<'_> {
             epoch: user.credential_epoch,
         };
         let (code, entry) = self.code_and_entry(&stored, Builtin::ResetPassword, None)?;
-        Ok([code::create(self.project, &code, &stored)?, outbox::create(self.project, &entry)?])
+        self.with_email(&stored, &code, Counted::by_link().queue(self.project, &entry, None)?)
     }
 
     /// Writes that look and cost like those of [`Self::writes`] but send no email, so nobody
     /// receives the code. Used where the response must not reveal whether an account exists.
-    pub fn decoys(&self, recipient: Option<Write>, stored: &StoredCode, mail: Builtin) -> Result<Vec<Write>, store::Error> {
+    pub fn decoys(&self, recipient: Counted, stored: &StoredCode, mail: Builtin) -> Result<Vec<Write>, store::Error> {
         let (code, entry) = self.code_and_entry(stored, mail, None)?;
-        self.with_email(recipient, stored, &code, outbox::create_decoy(self.project, &entry, self.now)?)
+        self.with_email(stored, &code, recipient.decoy(self.project, &entry, self.now)?)
     }
 
-    /// The writes of the code and of its email, and `recipient`, which counts the recipient.
-    fn with_email(&self, recipient: Option<Write>, stored: &StoredCode, code: &Code, mail: Write) -> Result<Vec<Write>, store::Error> {
-        Ok([code::create(self.project, code, stored)?, mail].into_iter().chain(recipient).collect())
+    /// The writes of the code and of its email.
+    fn with_email(&self, stored: &StoredCode, code: &Code, mail: Vec<Write>) -> Result<Vec<Write>, store::Error> {
+        Ok([code::create(self.project, code, stored)?].into_iter().chain(mail).collect())
     }
 
     fn code_and_entry(&self, stored: &StoredCode, mail: Builtin, more: Option<Coded>) -> Result<(Code, OutboxEntry), store::Error> {
@@ -101,7 +97,7 @@ impl CodeEmail<'_> {
     /// The writes of a code that verifies a user's email address, and of the email that delivers
     /// it. With a second link in the email, a recipient who did not create the account can release
     /// the address.
-    pub fn verification(&self, recipient: Option<Write>, user: &User, channel: &Channel) -> Result<Vec<Write>, store::Error> {
+    pub fn verification(&self, recipient: Counted, user: &User, channel: &Channel) -> Result<Vec<Write>, store::Error> {
         let stored = StoredCode {
             purpose: Purpose::VerifyEmail,
             email: channel.value.clone(),
@@ -116,7 +112,7 @@ impl CodeEmail<'_> {
         let url = format!("{}{RELEASE_PATH}?code={}", self.app.settings.api_url, release.text());
         let not_me = Coded::link(NOT_ME_LINK, url, &release);
         let (code, entry) = self.code_and_entry(&stored, Builtin::VerifyEmail, Some(not_me))?;
-        let mut writes = self.with_email(recipient, &stored, &code, outbox::create(self.project, &entry)?.about(user.id))?;
+        let mut writes = self.with_email(&stored, &code, recipient.queue(self.project, &entry, Some(user.id))?)?;
         writes.push(link.create(&release)?);
         Ok(writes)
     }
@@ -124,7 +120,7 @@ impl CodeEmail<'_> {
 
 /// The write of the email that tells the owner of an email address that the account now belongs to
 /// them; `None` if the user has no primary address.
-pub fn account_claimed(app: &App, project: &ProjectId, user: &User, now: Timestamp) -> Result<Option<Write>, store::Error> {
+pub fn account_claimed(app: &App, project: &ProjectId, user: &User) -> Result<Option<Write>, store::Error> {
     let Some(channel) = user.primary() else { return Ok(None) };
     let new = NewEntry {
         to: Recipients::UserCustomEmails { user_id: user.id, emails: vec![channel.value.clone()] },
@@ -138,5 +134,5 @@ pub fn account_claimed(app: &App, project: &ProjectId, user: &User, now: Timesta
         created_with: CreatedWith::ProgrammaticCall,
         scheduled_at: None,
     };
-    outbox::create(project, &OutboxEntry::new(EmailId::from(app.entropy.uuid()), new, now)).map(Some)
+    gate::notice(app, project, Cause { address: Address::of(user, &channel.value), place: None }, new).map(Some)
 }

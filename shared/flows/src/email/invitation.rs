@@ -1,5 +1,5 @@
 //! Emails that invite to a team. The invitation, its code and the outbox entry are written in one
-//! transaction, in which the operation also counts the recipient.
+//! transaction, with the counts of the recipient.
 
 use errors::Error;
 use model::code::Code;
@@ -14,12 +14,13 @@ use model::team::invitation::{Invitation, LIFE};
 use model::text::line;
 use model::user::User;
 use serde_json::{Map, json};
+use store::Write;
 use store::team::invitation;
-use store::{Write, outbox};
 use wire::clock::after;
 use wire::id::InvitationId;
 
 use crate::context::Context;
+use crate::email::gate::Counted;
 use crate::email::sealed;
 use crate::quota;
 
@@ -30,7 +31,7 @@ pub fn writes(
     context: &Context,
     team: &Team,
     sender: Option<&User>,
-    email: &Email,
+    (email, recipient): (&Email, Counted),
     callback: &RedirectUrl,
 ) -> Result<(InvitationId, Vec<Write>), Error> {
     let (app, project) = (&context.app, &context.project.id);
@@ -38,6 +39,7 @@ pub fn writes(
     let invitation = Invitation {
         id: InvitationId::from(app.entropy.ordered_uuid(now)),
         team_id: team.id,
+        team_created_at: Some(team.created_at),
         email: email.clone(),
         expires_at: after(now, LIFE),
         invited_by: sender.map(|sender| sender.id),
@@ -57,8 +59,8 @@ pub fn writes(
         scheduled_at: None,
     };
     let link = Coded::link(LINK, callback.with_query("code", code.text()), &code);
-    let mail = outbox::create(project, &sealed::entry(app, project, new, [link], now)?)?;
+    let mail = recipient.queue(project, &sealed::entry(app, project, new, [link], now)?, None)?;
     let max = quota::max(context, Quota::Invitations)?;
     let counted = max.filter(|_| sender.is_some()).map(|max| invitation::count(project, &invitation, max));
-    Ok((invitation.id, invitation::create(project, &invitation, &code)?.into_iter().chain([mail]).chain(counted).collect()))
+    Ok((invitation.id, invitation::create(project, &invitation, &code)?.into_iter().chain(mail).chain(counted).collect()))
 }

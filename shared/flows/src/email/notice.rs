@@ -10,18 +10,19 @@ use model::email::category::Category;
 use model::notice::kind::{Kind, Topic};
 use model::notice::{Change, NotMe, Recipient, Snapshot, changes};
 use model::outbox::codes::{Coded, NOT_ME_LINK};
-use model::outbox::{Builtin, CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
+use model::outbox::{Builtin, CreatedWith, NewEntry, Recipients, Source};
 use model::owned_key::OwnedKey;
 use model::place::Place;
 use model::project::Project;
 use model::user::User;
 use model::user::totp::{self, Totp};
 use serde_json::{Map, Value, json};
+use store::Write;
 use store::link::Link;
-use store::{Write, outbox};
-use wire::id::{EmailId, UserId};
+use wire::id::UserId;
 
 use crate::app::App;
+use crate::email::gate::{self, Address, Cause};
 use crate::email::sealed;
 
 /// The path of the "This wasn't me" link.
@@ -90,12 +91,16 @@ impl Changed<'_> {
             mail: Builtin::AccountChanged,
             variables,
             sent_at,
+            place,
         };
         notice.writes(told)
     }
 }
 
-/// The writes of the notices of a sign-in from a place where the account was not used before.
+/// The writes of the notices of a sign-in from a place where the account was not used before. Only
+/// verified addresses are notified: another one may belong to a stranger, whom the account's
+/// creator could flood by signing in from many places. Whoever has verified one without a session
+/// may be the owner, and can otherwise lock the creator out by the link.
 pub fn of_sign_in(app: &App, project: &Project, place: &Place, user: &User) -> Result<Vec<Write>, store::Error> {
     let now = app.clock.now();
     let notice = Notice {
@@ -106,8 +111,9 @@ pub fn of_sign_in(app: &App, project: &Project, place: &Place, user: &User) -> R
         mail: Builtin::NewSignIn,
         variables: facts(Some(place), now),
         sent_at: now,
+        place: Some(place),
     };
-    notice.writes(user.told())
+    notice.writes(user.told().into_iter().filter(|told| Address::of(user, &told.email) != Address::Unproved).collect())
 }
 
 /// The template variables for the time and place of an event.
@@ -121,11 +127,6 @@ pub fn facts(place: Option<&Place>, now: Timestamp) -> Map<String, Value> {
 
 fn spelled(time: Timestamp) -> String {
     time.to_zoned(TimeZone::UTC).strftime("%-d %B %Y, %H:%M UTC").to_string()
-}
-
-/// The write of an email that contains no code.
-pub fn entry(app: &App, project: &Project, new: NewEntry) -> Result<Write, store::Error> {
-    outbox::create(&project.id, &OutboxEntry::new(EmailId::from(app.entropy.uuid()), new, app.clock.now()))
 }
 
 /// An email to one of a user's email addresses, from a built-in template.
@@ -177,6 +178,8 @@ struct Notice<'a> {
     mail: Builtin,
     variables: Map<String, Value>,
     sent_at: Timestamp,
+    /// The place of the client that made the change.
+    place: Option<&'a Place>,
 }
 
 impl Notice<'_> {
@@ -188,10 +191,11 @@ impl Notice<'_> {
             let not_me = NotMe { email: email.clone(), since: self.user.notices.next(), before };
             writes.push(Link::new(&self.project.id, self.user.id, not_me, self.sent_at).create(&code)?);
             let url = format!("{}{NOT_ME_PATH}?code={}", self.app.settings.api_url, code.text());
+            let cause = Cause { address: Address::of(self.user, &email), place: self.place };
             let new = new_entry(self.user, email, self.mail, self.variables.clone(), self.sent_at);
             let link = Coded::link(NOT_ME_LINK, url, &code);
             let entry = sealed::entry(self.app, &self.project.id, new, [link], self.app.clock.now())?;
-            writes.push(outbox::create(&self.project.id, &entry)?);
+            writes.push(gate::notice_entry(&self.project.id, cause, entry)?);
         }
         Ok(writes)
     }

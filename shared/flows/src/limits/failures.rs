@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use model::email::Email;
+use model::email::any::AnyEmail;
 use model::limit::{Counter, Rule, Subject};
 use store::Write;
 use store::limit::{self, Window};
@@ -29,7 +29,7 @@ pub struct Failures<'a> {
 impl<'a> Failures<'a> {
     /// The count of wrong passwords at sign-in.
     pub fn of(app: &'a App, project: &'a ProjectId, email: &str) -> Self {
-        let normalised = Email::parse(email).map_or_else(|_| email.trim().to_lowercase(), |email| email.to_string());
+        let normalised = AnyEmail::parse(email).map_or_else(|_| email.trim().to_lowercase(), |email| email.to_string());
         Self::by(app, project, Subject::email(&normalised))
     }
 

@@ -82,8 +82,7 @@ pub struct DocumentLine {
     #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub sent_at: Option<Timestamp>,
     /// MiniJinja source, in HTML or MJML, of the body of an email. Absent for a project's own
-    /// themes; also for the documents with the last ids in a list whose sources are too large
-    /// together.
+    /// themes.
     #[serde(default)]
     pub html: Option<String>,
 }
@@ -117,8 +116,8 @@ pub struct HtmlSource(pub String);
 impl<E: deserr::DeserializeError> Deserr<E> for HtmlSource {
     fn deserialize_from_value<V: deserr::IntoValue>(value: deserr::Value<V>, location: deserr::ValuePointerRef<'_>) -> Result<Self, E> {
         let text = String::deserialize_from_value(value, location)?;
-        if text.lines().any(tsx::is_statement) {
-            return Err(rejected("looks like TSX (a line is an import or export statement): send MiniJinja in HTML or MJML", location));
+        if tsx::is_module(&text) {
+            return Err(rejected("looks like TSX (it has an import or export declaration): send MiniJinja in HTML or MJML", location));
         }
         Ok(Self(text))
     }

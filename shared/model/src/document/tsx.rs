@@ -1,92 +1,280 @@
 //! Recognises sources of emails in TSX, which published SDKs can send but Gatelet cannot render.
+//!
+//! A source is a module if it has an import or export declaration (ECMAScript, Modules; also those
+//! of TypeScript) where a statement can begin: at the start of the source or of a line, or after
+//! another statement. Line breaks, indentation and comments do not matter. A sentence that begins
+//! with `import` or `export` usually is no declaration, and code in `<pre>`, `<code>` or `<script>`
+//! does not count.
 
-/// Whether a line is or begins an import or export statement (ECMAScript, Modules; also the types
-/// that TypeScript exports). A sentence that begins with `import` or `export` usually is not one.
-pub(super) fn is_statement(line: &str) -> bool {
-    let line = line.trim_end();
-    match (line.strip_prefix("import "), line.strip_prefix("export ")) {
-        (Some(rest), _) => is_import(rest.trim_end_matches(';')),
-        (_, Some(rest)) => is_export(rest),
-        _ => false,
+use std::sync::LazyLock;
+
+use regex_lite::Regex;
+
+/// How many places are examined where a declaration can begin, and how much of each, in bytes: the
+/// work is bounded, whatever the source is.
+const MAX_PLACES: usize = 200;
+const MAX_DECLARATION: usize = 1000;
+
+/// A name; any character outside of ASCII may be part of it.
+const NAME: &str = r"[A-Za-z0-9_$\x{80}-\x{10ffff}]+";
+/// The name of a module, which has no blanks; a quoted word of a sentence may have some.
+const STRING: &str = r#"(?:"[^"\s]*"|'[^'\s]*')"#;
+/// A list in braces, which is no delimiter of MiniJinja.
+const LIST: &str = r"\{[^{}%#.]*\}";
+/// The end of a declaration that has a module's string, or the attributes of that module.
+const END: &str = r"[ ]*(?:[;}\n]|(?:with|assert)\s*\{(?:[^{%#]|$)|$)";
+
+/// A declaration or, after `\x02` at the start of the source, another statement of a module.
+static DECLARATION: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let others = format!(r"(?:{LIST}|\*\s*as\s+{NAME})");
+    let module = format!(r"{STRING}{END}");
+    // Without a semicolon, only the name of a component counts: others could end a sentence.
+    let ended = r"(?:[ ]*;[ ]*(?:\n|$|import\b|export\b|const\b|function\b))";
+    let name = format!(r"(?:{NAME}{ended}|[A-Z][A-Za-z0-9_$]*[ ]*(?:\n|$))");
+    let call = format!(r"(?:{NAME}\s*=>|{NAME}(?:\.{NAME})*(?:<[^<>/]*>)?\()");
+    let parenthesis = format!(r"\((?:\s*(?:[<\[()\n{{]|async\b|{NAME}\s*[:?])|[^()]*\)\s*(?:=>|;))");
+    let made = format!(r"(?:await\s+{NAME}|new\s+[A-Z]|{NAME}\s+(?:as|satisfies)\s[^;\n]*;[ ]*(?:\n|$))");
+    let value = format!(r"(?:[\[<`]|{STRING}[ ]*(?:[;\n]|$)|{parenthesis}|\{{(?:[^{{%#]|$)|async\s*\(|{call}|{made}|{name})");
+    let function = format!(r"(?:async\s+)?function\b\s*\*?\s*(?:{NAME}\s*)?");
+    let body = r"\{(?:[^{%#]|$)";
+    let heritage = r"(?:<[^<>{}/]*>\s*)?(?:\b(?:extends|implements)\b[^{};]*)?";
+    let class = format!(r"(?:abstract\s+)?(?:class|interface|enum|namespace|module)\b\s*(?:{NAME}\s*)?{heritage}{body}");
+    let bound = format!(r"(?:{NAME}(?:\s*,\s*{NAME})*\s*[:=;]|\{{[^{{%#][^=]*=|\[[^=]*=)");
+    let variable = format!(r"(?:(?:const|let|var)\b\s*{bound}|type\b\s*{NAME}\s*(?:<[^<>/]*>\s*)?=|const\s+enum\s+{NAME}\s*{body})");
+    let forms = [
+        format!(r"import\s*{module}"),
+        format!(r"import(?:\s+(?:type|defer|source)\b)?(?:\s+{NAME}(?:\s*,\s*{others}|\s)|\s*{others})\s*from\s*{module}"),
+        format!(r"(?:export\s+)?import\s+(?:type\s+)?{NAME}\s*=\s*{NAME}"),
+        format!(r"export(?:\s+type)?\s*{LIST}\s*(?:from\s*{STRING}\s*)?(?:[;}}\n]|$)"),
+        format!(r"export(?:\s+type)?\s*\*\s*(?:as\s+(?:{NAME}|{STRING})\s+)?from\s*{module}"),
+        format!(r"export\s+default\b\s*{value}"),
+        format!(r"export\s+(?:default\s+)?(?:declare\s+)?(?:{function}[(<]|{class})"),
+        format!(r"export\s+(?:declare\s+)?{variable}"),
+        r"export\s*=|export\s+as\s+namespace\b".to_owned(),
+        format!(r"(?:module\.exports(?:\.{NAME})?|exports\.{NAME})\s*="),
+        format!(r#"\x02(?:["']use (?:client|server|strict)["']|{function}\([^()]*\)\s*{body}|(?:const|let|var)\s+{NAME}\s*[:=])"#),
+    ];
+    // The expression is constant, and a test compiles it.
+    Regex::new(&format!("^(?:{})", forms.join("|"))).ok()
+});
+
+/// Whether a source is a module.
+pub(super) fn is_module(source: &str) -> bool {
+    let Some(declaration) = DECLARATION.as_ref() else { return false };
+    let text = plain(source);
+    let is_declaration = |place: &str| {
+        let end = place.char_indices().map(|(at, _)| at).find(|at| *at >= MAX_DECLARATION).unwrap_or(place.len());
+        declaration.is_match(&place[..end])
+    };
+    is_declaration(&format!("\x02{}", text.trim_start())) || statements(&text).take(MAX_PLACES).any(is_declaration)
+}
+
+/// The text without comments and samples of code, with a space for each blank and `\n` for the end
+/// of each line (ECMAScript, White Space and Line Terminators).
+fn plain(source: &str) -> String {
+    let normal = |letter: char| match letter {
+        '\n' | '\r' | '\u{2028}' | '\u{2029}' => '\n',
+        '\u{feff}' => ' ',
+        blank if blank.is_whitespace() => ' ',
+        other => other,
+    };
+    let text: String = without_spans(source).chars().map(normal).collect();
+    text.split('\n').map(without_comment).collect::<Vec<_>>().join("\n")
+}
+
+/// The text with a space in place of each comment in `<!-- -->` or `/* */`, each sample of code and
+/// each script, which emails have for data. What does not end is kept.
+fn without_spans(source: &str) -> String {
+    let mut spans = vec![("<!--", "-->"), ("/*", "*/"), ("<pre", "</pre>"), ("<code", "</code>"), ("<script", "</script>")];
+    let lower = source.to_ascii_lowercase();
+    let (mut text, mut kept, mut at) = (String::with_capacity(source.len()), 0, 0);
+    while let Some(found) = lower[at..].find(['<', '/']) {
+        let start = at + found;
+        at = start + 1;
+        let opens = |(open, _): &(&str, &str)| {
+            let after = lower[start..].strip_prefix(open);
+            // `<Preview>` is not `<pre>`.
+            after.is_some_and(|after| !open.ends_with(char::is_alphabetic) || !after.starts_with(char::is_alphanumeric))
+        };
+        let Some(position) = spans.iter().position(opens) else { continue };
+        let (open, close) = spans[position];
+        match lower[start + open.len()..].find(close) {
+            Some(length) => {
+                text.push_str(&source[kept..start]);
+                text.push(' ');
+                kept = start + open.len() + length + close.len();
+                at = kept;
+            }
+            // No later one ends either.
+            None => drop(spans.remove(position)),
+        }
     }
+    text.push_str(&source[kept..]);
+    text
 }
 
-fn is_import(rest: &str) -> bool {
-    let quotes = ['"', '\''];
-    let names_module = rest.ends_with(quotes) && (rest.starts_with(quotes) || rest.contains(" from "));
-    names_module || rest.starts_with("* as ") || is_list(rest)
+/// A line without the comment at its end. Slashes begin a comment only at the start of the line or
+/// after a blank or a mark of a list, so those of a URL begin none.
+fn without_comment(line: &str) -> &str {
+    let begins = |at: &usize| line[..*at].chars().next_back().is_none_or(|before| " ;,{(".contains(before));
+    let comment = line.match_indices("//").map(|(at, _)| at).find(begins);
+    comment.map_or(line, |at| &line[..at])
 }
 
-fn is_export(rest: &str) -> bool {
-    let value = rest.strip_prefix("default ");
-    let is_value = value.is_some_and(|value| value.starts_with('(') || is_list(value) || is_name(value));
-    let declaration = value.unwrap_or(rest);
-    let declares = |words: &[&str], mark: char| words.iter().any(|word| declaration.strip_prefix(word).is_some_and(|it| it.contains(mark)));
-    is_value
-        || is_list(rest)
-        || rest.starts_with("* ") && rest.contains("from ")
-        || declares(&["const ", "let ", "var ", "type "], '=')
-        || declares(&["function", "async "], '(')
-        || declares(&["class ", "abstract class ", "interface ", "enum "], '{')
-}
-
-/// Whether a text begins with a list in braces, rather than with a delimiter of MiniJinja.
-fn is_list(text: &str) -> bool {
-    text.strip_prefix('{').is_some_and(|rest| !rest.starts_with(['{', '%', '#']))
-}
-
-/// Whether a text is one name with the semicolon that ends a statement.
-fn is_name(text: &str) -> bool {
-    text.strip_suffix(';').is_some_and(|name| name.chars().all(|letter| letter.is_alphanumeric() || letter == '_' || letter == '$'))
+/// The rest of the text from each place on that begins like a declaration, where a statement can
+/// begin.
+fn statements(text: &str) -> impl Iterator<Item = &str> {
+    let begins = |at: &usize| {
+        let before = text[..*at].trim_end_matches(' ');
+        before.is_empty() || before.ends_with(['\n', ';', '}'])
+    };
+    let words = ["import", "export", "module.exports"].into_iter().flat_map(|word| text.match_indices(word).map(|(at, _)| at));
+    words.filter(begins).map(|at| &text[at..])
 }
 
 #[cfg(test)]
 mod tests {
-    use super::is_statement;
+    use super::{DECLARATION, is_module};
+
+    const DECLARATIONS: [&str; 54] = [
+        "import \"./styles.css\";",
+        "import 'server-only'",
+        "import React from \"react\";",
+        "import React from \"react\"",
+        "import * as React from 'react'",
+        "import { Html, Body } from '@react-email/components';",
+        "import {Html} from \"x\"",
+        "import{Html}from\"x\"",
+        "import*as React from'react'",
+        "import React, { useState } from \"react\";",
+        "import React, * as All from \"react\";",
+        "import type { Props } from \"./props\";",
+        "import { type Props, \"a-b\" as c } from \"./props\";",
+        "import type Props from \"./props\";",
+        "import Größe from \"./größe\";",
+        "import data from \"./data.json\" with { type: \"json\" };",
+        "import fs = require(\"fs\");",
+        "import {\n  Html,\n  // the body\n  Body, /* and\n the rest */\n} from 'x';",
+        "import\n  React\nfrom\n  \"react\"",
+        "export { a };",
+        "export {}",
+        "export { a as default } from \"./a\";",
+        "export * from \"./other\";",
+        "export * as other from './other'",
+        "export type { Props } from \"./props\";",
+        "export default EmailTemplate;",
+        "export default EmailTemplate",
+        "export default memo(EmailTemplate)",
+        "export default React.memo(EmailTemplate);",
+        "export default () => <p/>;",
+        "export default props => <p/>",
+        "export default async () => <p/>",
+        "export default <p/>",
+        "export default{ a: 1 }",
+        "export default function Email() {",
+        "export default function() {}",
+        "export default class extends Component {",
+        "export function EmailTemplate({ user }: Props<typeof schema>) {",
+        "export async function* load() {",
+        "export const variablesSchema = type({",
+        "export const { a, b } = load();",
+        "export type Props = {",
+        "export abstract class Email extends Component {",
+        "export enum Kind { A }",
+        "export default (props: { click: () => void }) => <p/>;",
+        "export default ({ name }) => (\n  <p/>\n)",
+        "export default (\n  <Html/>\n);",
+        "export default (Email);",
+        "export default new Email();",
+        "export default await load();",
+        "export default EmailTemplate satisfies Template<Props>;",
+        "export default template as unknown as Template;",
+        "import data from './data.json' assert {type: 'json'}",
+        "exports.default = EmailTemplate;",
+    ];
+
+    const LAYOUTS: [(&str, &str); 12] = [
+        ("", ""),
+        (" ", "\n"),
+        ("\t\t", ""),
+        ("\n\n\n  ", "\n"),
+        ("\u{feff}", ""),
+        ("\u{a0}\u{2003}", ""),
+        ("// an email\r\n    ", "\r\n"),
+        ("/* an email */ ", ""),
+        ("<!-- an email -->", ""),
+        ("const a = 1; ", ""),
+        ("function a() { return 1 }", " "),
+        ("<p>Hello</p>\u{2028} ", ""),
+    ];
 
     #[test]
-    fn statements_of_modules_are_recognised() {
-        for line in [
-            "import \"./styles.css\";",
-            "import 'server-only'",
-            "import React from \"react\";",
-            "import * as React from 'react'",
-            "import { Html, Body } from '@react-email/components';",
-            "import {",
-            "import type { Props } from \"./props\";",
-            "export { a };",
-            "export * from \"./other\";",
-            "export default EmailTemplate;",
-            "export default () => <p/>;",
-            "export default function Email() {",
-            "export function EmailTemplate({ user }: Props<typeof schema>) {",
-            "export async function load() {",
-            "export const variablesSchema = type({",
-            "export const Subject: string = 'x';",
-            "export type Props = {",
-            "export class Email extends Component {",
+    fn a_module_is_recognised_however_it_is_laid_out() {
+        assert!(DECLARATION.is_some());
+        for declaration in DECLARATIONS {
+            for (before, after) in LAYOUTS {
+                let source = format!("{before}{declaration}{after}");
+                assert!(is_module(&source), "{source:?}");
+            }
+            assert!(is_module(&declaration.replace('\n', "\r\n")), "{declaration}");
+        }
+        for source in [
+            "\"use client\";\nconst Email = () => <p/>;",
+            "  'use strict'\n",
+            "const Email = () => <p>Hello</p>;\nmodule.exports = Email;",
+            "function Email() {\n  return <p/>;\n}\n",
+            "\nconst a = <Preview>1</Preview>;\nexport default Email;\nconst b = <pre>2</pre>;",
         ] {
-            assert!(is_statement(line), "{line}");
+            assert!(is_module(source), "{source}");
         }
     }
 
     #[test]
-    fn sentences_are_not_taken_for_statements() {
-        for line in [
+    fn sentences_and_samples_of_code_are_no_module() {
+        for source in [
+            "",
+            "<p>Hello {{ user.display_name }}</p>",
             "import your data from \"Settings\" at any time.",
             "import from the old system",
+            "import \"Settings\" first",
+            "import contacts from \"Google Contacts\"\n or another service",
+            "import contacts from 'Outlook' with one click",
+            "import contacts from 'Outlook' with {{ product.name }}",
+            "exports = 12\nimports = 7",
+            "export default (recommended) settings",
+            "export default \"CSV\" files",
+            "<script type=\"module\">\nimport { a } from 'b';\n</script>",
             "import {{ variables.count }} contacts",
             "import {% if x %}a{% endif %}",
+            "important: read this",
             "export your data",
             "export default settings as a file",
+            "export default settings",
             "export {{ variables.what }} from the console",
+            "export {% for a in b %}{{ a }}{% endfor %}",
             "export class lists to a file",
             "export const",
-            "  import { a } from 'b'",
-            "important: read this",
-            "",
+            "export type and format",
+            "export function by function (slowly)",
+            "Please import { a } from 'b' into your app",
+            "<p>import { a } from 'b'</p>",
+            "<pre>\nimport { a } from 'b'\nexport default a;\n</pre>",
+            "<p><code>\n  export const a = 1;\n</code></p>",
+            "<!--\nimport { a } from 'b'\n-->",
+            "<style>\n@import url(\"a.css\");\n@import \"b.css\";\n</style>",
+            "<a href=\"https://example.com//import\">x</a>",
         ] {
-            assert!(!is_statement(line), "{line}");
+            for (before, after) in [("", ""), ("<p>\n  ", "\n</p>"), ("{% if a %}", "{% endif %}"), ("<p>A; ", "</p>")] {
+                let source = format!("{before}{source}{after}");
+                assert!(!is_module(&source), "{source}");
+            }
+        }
+    }
+
+    #[test]
+    fn many_beginnings_of_declarations_take_bounded_work() {
+        for beginning in ["\nexport const[", "\nimport a,{b,", "\nexport class a extends b", "\n<pre", "\n/*", "\n//", "<!---->/"] {
+            assert!(!is_module(&beginning.repeat(20_000)), "{beginning}");
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Email addresses: what is accepted, and the normal form in which they are stored and compared.
 
+pub mod any;
 pub mod category;
+mod mailbox;
 
 use std::fmt;
 
@@ -36,11 +38,13 @@ impl Email {
         if !is_local_part(local) || !is_domain(&domain) {
             return Err(InvalidEmail);
         }
-        // The ASCII form of a domain may be longer than what was written.
-        if local.len() + 1 + domain.len() > MAX_LENGTH {
-            return Err(InvalidEmail);
-        }
-        Ok(Self(format!("{}@{domain}", local.to_ascii_lowercase())))
+        joined(local, &domain).ok_or(InvalidEmail)
+    }
+
+    /// Whether the domain can be one of the public internet. If not, a server has brought the
+    /// address ([`AnyEmail`](any::AnyEmail)).
+    pub fn is_public(&self) -> bool {
+        self.0.rsplit_once('@').is_some_and(|(_, domain)| is_domain(domain))
     }
 
     /// The normalised address.
@@ -49,20 +53,26 @@ impl Email {
     }
 
     /// The address as the limits of emails to one recipient count it, without the parts that mail
-    /// providers ignore: the tag (`+…`), which most providers support, and, at Gmail, the dots.
-    /// Gmail's two domains count as one.
+    /// providers ignore, such as the tag (`+…`), which most providers support, and, at Gmail, the
+    /// dots. Domains at which a name is the same mailbox count as one.
     pub fn mailbox(&self) -> String {
-        let (local, domain) = self.0.rsplit_once('@').unwrap_or((&self.0, ""));
-        let local = local.split_once('+').map_or(local, |(name, _)| name);
-        match domain {
-            "gmail.com" | "googlemail.com" => format!("{}@gmail.com", local.replace('.', "")),
-            _ => format!("{local}@{domain}"),
-        }
+        let (local, domain) = self.parts();
+        mailbox::name(local, domain)
+    }
+
+    /// The domain, as the limits of emails to one domain count it: without subdomains. `None` for
+    /// a mail provider with which everybody can have a mailbox.
+    pub fn organisation(&self) -> Option<String> {
+        mailbox::organisation(self.parts().1)
+    }
+
+    fn parts(&self) -> (&str, &str) {
+        self.0.rsplit_once('@').unwrap_or((&self.0, ""))
     }
 
     /// The part before the `@`.
     pub fn local_part(&self) -> &str {
-        self.0.rsplit_once('@').map_or(&self.0, |(local, _)| local)
+        self.parts().0
     }
 }
 
@@ -73,15 +83,25 @@ fn is_local_part(text: &str) -> bool {
     text.len() <= 64 && text.split('.').all(|atom| !atom.is_empty() && atom.chars().all(is_atext))
 }
 
+/// The address of a name at a domain in its ASCII form, which may be longer than what was written;
+/// `None` if the address is too long.
+fn joined(local: &str, domain: &str) -> Option<Email> {
+    let fits = local.len() + 1 + domain.len() <= MAX_LENGTH;
+    fits.then(|| Email(format!("{}@{domain}", local.to_ascii_lowercase())))
+}
+
+/// Whether the text is one label of a host name.
+fn is_label(text: &str) -> bool {
+    let is_end = |edge: Option<char>| edge.is_some_and(|c| c != '-');
+    (1..=63).contains(&text.len())
+        && is_end(text.chars().next())
+        && is_end(text.chars().next_back())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+}
+
 /// Whether the text is a host name of at most [`MAX_DOMAIN`] characters with at least two labels.
 /// The last label consists of two or more letters, or begins with `xn--`.
 fn is_domain(text: &str) -> bool {
-    let is_label = |label: &str| {
-        (1..=63).contains(&label.len())
-            && !label.starts_with('-')
-            && !label.ends_with('-')
-            && label.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
-    };
     let Some((_, top)) = text.rsplit_once('.') else { return false };
     let top_is_name = top.len() >= 2 && (top.starts_with("xn--") || top.chars().all(|c| c.is_ascii_alphabetic()));
     top_is_name && text.len() <= MAX_DOMAIN && text.split('.').all(is_label)
@@ -110,8 +130,45 @@ mod tests {
         assert_eq!(mailbox("a.d.a+1@gmail.com"), "ada@gmail.com");
         assert_eq!(mailbox("Ada+2@googlemail.com"), "ada@gmail.com");
         assert_eq!(mailbox("a.da+x+y@example.com"), "a.da@example.com");
+        for (address, mailbox_of) in [
+            ("ada-shop@yahoo.com", "ada@yahoo.com"),
+            ("ada-shop@example.com", "ada-shop@example.com"),
+            ("a.d_a-x+y@pm.me", "adax@proton.me"),
+            ("ada+1@me.com", "ada@icloud.com"),
+            ("ada.l@ya.ru", "adal@yandex.com"),
+            ("ada-l@yandex.ru", "adal@yandex.com"),
+            ("news+1@ada.fastmail.com", "ada@fastmail.com"),
+            ("ada+1@fastmail.com", "ada@fastmail.com"),
+            ("a.da+1@hotmail.com", "a.da@hotmail.com"),
+        ] {
+            assert_eq!(mailbox(address), mailbox_of, "{address}");
+        }
         // If the local part begins with `+`, nothing remains before the `@`.
         assert_ne!(mailbox("+a@example.com"), mailbox("b@example.com"));
+    }
+
+    #[test]
+    fn an_organisation_has_subdomains_and_a_mail_provider_is_none() {
+        let organisation = |text: &str| Email::parse(text).expect("an address").organisation();
+        for address in ["ada@example.com", "ada@mail.example.com", "ada@a.b.example.com"] {
+            assert_eq!(organisation(address).as_deref(), Some("example.com"));
+        }
+        for (address, registered) in [
+            ("ada@shop.example.co.uk", "example.co.uk"),
+            ("ada@west.example.school.nz", "example.school.nz"),
+            // A short name has subdomains like any other.
+            ("ada@any.abc.de", "abc.de"),
+            ("ada@any.ibm.com", "ibm.com"),
+            ("ada@mail.bücher.de", "xn--bcher-kva.de"),
+            // Nobody has registered a suffix, and nobody can register below an unknown one.
+            ("ada@co.uk", "co.uk"),
+            ("ada@mail.corp.internal", "corp.internal"),
+        ] {
+            assert_eq!(organisation(address).as_deref(), Some(registered), "{address}");
+        }
+        for address in ["ada@gmail.com", "ada@t-online.de", "news@ada.fastmail.com"] {
+            assert_eq!(organisation(address), None);
+        }
     }
 
     #[test]

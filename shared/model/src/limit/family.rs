@@ -39,6 +39,12 @@ pub enum Limit {
     SecureAccount,
     /// Every other operation that writes, and previews of emails.
     Write,
+    /// In every operation, uploads of pictures by clients, which are counted besides the limit of
+    /// the operation.
+    Picture,
+    /// Notices to users about their accounts. A notice beyond the limit is not sent; no request is
+    /// refused because of it.
+    Notice,
     /// In every operation, requests with a wrong key, or for a project, flow or link that does not
     /// exist; also all reports of exposed API keys, and all checks of versions.
     Unproved,

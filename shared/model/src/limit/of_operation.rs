@@ -22,6 +22,8 @@ impl Limit {
             Self::WebhookReplay => "webhook-replay",
             Self::SecureAccount => "secure-account",
             Self::Write => "write",
+            Self::Picture => "picture",
+            Self::Notice => "notice",
             Self::Unproved => "unproved",
         }
     }
@@ -40,21 +42,52 @@ impl Limit {
             (Self::SignUp, true) => &[(Rule::SignUp, By::Address), (Rule::SignUpNetwork, By::Network)],
             (Self::AnonymousSignUp, true) => &[(Rule::AnonymousSignUp, By::Address), (Rule::AnonymousSignUpNetwork, By::Network)],
             (Self::SignUp | Self::AnonymousSignUp, false) => &[(Rule::SignUpServer, By::Project)],
-            (Self::SignIn, true) => &[(Rule::SignIn, By::Address)],
-            (Self::SendCode, true) => &[(Rule::SendCode, By::Address), (Rule::SendCodeNetwork, By::Network)],
-            (Self::Code, true) => &[(Rule::Code, By::Address)],
+            (Self::SignIn, true) => &[(Rule::SignIn, By::Address), (Rule::SignInNetwork, By::Network), (Rule::SignInUser, By::User)],
+            (Self::SendCode, true) => {
+                &[(Rule::SendCode, By::Address), (Rule::SendCodeNetwork, By::Network), (Rule::SendCodeCaller, By::User)]
+            }
+            (Self::Code, true) => &[(Rule::Code, By::Address), (Rule::CodeNetwork, By::Network), (Rule::CodeUser, By::User)],
             (Self::Code, false) => &[(Rule::CodeServer, By::Project)],
+            (Self::Token | Self::Poll, true) => &[(Rule::TokenAddress, By::Address), (Rule::TokenNetwork, By::Network)],
+            (Self::Authorize, true) => &[(Rule::Authorize, By::Address), (Rule::AuthorizeNetwork, By::Network)],
+            (Self::Challenge, true) => &[(Rule::Challenge, By::Address)],
             (Self::ApiKey, _) => &[(Rule::ApiKey, By::ApiKey)],
             (Self::TestEmail, _) => &[(Rule::TestEmail, By::Project), (Rule::TestEmailAddress, By::Address)],
             (Self::WebhookTest, _) => &[(Rule::WebhookTest, By::Caller)],
             (Self::WebhookReplay, _) => &[(Rule::WebhookReplay, By::Caller)],
-            (Self::SecureAccount, true) => &[(Rule::SecureAccount, By::Session)],
-            (Self::Write, true) => &[(Rule::Write, By::Caller)],
-            (Self::SecureAccount | Self::Write, false) => &[(Rule::WriteServer, By::Caller)],
-            (Self::SignIn | Self::SendCode, false) | (Self::Token | Self::Authorize | Self::Challenge | Self::Poll | Self::Unproved, _) => {
-                &[]
+            (Self::SecureAccount, true) => {
+                &[(Rule::SecureAccount, By::Session), (Rule::SecureAccountAddress, By::Address), (Rule::SecureAccountNetwork, By::Network)]
             }
+            (Self::Write, true) => &[(Rule::Write, By::Caller), (Rule::WriteAddress, By::Address), (Rule::WriteNetwork, By::Network)],
+            (Self::SecureAccount | Self::Write, false) => &[(Rule::WriteServer, By::Caller)],
+            (Self::Picture, true) => {
+                &[(Rule::Picture, By::Caller), (Rule::PictureAddress, By::Address), (Rule::PictureNetwork, By::Network)]
+            }
+            (Self::SignIn | Self::SendCode | Self::Token | Self::Poll | Self::Authorize | Self::Challenge | Self::Picture, false)
+            | (Self::Notice | Self::Unproved, _) => &[],
         }
+    }
+}
+
+impl Rule {
+    /// Whether each process counts in its memory first, and adds ten requests at a time to the
+    /// count in the table. So these rules, which all writes of clients share, add no call of the
+    /// table to most requests. Each process may let up to ten requests through beyond the quota.
+    pub const fn is_batched(self) -> bool {
+        matches!(
+            self,
+            Self::SignInNetwork
+                | Self::SignInUser
+                | Self::CodeNetwork
+                | Self::CodeUser
+                | Self::TokenAddress
+                | Self::TokenNetwork
+                | Self::AuthorizeNetwork
+                | Self::SecureAccountAddress
+                | Self::SecureAccountNetwork
+                | Self::WriteAddress
+                | Self::WriteNetwork
+        )
     }
 }
 
@@ -70,6 +103,8 @@ pub enum By {
     /// The secret API key of a user or team that the request names. A request that names none, or a
     /// public key, is not counted.
     ApiKey,
+    /// The user of a client's access token. A request without one is not counted.
+    User,
     /// The session of a client's access token; without a token, the IP address.
     Session,
     /// The user of a client or an administrator, or the key of a server or an administrator;

@@ -19,6 +19,10 @@ pub enum Rule {
     /// Sign-ins with a password or passkey, second factors, reauthentications, set-ups of
     /// authenticator apps and new sets of recovery codes, from an IP address.
     SignIn,
+    /// What [`Self::SignIn`] counts, from a network.
+    SignInNetwork,
+    /// What [`Self::SignIn`] counts, in the sessions of a user, from any IP address.
+    SignInUser,
     /// Wrong passwords for an email address, wrong current passwords when a user changes the
     /// password or reauthenticates, and wrong codes of a user's second factor; each of the three is
     /// counted separately.
@@ -27,11 +31,16 @@ pub enum Rule {
     SendCode,
     /// Emails with a code, requested by clients from a network.
     SendCodeNetwork,
+    /// Emails that clients cause to unverified recipients whose domain is not that of a mail
+    /// provider, to one domain.
+    SendCodeDomain,
     /// Emails with a code to one recipient, requested by clients.
     SendCodeRecipient,
     /// Emails with a code, invitations and test emails to one recipient, requested by servers or
     /// administrators.
     SendCodeRecipientServer,
+    /// Emails with a code, requested by a user, from any IP address.
+    SendCodeCaller,
     /// A user's requests that cause emails to email addresses that may be unverified
     /// ([`Guarded::Email`](crate::bot_challenge::Guarded::Email)), in projects that require bot
     /// challenges.
@@ -40,16 +49,26 @@ pub enum Rule {
     /// sign-ins of command-line tools and devices started or completed, from an IP address; also
     /// uses of one link in an email.
     Code,
+    /// What [`Self::Code`] counts, from a network.
+    CodeNetwork,
+    /// What [`Self::Code`] counts, in the sessions of a user, from any IP address.
+    CodeUser,
     /// Codes checked or redeemed by a project's servers and administrators.
     CodeServer,
     /// Uses of one refresh token, authorization code or server key to get tokens.
     Token,
+    /// Requests for tokens, and polls, from an IP address.
+    TokenAddress,
+    /// Requests for tokens, and polls, from a network.
+    TokenNetwork,
     /// Unknown refresh tokens, authorization codes and polling codes from an IP address.
     TokenUnknown,
     /// Polls of one sign-in of a command-line tool or device.
     CliPoll,
     /// OAuth flows started from an IP address.
     Authorize,
+    /// OAuth flows started from a network.
+    AuthorizeNetwork,
     /// Proof-of-work challenges requested from an IP address.
     Challenge,
     /// The rate above which an IP address is suspicious ([`crate::bot_challenge::rate`]).
@@ -75,12 +94,30 @@ pub enum Rule {
     /// Requests by which a user shuts somebody out ([`Limit::SecureAccount`]), in one session, or
     /// from the IP address of a client without a session.
     SecureAccount,
+    /// What [`Self::SecureAccount`] counts, in all sessions, from an IP address.
+    SecureAccountAddress,
+    /// What [`Self::SecureAccount`] counts, in all sessions, from a network.
+    SecureAccountNetwork,
     /// Writes by a user, or from the IP address of a client without a user, if no other rule
     /// counts them.
     Write,
+    /// What [`Self::Write`] counts, by all users, from an IP address. A body counts once more for
+    /// each 4 KB.
+    WriteAddress,
+    /// What [`Self::Write`] counts, by all users, from a network. A body counts once more for each
+    /// 4 KB.
+    WriteNetwork,
     /// Writes with a server's key or by an administrator, if no other rule counts them, and
     /// previews of emails.
     WriteServer,
+    /// Pictures that a client uploads, by a user.
+    Picture,
+    /// Pictures that clients upload from an IP address.
+    PictureAddress,
+    /// Pictures that clients upload from a network.
+    PictureNetwork,
+    /// Notices to one mailbox of a user, at a verified address.
+    Notice,
     /// Wrong keys, unknown projects, flows and links, reports of exposed API keys, and checks of
     /// versions, from an IP address.
     Unproved,
@@ -88,25 +125,34 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 49] = [
         Self::SignUp,
         Self::SignUpNetwork,
         Self::SignUpServer,
         Self::AnonymousSignUp,
         Self::AnonymousSignUpNetwork,
         Self::SignIn,
+        Self::SignInNetwork,
+        Self::SignInUser,
         Self::SignInFailures,
         Self::SendCode,
         Self::SendCodeNetwork,
+        Self::SendCodeDomain,
         Self::SendCodeRecipient,
         Self::SendCodeRecipientServer,
+        Self::SendCodeCaller,
         Self::SendCodeUser,
         Self::Code,
+        Self::CodeNetwork,
+        Self::CodeUser,
         Self::CodeServer,
         Self::Token,
+        Self::TokenAddress,
+        Self::TokenNetwork,
         Self::TokenUnknown,
         Self::CliPoll,
         Self::Authorize,
+        Self::AuthorizeNetwork,
         Self::Challenge,
         Self::ChallengeUsualAddress,
         Self::ChallengeUsualNetwork,
@@ -118,8 +164,16 @@ impl Rule {
         Self::WebhookTest,
         Self::WebhookReplay,
         Self::SecureAccount,
+        Self::SecureAccountAddress,
+        Self::SecureAccountNetwork,
         Self::Write,
+        Self::WriteAddress,
+        Self::WriteNetwork,
         Self::WriteServer,
+        Self::Picture,
+        Self::PictureAddress,
+        Self::PictureNetwork,
+        Self::Notice,
         Self::Unproved,
     ];
 
@@ -134,18 +188,27 @@ impl Rule {
             Self::AnonymousSignUp => ("anonymous-sign-up", Limit::AnonymousSignUp, Rate::new(300, 600), "Anonymous users created from an IP address"),
             Self::AnonymousSignUpNetwork => ("anonymous-sign-up-network", Limit::AnonymousSignUp, Rate::new(1200, 600), "Anonymous users created from a network (IPv4 /24, IPv6 /48)"),
             Self::SignIn => ("sign-in", Limit::SignIn, Rate::new(60, 600), "Passwords, passkeys and second factors that an IP address tries"),
+            Self::SignInNetwork => ("sign-in-network", Limit::SignIn, Rate::new(480, 600), "Passwords, passkeys and second factors that a network (IPv4 /24, IPv6 /48) tries"),
+            Self::SignInUser => ("sign-in-user", Limit::SignIn, Rate::new(60, 600), "Reauthentications and set-ups of second factors by a user"),
             Self::SignInFailures => ("sign-in-failures", Limit::SignIn, Rate::new(10, 600), "Wrong passwords and second factors of an account"),
             Self::SendCode => ("send-code", Limit::SendCode, Rate::new(30, 600), "Emails with a code requested by an IP address"),
             Self::SendCodeNetwork => ("send-code-network", Limit::SendCode, Rate::new(120, 600), "Emails with a code requested by a network (IPv4 /24, IPv6 /48)"),
+            Self::SendCodeDomain => ("send-code-domain", Limit::SendCode, Rate::new(200, 3600), "Emails to unverified recipients at one domain other than a mail provider's, caused by clients"),
             Self::SendCodeRecipient => ("send-code-recipient", Limit::SendCode, Rate::new(5, 600), "Emails with a code to one recipient, requested by clients"),
             Self::SendCodeRecipientServer => ("send-code-recipient-server", Limit::SendCode, Rate::new(30, 600), "Emails with a code, invitations and test emails to one recipient, requested by servers"),
+            Self::SendCodeCaller => ("send-code-caller", Limit::SendCode, Rate::new(30, 600), "Emails with a code requested by a user"),
             Self::SendCodeUser => ("send-code-user", Limit::SendCode, Rate::new(30, 3600), "Emails with a code to unverified addresses, requested by a user, in projects that require bot challenges"),
             Self::Code => ("code", Limit::Code, Rate::new(60, 600), "Codes, links and OAuth callbacks that an IP address uses, and sign-ins of tools and devices that it starts"),
+            Self::CodeNetwork => ("code-network", Limit::Code, Rate::new(480, 600), "Codes, links and OAuth callbacks that a network (IPv4 /24, IPv6 /48) uses, and sign-ins of tools and devices that it starts"),
+            Self::CodeUser => ("code-user", Limit::Code, Rate::new(60, 600), "Codes and links that a user uses while signed in"),
             Self::CodeServer => ("code-server", Limit::Code, Rate::new(600, 60), "Codes checked or redeemed by the servers of a project"),
             Self::Token => ("token", Limit::Token, Rate::new(60, 600), "Uses of a refresh token, an authorization code or a server key"),
+            Self::TokenAddress => ("token-address", Limit::Token, Rate::new(6000, 600), "Requests for tokens, and polls, from an IP address"),
+            Self::TokenNetwork => ("token-network", Limit::Token, Rate::new(24_000, 600), "Requests for tokens, and polls, from a network (IPv4 /24, IPv6 /48)"),
             Self::TokenUnknown => ("token-unknown", Limit::Token, Rate::new(300, 600), "Unknown refresh tokens, authorization codes and polling codes from an IP address"),
             Self::CliPoll => ("poll", Limit::Poll, Rate::new(600, 600), "Polls of a sign-in of a command-line tool or a device"),
             Self::Authorize => ("authorize", Limit::Authorize, Rate::new(60, 600), "OAuth flows started by an IP address"),
+            Self::AuthorizeNetwork => ("authorize-network", Limit::Authorize, Rate::new(480, 600), "OAuth flows started by a network (IPv4 /24, IPv6 /48)"),
             Self::Challenge => ("challenge", Limit::Challenge, Rate::new(60, 600), "Proof-of-work challenges requested by an IP address"),
             Self::ChallengeUsualAddress => ("challenge-usual-address", Limit::Challenge, Rate::new(40, 3600), "Sign-ups, emails with a code and OAuth flows that are usual for an IP address"),
             Self::ChallengeUsualNetwork => ("challenge-usual-network", Limit::Challenge, Rate::new(80, 3600), "Sign-ups, emails with a code and OAuth flows that are usual for a network"),
@@ -157,8 +220,16 @@ impl Rule {
             Self::WebhookTest => ("webhook-test", Limit::WebhookTest, Rate::new(20, 600), "Test events that an administrator sends to webhook endpoints"),
             Self::WebhookReplay => ("webhook-replay", Limit::WebhookReplay, Rate::new(120, 600), "Requests of an administrator that deliver failed events again"),
             Self::SecureAccount => ("secure-account", Limit::SecureAccount, Rate::new(60, 600), "Sign-outs, ended sessions, password changes, removed credentials, addresses and devices, and changed API keys in a session"),
+            Self::SecureAccountAddress => ("secure-account-address", Limit::SecureAccount, Rate::new(600, 600), "The same from an IP address, in all sessions"),
+            Self::SecureAccountNetwork => ("secure-account-network", Limit::SecureAccount, Rate::new(2400, 600), "The same from a network (IPv4 /24, IPv6 /48), in all sessions"),
             Self::Write => ("write", Limit::Write, Rate::new(300, 60), "Other writes by a user"),
+            Self::WriteAddress => ("write-address", Limit::Write, Rate::new(600, 60), "Other writes by users from an IP address; each 4 KB of a body counts once more"),
+            Self::WriteNetwork => ("write-network", Limit::Write, Rate::new(1200, 60), "Other writes by users from a network (IPv4 /24, IPv6 /48); each 4 KB of a body counts once more"),
             Self::WriteServer => ("write-server", Limit::Write, Rate::new(3000, 60), "Other writes, and previews of emails, with the key of a server or an administrator"),
+            Self::Picture => ("picture", Limit::Picture, Rate::new(10, 600), "Pictures that a user uploads with client access"),
+            Self::PictureAddress => ("picture-address", Limit::Picture, Rate::new(30, 600), "Pictures uploaded with client access from an IP address"),
+            Self::PictureNetwork => ("picture-network", Limit::Picture, Rate::new(120, 600), "Pictures uploaded with client access from a network (IPv4 /24, IPv6 /48)"),
+            Self::Notice => ("notice", Limit::Notice, Rate::new(60, 3600), "Notices to a mailbox at a verified address; one more tells that others were left out"),
             Self::Unproved => ("unproved", Limit::Unproved, Rate::new(120, 600), "Wrong keys, unknown projects and checks of versions from an IP address"),
         }
     }

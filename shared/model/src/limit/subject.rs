@@ -45,6 +45,11 @@ impl Subject {
         }
     }
 
+    /// The subject with this text, as another one was displayed.
+    pub fn named(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+
     /// The project as a whole.
     pub fn project() -> Self {
         Self("project".to_owned())

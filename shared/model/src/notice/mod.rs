@@ -246,13 +246,30 @@ impl User {
 
     fn restore(&mut self, before: &Snapshot, recipient: &Email, taken: &Taken) {
         let is_taken = |channel: &Channel| taken.emails.contains(&channel.value);
-        let is_verified = self.channel_of(recipient).is_some_and(|channel| channel.is_verified);
+        // What has become of the recipient's address since.
+        let own = self.channel_of(recipient).filter(|own| own.is_verified);
         let released = &self.notices.released;
         let may_return = |channel: &&Channel| channel.value == *recipient || !released.contains(&channel.value);
-        let restored = before.channels.iter().filter(may_return).map(|channel| Channel {
-            used_for_auth: channel.used_for_auth && !is_taken(channel),
-            is_verified: (channel.is_verified && !is_taken(channel)) || (is_verified && channel.value == *recipient),
-            ..channel.clone()
+        let restored = before.channels.iter().filter(may_return).map(|channel| {
+            let was_verified = channel.is_verified && !is_taken(channel);
+            let mut restored = Channel { used_for_auth: channel.used_for_auth && !is_taken(channel), ..channel.clone() };
+            match own.filter(|own| own.value == channel.value) {
+                Some(own) if was_verified => {
+                    restored.is_unproved &= own.is_unproved;
+                    restored.is_elsewhere &= own.is_elsewhere;
+                }
+                Some(own) => {
+                    restored.is_verified = true;
+                    restored.is_unproved = own.is_unproved;
+                    restored.is_elsewhere = own.is_elsewhere;
+                }
+                None => {
+                    restored.is_verified = was_verified;
+                    restored.is_unproved &= was_verified;
+                    restored.is_elsewhere &= was_verified;
+                }
+            }
+            restored
         });
         self.channels = restored.collect();
         // An authenticator app's code cannot be used a second time.
@@ -280,10 +297,10 @@ impl User {
         free.map(|passkey| self.passkeys.iter().find(|own| own.is_same(passkey)).unwrap_or(passkey).clone()).collect()
     }
 
-    /// Releases this account's claim to an address that was never verified in the account, in
-    /// favour of the person who receives its emails. Returns whether there was such a claim.
+    /// Releases this account's claim to an address that was never proved in the account, in favour
+    /// of the person who receives its emails. Returns whether there was such a claim.
     pub fn cede(&mut self, email: &Email) -> bool {
-        let channel = self.channels.iter_mut().find(|channel| channel.value == *email && channel.signs_in() && !channel.is_verified);
-        channel.map(|channel| channel.standing = Standing::Wished).is_some()
+        let channel = self.channels.iter_mut().find(|channel| channel.value == *email && channel.signs_in() && !channel.is_proved());
+        channel.map(Channel::give_up).is_some()
     }
 }

@@ -21,7 +21,17 @@ fn at(minutes: i64) -> Timestamp {
 
 fn channel(value: &str, is_verified: bool) -> Channel {
     let id = ChannelId::from(Entropy::system().uuid());
-    Channel { id, value: email(value), used_for_auth: true, is_verified, is_primary: false, standing: Standing::Wished }
+    let standing = Standing::Wished;
+    Channel {
+        id,
+        value: email(value),
+        used_for_auth: true,
+        is_verified,
+        is_unproved: false,
+        is_elsewhere: false,
+        is_primary: false,
+        standing,
+    }
 }
 
 /// An account with a verified address.
@@ -226,5 +236,20 @@ fn every_link_drops_recovery_codes_and_none_restores_them() {
         assert_eq!(link.before.is_some(), address.starts_with("ada"));
         undone.undo(&link, &Taken::default()).expect("an open link");
         assert_eq!(undone.totp.map(|totp| (totp.first.last_step, totp.recovery)), Some((7, None)), "{address}");
+    }
+}
+
+#[test]
+fn a_click_between_a_notice_and_its_link_proves_nothing() {
+    let bob = email("bob@example.com");
+    let mut user = User::new(&Entropy::system(), Timestamp::UNIX_EPOCH);
+    user.add_primary_email(&Entropy::system(), bob.clone(), false);
+    let link = link(&user, "bob@example.com");
+    for (prover, is_proved) in [(Prover::Stranger, false), (Prover::Creator, true)] {
+        let mut clicked = user.clone();
+        assert!(clicked.verify_email(&bob, prover));
+        clicked.undo(&link, &Taken::default()).expect("a link");
+        let channel = clicked.channel_of(&bob).expect("a channel");
+        assert_eq!((channel.is_verified, channel.is_proved(), channel.is_confirmed()), (true, is_proved, is_proved));
     }
 }

@@ -16,6 +16,7 @@ pub mod codes;
 mod codes_tests;
 pub mod delivery;
 pub mod kept;
+pub mod notice;
 pub mod patch;
 pub mod quota;
 pub mod report;
@@ -45,6 +46,7 @@ use crate::code::Purpose;
 use crate::document::theme::DEFAULT_THEME;
 use crate::email::Email;
 use crate::email::category::Category;
+use crate::outbox::notice::NoticeCount;
 use crate::outbox::status::Status;
 use crate::team::invitation;
 
@@ -90,6 +92,10 @@ pub struct OutboxEntry {
     /// not a verified address of its user. Determined when the email is rendered.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_to_stranger: bool,
+    /// How a notice is counted before it is rendered; absent in other emails, once it was counted,
+    /// and in an entry of an earlier version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notice: Option<NoticeCount>,
     /// Whether the email was made from a draft or by an API call.
     pub created_with: CreatedWith,
     /// Stored for published SDKs. It has no effect, because deliverability is not checked.
@@ -264,6 +270,7 @@ impl OutboxEntry {
             category: new.category,
             is_high_priority: new.is_high_priority,
             is_to_stranger: false,
+            notice: None,
             created_with: new.created_with,
             skip_deliverability_check: false,
             scheduled_at: new.scheduled_at.unwrap_or(now),

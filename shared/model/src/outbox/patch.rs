@@ -22,7 +22,7 @@ pub struct OutboxPatch {
     pub subject_source: Option<String>,
     /// MiniJinja source of the body, in HTML, or in MJML if its first element is `<mjml>`.
     #[deserr(default)]
-    pub html_source: Option<String>,
+    pub html_source: Option<HtmlSource>,
     /// An alias of `html_source`, used by published SDKs.
     #[deserr(default)]
     pub tsx_source: Option<HtmlSource>,
@@ -113,7 +113,7 @@ impl OutboxPatch {
         if self.to.as_ref().is_some_and(|to| to.addresses().len() > MAX_ADDRESSES) {
             return Err(Problems::one("body.to.emails", format!("must be at most {MAX_ADDRESSES} addresses")));
         }
-        html_of(self.html_source.clone().map(HtmlSource), self.tsx_source.clone()).map(drop)
+        html_of(self.html_source.clone(), self.tsx_source.clone()).map(drop)
     }
 
     fn changes_content(&self) -> bool {
@@ -189,7 +189,7 @@ impl OutboxEntry {
     fn set_fields(&mut self, patch: OutboxPatch) {
         let source = &mut self.source;
         source.subject = patch.subject_source.or(source.subject.take());
-        source.html = patch.html_source.or(patch.tsx_source.map(|html| html.0)).or(source.html.take());
+        source.html = patch.html_source.or(patch.tsx_source).map(|html| html.0).or(source.html.take());
         patch.text_source.apply(&mut source.text);
         patch.theme_id.map(|theme| theme.0).apply(&mut source.theme_id);
         self.to = patch.to.unwrap_or_else(|| self.to.clone());

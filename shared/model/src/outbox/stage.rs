@@ -103,6 +103,8 @@ pub enum SkippedReason {
     ManuallyCancelled,
     /// The code in the email expired before the email could be sent.
     CodeExpired,
+    /// The recipient gets no more notices for now; the last one says so.
+    NoticesFolded,
 }
 
 /// The result of rendering an entry.

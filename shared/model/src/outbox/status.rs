@@ -83,6 +83,8 @@ pub enum Move {
     Skip,
     /// The code in the email has expired.
     Expire,
+    /// Another notice to the same recipient covers this one.
+    Fold,
     /// An attempt to send failed but may be repeated.
     Retry,
     /// An attempt to send failed permanently or was the last one, or its outcome is unknown.
@@ -155,6 +157,7 @@ pub const TRANSITIONS: &[Transition] = &[
     line(Move::FinishSending, &[Sending], &[Sent]),
     line(Move::Skip, &[Sending], &[Skipped]),
     line(Move::Expire, &[Queued], &[Skipped]),
+    line(Move::Fold, &[Rendering], &[Skipped]),
     line(Move::Retry, &[Sending], &[Scheduled]),
     line(Move::Fail, &[Sending], &[ServerError]),
     line(Move::TakeBack, &[Rendering], &[Preparing]),

@@ -97,9 +97,6 @@ pub struct AttemptError {
 /// The fields of a rendered entry: all of them, or none.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct RenderedView {
-    /// When rendering ended.
-    #[schema(required = false)]
-    pub rendered_at_millis: Millis,
     /// The subject line. `••••••` masks codes, here and in the bodies.
     #[schema(required = false)]
     pub subject: String,
@@ -128,10 +125,9 @@ pub struct Moments {
     /// When a worker began to render the entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_rendering_at_millis: Option<Millis>,
-    /// When rendering failed. Present only with `render_error`; for a rendered entry, the field
-    /// with this name is the time when rendering ended.
-    #[serde(skip_serializing_if = "Option::is_none", rename = "rendered_at_millis")]
-    pub failed_rendering_at_millis: Option<Millis>,
+    /// When rendering ended; with `render_error`, when it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rendered_at_millis: Option<Millis>,
     /// Why rendering failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub render_error: Option<String>,
@@ -235,7 +231,6 @@ impl RenderedView {
     fn of(rendered: &Rendered, entry: &OutboxEntry, now: Timestamp) -> Self {
         let body = |body: &Option<String>| body.clone().filter(|_| !entry.is_erased(now));
         Self {
-            rendered_at_millis: rendered.at,
             subject: rendered.subject.clone(),
             html: body(&rendered.html),
             text: body(&rendered.text),
@@ -248,13 +243,17 @@ impl RenderedView {
 
 impl Moments {
     fn of(stage: &Stage, rendered: Option<&Rendered>) -> Self {
-        let base = Self { started_rendering_at_millis: rendered.map(|rendered| rendered.started_at), ..Self::default() };
+        let base = Self {
+            started_rendering_at_millis: rendered.map(|rendered| rendered.started_at),
+            rendered_at_millis: rendered.map(|rendered| rendered.at),
+            ..Self::default()
+        };
         match *stage {
             Stage::Preparing | Stage::Scheduled | Stage::Queued => base,
             Stage::Rendering { started_at, .. } => Self { started_rendering_at_millis: Some(started_at), ..base },
             Stage::RenderError { started_at, at, ref message } => Self {
                 started_rendering_at_millis: Some(started_at),
-                failed_rendering_at_millis: Some(at),
+                rendered_at_millis: Some(at),
                 render_error: Some(message.clone()),
                 ..base
             },

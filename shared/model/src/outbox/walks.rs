@@ -22,6 +22,7 @@ enum Step {
         worker: u128,
         good: bool,
     },
+    Fold,
     Enqueue,
     Send {
         worker: u128,
@@ -59,6 +60,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => patch.prop_map(Step::Patch),
         3 => worker.clone().prop_map(|worker| Step::Claim { worker }),
         3 => (worker.clone(), prop::bool::weighted(0.9)).prop_map(|(worker, good)| Step::Rendered { worker, good }),
+        1 => Just(Step::Fold),
         2 => Just(Step::Enqueue),
         3 => worker.clone().prop_map(|worker| Step::Send { worker }),
         3 => (worker, 0..5_u8).prop_map(|(worker, outcome)| Step::Told { worker, outcome }),
@@ -76,6 +78,7 @@ fn take(entry: OutboxEntry, step: &Step, now: jiff::Timestamp) -> Option<OutboxE
         Step::Patch(body) => entry.apply(patch(body.clone()), now).ok(),
         Step::Claim { worker } => entry.begin_rendering(id(*worker), now),
         Step::Rendered { worker, good } => entry.finish_rendering(id(*worker), if *good { mail() } else { Err("no".to_owned()) }, now),
+        Step::Fold => entry.fold(now),
         Step::Enqueue => entry.enqueue(now),
         Step::Send { worker } => entry.begin_sending(id(*worker), now),
         Step::Told { worker, outcome } => {
@@ -108,6 +111,7 @@ fn moves(step: &Step, to: Status) -> Vec<Move> {
         Step::Patch(_) => vec![Move::Patch],
         Step::Claim { .. } => vec![Move::BeginRendering],
         Step::Rendered { .. } => vec![if to == Status::RenderError { Move::FailRendering } else { Move::FinishRendering }],
+        Step::Fold => vec![Move::Fold],
         Step::Enqueue => vec![Move::Enqueue],
         Step::Send { .. } => vec![Move::BeginSending],
         Step::Told { .. } => vec![Move::FinishSending, Move::Retry, Move::Fail],

@@ -90,11 +90,18 @@ impl<R: DeserializeOwned> Response<R> {
     }
 }
 
-/// The user to whom the response of an authentication claims, without proof, to belong; `None` if
-/// the response contains no valid user id.
-pub fn claimed_user(response: &Value) -> Option<UserId> {
-    let handle = Bytes::deserialize(response.get("response")?.get("userHandle")?).ok()?;
-    UserId::parse(std::str::from_utf8(&handle.0).ok()?).ok()
+/// The user whose passkey the response of an authentication is, without proof: the one that it
+/// claims or, if its `userHandle` is `null` or absent, the known `owner`. Authenticators that do
+/// not store whose a passkey is give none (§7.2 step 6). `None` if the claim is invalid or of
+/// somebody else than `owner`, or if there is neither.
+pub fn claimed_user(response: &Value, owner: Option<UserId>) -> Option<UserId> {
+    let handle = &response["response"]["userHandle"];
+    if handle.is_null() {
+        return owner;
+    }
+    let handle = Bytes::deserialize(handle).ok()?;
+    let claimed = UserId::parse(std::str::from_utf8(&handle.0).ok()?).ok()?;
+    owner.is_none_or(|owner| owner == claimed).then_some(claimed)
 }
 
 /// Checks the flags and the origin of the page, and returns the relying party id of the response.

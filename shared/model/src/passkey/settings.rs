@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 use url::{Host, Url};
 use utoipa::ToSchema;
 
+use crate::project::host_pattern::ascii_form;
+
 /// The maximum number of relying party ids of a project.
 pub const MAX_RP_IDS: usize = 10;
 
@@ -47,11 +49,11 @@ pub enum UserVerification {
     Required,
 }
 
-/// Parses a relying party id, and returns it in lower case: a domain name, but not a public suffix
-/// such as `com` or `co.uk`, whose passkeys all sites below it could use. `None` for any other
-/// text.
+/// Parses a relying party id, and returns its ASCII form in lower case: a domain name, but not a
+/// public suffix such as `com` or `co.uk`, whose passkeys all sites below it could use. `None` for
+/// any other text.
 pub fn parse_rp_id(text: &str) -> Option<String> {
-    let name = text.trim().to_ascii_lowercase();
+    let name = ascii_form(text.trim());
     let is_domain = Url::parse(&format!("https://{name}")).is_ok_and(|url| {
         matches!(url.host(), Some(Host::Domain(host)) if host == name) && url.origin().ascii_serialization() == format!("https://{name}")
     });

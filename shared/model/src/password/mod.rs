@@ -56,6 +56,16 @@ pub fn check<'a>(password: &Password, project: &Project, addresses: impl IntoIte
     }
 }
 
+/// Checks a password that a server imports: 1 to 128 characters, however easy to guess. It is the
+/// password of a user of another service, who should sign in here as there.
+pub fn check_imported(password: &Password) -> Result<(), Unacceptable> {
+    match password.secret().expose_secret().chars().count() {
+        0 => Err(Unacceptable::TooShort(1)),
+        length if length > MAX_LENGTH => Err(Unacceptable::TooLong(MAX_LENGTH)),
+        _ => Ok(()),
+    }
+}
+
 fn weakness<'a>(text: &str, project: &Project, addresses: impl IntoIterator<Item = &'a Email>) -> Option<Weakness> {
     let lower_case = text.to_lowercase();
     let is_of = |address: &Email| lower_case == address.as_str() || lower_case == address.local_part();

@@ -12,6 +12,7 @@ const MAX_LENGTH: usize = 155;
 const MAX_BUNDLES: usize = 20;
 
 /// An app's bundle id, with its name in the configuration if the request gives one.
+#[derive(Clone)]
 pub struct AppleBundle {
     /// The name in the configuration; absent if the request lists only ids (`apple_bundle_ids`).
     pub name: Option<String>,

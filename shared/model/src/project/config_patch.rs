@@ -11,12 +11,13 @@ use crate::passkey::settings::{MAX_RP_IDS, UserVerification, parse_rp_id};
 use crate::password;
 use crate::permission::{Occasion, PermissionId};
 use crate::project::email_input::EmailInput;
-use crate::project::provider_input::{ProviderInput, ProviderKind, check_providers};
+use crate::project::provider_input::{ProviderInput, check_providers};
 use crate::project::redirect::{TrustedDomain, parse_domain};
 use crate::project::second_factor::SecondFactorInput;
 use crate::project::setting::{Deployment, InvalidSetting, invalid, set};
 use crate::project::{MergeStrategy, ProjectConfig};
-use crate::provider::shared::shareable;
+use crate::sign_up::check::check;
+use crate::sign_up::program::in_order;
 use crate::sign_up::rule::{DefaultAction, MAX_RULES, SignUpRule};
 use crate::trail::retention::RETENTION_RANGE;
 
@@ -154,9 +155,8 @@ pub struct ConfigPatch {
 impl ConfigPatch {
     /// The first provider of the type `shared` that no deployment can share.
     pub fn unshareable_provider(&self) -> Option<&str> {
-        let providers = self.oauth_providers.iter().flatten();
-        let mut shared = providers.filter(|provider| provider.r#type == Some(ProviderKind::Shared));
-        shared.find(|provider| shareable(&provider.id).is_none()).map(|provider| provider.id.as_str())
+        let mut providers = self.oauth_providers.iter().flatten();
+        providers.find(|provider| provider.is_unshareable()).map(|provider| provider.id.as_str())
     }
 }
 
@@ -173,7 +173,7 @@ pub struct PermissionInput {
 #[deserr(deny_unknown_fields)]
 pub struct DomainInput {
     /// `http://` or `https://`, a host, which may have the wildcards `*` and `**`, and optionally a
-    /// port.
+    /// port, which may be `*`. Or a redirect to a native app, as in `com.example.app:/callback`.
     pub domain: String,
     /// The path of the pages that emails link to; begins with `/`. Default: `/handler`.
     #[deserr(default)]
@@ -237,15 +237,20 @@ impl ConfigPatch {
             config.bot_challenge.usual_requests_per_hour = bot_challenge::check_usual(requests)?;
         }
         if let Some(rules) = self.sign_up_rules {
-            check_rules(&rules)?;
+            // Rules that an earlier version accepted stay, so that other settings can be changed.
+            if in_order(&rules) != in_order(&config.sign_up_rules) {
+                check_rules(&rules)?;
+            }
             config.sign_up_rules = rules;
         }
         if let Some(domains) = self.domains {
             config.domains = check_domains(domains)?;
         }
         if let Some(providers) = self.oauth_providers {
-            config.oauth_providers = check_providers(providers, &config.oauth_providers, owner, deployment)?;
-            config.idle_oauth_providers.clear();
+            let new = check_providers(providers, &config.oauth_providers, owner, deployment)?;
+            let mut old = std::mem::replace(&mut config.oauth_providers, new);
+            old.append(&mut config.idle_oauth_providers);
+            config.record_registrations("config.oauth_providers", &old)?;
         }
         if let Some(email) = self.email_config {
             config.email = email.check(&config.email, owner, deployment)?;
@@ -299,14 +304,7 @@ fn check_rules(rules: &[SignUpRule]) -> Result<(), InvalidSetting> {
     if rules.len() > MAX_RULES {
         return Err(invalid("config.sign_up_rules", format!("must have at most {MAX_RULES} rules")));
     }
-    for (index, rule) in rules.iter().enumerate() {
-        let path = |field: &str| format!("config.sign_up_rules[{index}].{field}");
-        rule.check().map_err(|error| invalid(path(error.field()), error.to_string()))?;
-        if rules[..index].iter().any(|other| other.id == rule.id) {
-            return Err(invalid(path("id"), "occurs twice"));
-        }
-    }
-    Ok(())
+    check(rules).map_err(|(index, error)| invalid(format!("config.sign_up_rules[{index}].{}", error.field()), error.to_string()))
 }
 
 fn check_domains(domains: Vec<DomainInput>) -> Result<Vec<TrustedDomain>, InvalidSetting> {
@@ -318,7 +316,7 @@ fn check_domains(domains: Vec<DomainInput>) -> Result<Vec<TrustedDomain>, Invali
         parse_domain(&domain).map_err(|_| {
             invalid(
                 format!("config.domains[{index}].domain"),
-                "must be http:// or https://, a host (* and ** are wildcards) and optionally a port",
+                "must be http:// or https://, a host (* and ** are wildcards) and optionally a port, or a native app's URL whose scheme has a dot, as in com.example.app:/callback",
             )
         })?;
         let handler_path = input.handler_path.unwrap_or_else(|| "/handler".to_owned());

@@ -1,8 +1,34 @@
 //! Patterns of hosts, in the trusted domains of a project.
 
+use url::Host;
+
 /// The longest name of a host, in bytes (RFC 1035 §2.3.4: 255 octets with the first length byte and
 /// the root).
 pub(crate) const MAX_HOST: usize = 253;
+
+/// The ASCII form, in lower case, of a host or of a pattern (RFC 5890 §2.3.2.1): the form in which
+/// browsers send a host, however people write it. A text that has no such form stays as it is.
+pub(crate) fn ascii_form(host: &str) -> String {
+    if host.is_ascii() {
+        return host.to_ascii_lowercase();
+    }
+    idna::domain_to_ascii(host).unwrap_or_else(|_| host.to_owned())
+}
+
+/// The form in which URLs have the host of a pattern: an IP address or a percent-encoded name can
+/// be written in several ways, of which one would match.
+pub(crate) fn canonical(pattern: &str) -> String {
+    if pattern.contains('*') {
+        return ascii_form(pattern);
+    }
+    Host::parse(pattern).map_or_else(|_| ascii_form(pattern), |host| host.to_string())
+}
+
+/// Whether a pattern has a label with both a wildcard and characters outside of ASCII. Such a label
+/// has no ASCII form that would match.
+pub(crate) fn has_mixed_label(pattern: &str) -> bool {
+    pattern.split('.').any(|label| label.contains('*') && !label.is_ascii())
+}
 
 /// Matches a host against a pattern: `**` stands for one or more characters, `*` for one or more
 /// characters except dots.
@@ -10,17 +36,19 @@ pub(crate) const MAX_HOST: usize = 253;
 /// The time is proportional to the product of both lengths, however many wildcards there are:
 /// whoever sets the domains of one project shares the process with others.
 pub(crate) fn host_matches(pattern: &str, host: &str) -> bool {
-    if host.len() > MAX_HOST || pattern.len() > 2 * MAX_HOST {
+    // Everything in a pattern stands for at least one character.
+    let least = pattern.len() - pattern.matches("**").count();
+    if host.len() > MAX_HOST || least > host.len() {
         return false;
     }
     let host = host.as_bytes();
     // For each length, whether the pattern read so far matches that many bytes of the host.
-    let mut matched = vec![false; host.len() + 1];
+    let (mut matched, mut next) = (vec![false; host.len() + 1], vec![false; host.len() + 1]);
     matched[0] = true;
     let mut bytes = pattern.bytes().peekable();
     while let Some(byte) = bytes.next() {
         let crosses_dots = byte == b'*' && bytes.next_if_eq(&b'*').is_some();
-        let mut next = vec![false; host.len() + 1];
+        next[0] = false;
         for (at, &found) in host.iter().enumerate() {
             next[at + 1] = match byte {
                 // A wildcard stands for at least one character: `*.example.com` does not match
@@ -29,7 +57,7 @@ pub(crate) fn host_matches(pattern: &str, host: &str) -> bool {
                 _ => matched[at] && found == byte,
             };
         }
-        matched = next;
+        std::mem::swap(&mut matched, &mut next);
     }
     matched[host.len()]
 }
@@ -37,6 +65,23 @@ pub(crate) fn host_matches(pattern: &str, host: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn international_names_have_an_ascii_form() {
+        for (text, expected) in [
+            ("münchen.example", "xn--mnchen-3ya.example"),
+            ("MÜNCHEN.Example", "xn--mnchen-3ya.example"),
+            ("xn--mnchen-3ya.example", "xn--mnchen-3ya.example"),
+            ("mu\u{308}nchen.example", "xn--mnchen-3ya.example"),
+            ("*.münchen.example", "*.xn--mnchen-3ya.example"),
+            ("**.例え.テスト", "**.xn--r8jz45g.xn--zckzah"),
+            ("App.Example.com", "app.example.com"),
+            ("[::1]", "[::1]"),
+        ] {
+            assert_eq!(ascii_form(text), expected, "{text}");
+        }
+        assert!(has_mixed_label("mün*.example") && !has_mixed_label("*.münchen.example") && !has_mixed_label("pr-*.example"));
+    }
 
     /// A matcher that tries every length for each wildcard would not end.
     #[test]

@@ -8,14 +8,17 @@ pub mod config_patch;
 pub mod creation;
 pub mod email_config;
 pub mod email_input;
-mod host_pattern;
+pub(crate) mod host_pattern;
 pub mod key_permission;
 pub mod key_set;
 pub mod mail_server;
+mod native_redirect;
 pub mod onboarding;
 pub mod patch;
 pub mod provider_input;
 pub mod redirect;
+#[cfg(test)]
+mod redirect_tests;
 pub mod second_factor;
 pub mod senders;
 pub mod sessions;
@@ -40,6 +43,7 @@ use crate::project::onboarding::OnboardingStatus;
 use crate::project::redirect::{RedirectUrl, Rules, TrustedDomain};
 use crate::project::second_factor::SecondFactorSettings;
 use crate::project::source::ConfigSource;
+use crate::provider::registration::Registration;
 use crate::quota::QuotaSettings;
 use crate::sign_up::rule::{DefaultAction, SignUpRule};
 use crate::trail::retention;
@@ -144,6 +148,11 @@ pub struct ProjectConfig {
     /// `type`. They keep their secrets for as long as a level sets their client id.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub idle_oauth_providers: Vec<OAuthProvider>,
+    /// The first registrations of providers whose issuer or client has changed, and of those that
+    /// were removed ([`registration`](crate::provider::registration)), by the ids of the
+    /// providers.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub first_registrations: BTreeMap<String, Registration>,
     /// What happens when a provider reports the address of an existing account.
     pub oauth_account_merge_strategy: MergeStrategy,
     /// The sign-up rules, in the order in which they were listed; they are evaluated by priority.
@@ -195,6 +204,7 @@ impl Default for ProjectConfig {
             domain_names: BTreeMap::new(),
             oauth_providers: Vec::new(),
             idle_oauth_providers: Vec::new(),
+            first_registrations: BTreeMap::new(),
             oauth_account_merge_strategy: MergeStrategy::default(),
             sign_up_rules: Vec::new(),
             sign_up_rules_default_action: DefaultAction::default(),
@@ -219,24 +229,24 @@ impl ProjectConfig {
     /// A page of the project's app on the first trusted domain without a wildcard, for links for
     /// which the app has given no URL. `None` if there is no such domain.
     pub fn handler_page(&self, name: &str) -> Option<RedirectUrl> {
-        let domain = self.domains.iter().find(|domain| !domain.domain.contains('*'))?;
+        let domain = self.domains.iter().find(|domain| domain.is_web() && !domain.domain.contains('*'))?;
         RedirectUrl::parse(&format!("{}{}/{name}", domain.domain, domain.handler_path.trim_end_matches('/'))).ok()
     }
 }
 
-/// What happens when a provider reports an address that another account signs in with. The
-/// strategy does not apply if only the provider has verified the address: that account is then
-/// handed over to the person who signs in.
+/// What happens when a provider reports an address that another account signs in with.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, deserr::Deserr)]
 #[serde(rename_all = "snake_case")]
 #[deserr(rename_all = lowercase)]
 pub enum MergeStrategy {
     /// The provider account is linked to that account, if the address is verified both at the
-    /// provider and here; otherwise, the sign-in is refused.
+    /// provider and here. If only the provider has verified it, that account is handed over to the
+    /// person who signs in ([`ownership`](crate::user::ownership)); otherwise, the sign-in is
+    /// refused.
     #[default]
     #[deserr(rename = "link_method")]
     LinkMethod,
-    /// The sign-in is refused.
+    /// The sign-in is refused, whoever has verified the address.
     #[deserr(rename = "raise_error")]
     RaiseError,
     /// A new account is created, which does not sign in with the address.

@@ -9,12 +9,12 @@ use utoipa::ToSchema;
 
 use crate::project::apple_bundle::{AppleBundle, named};
 use crate::project::setting::{Deployment, HIDDEN_SECRET, InvalidSetting, check_url, invalid};
-use crate::project::{OAuthProvider, secret_owner};
+use crate::project::{OAuthProvider, ProjectConfig, secret_owner};
 use crate::provider::catalog;
 use crate::provider::shared::shareable;
 
 /// The configuration of an OAuth provider.
-#[derive(Default, Deserr, ToSchema)]
+#[derive(Clone, Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ProviderInput {
     /// The id in the catalog, or 1 to 63 characters of `a-z`, `0-9`, `-` and `_` for another OpenID
@@ -39,10 +39,12 @@ pub struct ProviderInput {
     /// If absent, the existing setting is kept.
     #[deserr(default)]
     pub authorization_endpoint: Option<String>,
-    /// The configuration id of Facebook Login for Business; none if absent.
+    /// The configuration id of Facebook Login for Business; none if empty. If absent, none in a
+    /// list of all providers, and the existing one in a change of one provider.
     #[deserr(default)]
     pub facebook_config_id: Option<String>,
-    /// The Microsoft tenant; `common` if absent.
+    /// The Microsoft tenant; `common` if empty. If absent, `common` in a list of all providers, and
+    /// the existing one in a change of one provider.
     #[deserr(default)]
     pub microsoft_tenant_id: Option<String>,
     /// The bundle ids of apps that offer native Sign in with Apple, at most 20. If absent, the
@@ -85,7 +87,63 @@ pub(crate) fn check_providers(
     Ok(providers)
 }
 
+/// The configuration key of a provider, for [`Levels`](crate::project::config::Levels).
+pub fn key(id: &str) -> String {
+    format!("auth.oauth.providers.{id}")
+}
+
+/// Adds a provider to a project's, or changes the one with its id. The others, and their secrets,
+/// stay as they are. The path of an error is that of a field of the input.
+pub fn set_provider(
+    input: ProviderInput,
+    config: &mut ProjectConfig,
+    owner: &str,
+    deployment: &Deployment<'_>,
+) -> Result<(), InvalidSetting> {
+    let all = &mut config.oauth_providers;
+    let place = all.iter().position(|provider| provider.id == input.id);
+    if place.is_none() && all.len() >= MAX_PROVIDERS {
+        return Err(invalid("id", "must be that of an existing provider, because a project has at most 50"));
+    }
+    let idle = config.idle_oauth_providers.iter().find(|provider| provider.id == input.id);
+    let old = place.map(|place| &all[place]).or(idle).cloned();
+    let input = match &old {
+        Some(old) if input.r#type != Some(ProviderKind::Shared) => input.keeping(old),
+        _ => input,
+    };
+    let provider = input.check(old.as_ref(), owner, deployment, &|field: &str| field.to_owned())?;
+    config.idle_oauth_providers.retain(|idle| idle.id != provider.id);
+    match place {
+        Some(place) => all[place] = provider,
+        None => all.push(provider),
+    }
+    config.record_registrations("id", old.as_slice())
+}
+
+/// Removes the provider with this id from a project's, with its secret; `false` if there is none.
+pub fn remove_provider(id: &str, config: &mut ProjectConfig) -> Result<bool, InvalidSetting> {
+    let mut removed: Vec<OAuthProvider> = config.oauth_providers.extract_if(.., |provider| provider.id == id).collect();
+    removed.extend(config.idle_oauth_providers.extract_if(.., |provider| provider.id == id));
+    config.record_registrations("provider_id", &removed)?;
+    Ok(!removed.is_empty())
+}
+
 impl ProviderInput {
+    /// Whether the input has the type `shared` for a provider that no deployment can share.
+    pub fn is_unshareable(&self) -> bool {
+        self.r#type == Some(ProviderKind::Shared) && shareable(&self.id).is_none()
+    }
+
+    /// The input with what it does not name and a list of all providers would clear: a new secret
+    /// must not open an app of one tenant to all tenants.
+    fn keeping(self, old: &OAuthProvider) -> Self {
+        Self {
+            facebook_config_id: self.facebook_config_id.or_else(|| old.facebook_config_id.clone()),
+            microsoft_tenant_id: self.microsoft_tenant_id.or_else(|| old.microsoft_tenant_id.clone()),
+            ..self
+        }
+    }
+
     pub(crate) fn check(
         self,
         old: Option<&OAuthProvider>,
@@ -102,6 +160,8 @@ impl ProviderInput {
         if self.r#type == Some(ProviderKind::Shared) {
             return self.check_shared(deployment, path);
         }
+        let facebook_config_id = self.facebook_config_id.filter(|id| !id.is_empty());
+        let microsoft_tenant_id = self.microsoft_tenant_id.filter(|id| !id.is_empty());
         let issuer = self.issuer.or_else(|| old.and_then(|old| old.issuer.clone()));
         let authorization_endpoint = self.authorization_endpoint.or_else(|| old.and_then(|old| old.authorization_endpoint.clone()));
         if catalog::find(&self.id).is_none() {
@@ -127,7 +187,7 @@ impl ProviderInput {
         // The secret is kept only if it would be sent to the same provider, so that nobody can
         // have it sent elsewhere.
         let is_same = |(old, _): &(&OAuthProvider, &seal::Sealed)| {
-            old.client_id == client_id && old.issuer == issuer && old.microsoft_tenant_id == self.microsoft_tenant_id
+            old.client_id == client_id && old.issuer == issuer && old.microsoft_tenant_id == microsoft_tenant_id
         };
         let client_secret = match (given, old_secret, old_secret.filter(is_same)) {
             (Some(secret), ..) => seal_secret(&self.id, owner, secret, deployment)
@@ -144,8 +204,8 @@ impl ProviderInput {
             id: self.id,
             issuer,
             authorization_endpoint,
-            facebook_config_id: self.facebook_config_id,
-            microsoft_tenant_id: self.microsoft_tenant_id,
+            facebook_config_id,
+            microsoft_tenant_id,
             apple_bundles,
         })
     }

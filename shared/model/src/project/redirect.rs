@@ -5,20 +5,19 @@ use serde::{Deserialize, Serialize};
 use url::{Host, Origin, Url};
 use utoipa::ToSchema;
 
-use crate::project::callback_path;
-use crate::project::host_pattern::{MAX_HOST, host_matches};
-
-/// The scheme of native apps, accepted in OAuth flows only.
-pub const NATIVE_SCHEME: &str = "stack-auth-mobile-oauth-url";
+use crate::project::host_pattern::{MAX_HOST, ascii_form, canonical, has_mixed_label, host_matches};
+use crate::project::{callback_path, native_redirect};
 
 /// The longest accepted URL, in bytes.
 const MAX_LENGTH: usize = 2048;
 
 /// A domain that the project trusts: an origin, whose host may have wildcards, and the path of its
-/// handler pages.
+/// handler pages. In place of an origin, a redirect to a native app.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TrustedDomain {
-    /// `scheme://host[:port]`. In the host, `*` matches within one label and `**` across labels.
+    /// `scheme://host[:port]`. In the host, `*` matches within one label and `**` across labels;
+    /// the port `*` matches every port. Or a redirect to a native app, as in
+    /// `com.example.app:/callback`.
     #[schema(example = "https://*.example.com")]
     pub domain: String,
     /// The path of the pages that emails link to.
@@ -88,6 +87,13 @@ impl<E: deserr::DeserializeError> deserr::Deserr<E> for RedirectUrl {
     }
 }
 
+impl TrustedDomain {
+    /// Whether this is a domain on the web rather than a redirect to a native app.
+    pub fn is_web(&self) -> bool {
+        authority(&self.domain).is_some()
+    }
+}
+
 /// The redirects that a project permits.
 pub struct Rules<'a> {
     /// Whether localhost is trusted.
@@ -109,16 +115,15 @@ impl Rules<'_> {
 
     /// Whether the project trusts this host with at least one scheme and port.
     pub fn trust_host(&self, name: &str) -> bool {
-        let name = name.to_ascii_lowercase();
+        let name = ascii_form(name);
         let is_local = || Url::parse(&format!("http://{name}")).is_ok_and(|url| url.host_str() == Some(&name) && is_localhost(&url));
-        let is_of =
-            |domain: &TrustedDomain| authority(&domain.domain).is_some_and(|(_, host, _)| host_matches(&host.to_ascii_lowercase(), &name));
+        let is_of = |domain: &TrustedDomain| authority(&domain.domain).is_some_and(|(_, host, _)| host_matches(&canonical(host), &name));
         (self.allow_localhost && is_local()) || self.domains.iter().any(is_of)
     }
 
-    /// Like [`Self::trust`], but also accepts the scheme of native apps.
+    /// Like [`Self::trust`], but also accepts the native apps that the project lists.
     pub fn trust_for_oauth(&self, url: &RedirectUrl) -> bool {
-        url.url().scheme() == NATIVE_SCHEME || self.trust(url)
+        self.trust(url) || self.domains.iter().any(|domain| native_redirect::matches(&domain.domain, url.url()))
     }
 
     /// Like [`Self::trust`], with an error that says how to fix an untrusted URL.
@@ -128,7 +133,12 @@ impl Rules<'_> {
 
     /// Like [`Self::trust_for_oauth`], with an error that says how to fix an untrusted URL.
     pub fn check_for_oauth(&self, url: &RedirectUrl) -> Result<(), Untrusted> {
-        if self.trust_for_oauth(url) { Ok(()) } else { Err(Untrusted::of(url)) }
+        let scheme = url.url().scheme();
+        match self.trust_for_oauth(url) {
+            true => Ok(()),
+            false if native_redirect::is_scheme(scheme) => Err(Untrusted::App { scheme: scheme.to_owned() }),
+            false => Err(Untrusted::of(url)),
+        }
     }
 }
 
@@ -143,6 +153,14 @@ pub enum Untrusted {
         origin: String,
         /// A hint for localhost URLs; otherwise empty.
         localhost: &'static str,
+    },
+    /// The scheme can be that of a native app, which the project does not list.
+    #[error(
+        "redirect URL with the scheme {scheme} is not trusted: if it is your native app's, add it to the project's trusted domains (`config.domains`), as in com.example.app:/callback"
+    )]
+    App {
+        /// The scheme of the URL.
+        scheme: String,
     },
     /// The scheme is neither http nor https.
     #[error("redirect URL with the scheme {scheme} is not trusted: use an http or https URL")]
@@ -182,8 +200,9 @@ impl Untrusted {
     }
 }
 
-/// Whether the host is `localhost`, a name below it, or in 127.0.0.0/8; the port does not matter.
-/// The scheme must be http or https, because a URL such as `intent://localhost` opens an app.
+/// Whether the host is `localhost`, a name below it, in 127.0.0.0/8, or `[::1]` (RFC 8252 §7.3 and
+/// §8.3); the port does not matter. The scheme must be http or https, because a URL such as
+/// `intent://localhost` opens an app.
 fn is_localhost(url: &Url) -> bool {
     if !matches!(url.scheme(), "http" | "https") {
         return false;
@@ -191,159 +210,69 @@ fn is_localhost(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
         Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(_)) | None => false,
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
     }
+}
+
+/// The port of a domain pattern.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Port {
+    Any,
+    Is(Option<u16>),
+    /// The one of the scheme, because the pattern names none.
+    Unnamed,
+}
+
+/// Whether an http URL has a loopback address. A pattern that names this address without a port
+/// trusts it at every port: a native app listens on whatever port is free (RFC 8252 §7.3).
+fn is_of_native_app(url: &Url) -> bool {
+    url.scheme() == "http" && matches!(url.host(), Some(Host::Ipv4(_) | Host::Ipv6(_))) && is_localhost(url)
 }
 
 fn matches(pattern: &str, url: &Url) -> bool {
     let Some((scheme, host, port)) = authority(pattern) else { return false };
-    scheme.eq_ignore_ascii_case(url.scheme())
-        && matches!(url.scheme(), "http" | "https")
-        && port == url.port_or_known_default()
-        && url.host_str().is_some_and(|name| host_matches(&host.to_ascii_lowercase(), name))
+    let is_port = match port {
+        Port::Any => true,
+        Port::Is(port) => port == url.port_or_known_default(),
+        Port::Unnamed => url.port().is_none() || (!host.contains('*') && is_of_native_app(url)),
+    };
+    is_port && scheme.eq_ignore_ascii_case(url.scheme()) && url.host_str().is_some_and(|name| host_matches(&canonical(host), name))
 }
 
-/// The scheme, host and port of a domain pattern; `None` if the pattern has no scheme.
-fn authority(pattern: &str) -> Option<(&str, &str, Option<u16>)> {
+/// The scheme, host and port of a domain pattern; `None` if the scheme is neither http nor https.
+fn authority(pattern: &str) -> Option<(&str, &str, Port)> {
     let (scheme, authority) = pattern.split_once("://")?;
+    if !["http", "https"].iter().any(|web| scheme.eq_ignore_ascii_case(web)) {
+        return None;
+    }
     let authority = authority.split(['/', '?', '#']).next().unwrap_or_default();
     let (host, port) = match authority.rsplit_once(':') {
-        Some((host, port)) if !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => (host, port.parse().ok()),
-        _ => (authority, Some(default_port(scheme))),
+        Some((host, "*")) => (host, Port::Any),
+        Some((host, "")) => (host, Port::Unnamed),
+        Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => (host, Port::Is(port.parse().ok())),
+        _ => (authority, Port::Unnamed),
     };
     Some((scheme, host, port))
 }
 
-fn default_port(scheme: &str) -> u16 {
-    if scheme.eq_ignore_ascii_case("https") { 443 } else { 80 }
-}
-
-/// Validates a domain setting: an http or https origin, with wildcards only in the host.
+/// Validates a domain setting: an http or https origin, with wildcards only in the host and as the
+/// whole port, or a redirect to a native app.
 pub fn parse_domain(text: &str) -> Result<(), InvalidUrl> {
+    if text.len() <= MAX_LENGTH && native_redirect::parse(text).is_some() {
+        return Ok(());
+    }
+    let text = text.strip_suffix(":*").unwrap_or(text);
     let authority = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")).ok_or(InvalidUrl)?;
-    if authority.is_empty() || authority.contains(['@', '\\', ' ', '?', '#']) {
+    if authority.is_empty() || authority.contains(['@', '\\', ' ', '?', '#']) || authority.contains(char::is_control) {
+        return Err(InvalidUrl);
+    }
+    // No host has an encoded character, and only the whole of a host can be decoded.
+    if has_mixed_label(authority) || (authority.contains('*') && authority.contains('%')) {
         return Err(InvalidUrl);
     }
     let plain = text.replace("**", "w").replace('*', "w");
     let url = Url::parse(&plain).map_err(|_| InvalidUrl)?;
     let has_host = url.host_str().is_some_and(|host| host.len() <= MAX_HOST);
     if has_host && matches!(url.path(), "/" | "") { Ok(()) } else { Err(InvalidUrl) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn trusts(pattern: &str, url: &str) -> bool {
-        let domains = [TrustedDomain { domain: pattern.to_owned(), handler_path: "/handler".to_owned() }];
-        RedirectUrl::parse(url).is_ok_and(|url| Rules { allow_localhost: false, domains: &domains }.trust(&url))
-    }
-
-    #[test]
-    fn an_exact_domain_is_scheme_host_and_port() {
-        let pattern = "https://app.example.com";
-        for url in ["https://app.example.com", "https://app.example.com:443/a?b#c", "https://APP.example.com/"] {
-            assert!(trusts(pattern, url), "{url}");
-        }
-        for url in [
-            "http://app.example.com",
-            "https://app.example.com:8443",
-            "https://app.example.com.evil.test",
-            "https://evil.test/app.example.com",
-            "https://app.example.com@evil.test",
-            "https://user@app.example.com",
-            "https:\\\\evil.test\\app.example.com",
-            "https://app.example.com.",
-            "https://xapp.example.com",
-        ] {
-            assert!(!trusts(pattern, url), "{url}");
-        }
-    }
-
-    #[test]
-    fn wildcards_match_only_host_labels() {
-        assert!(parse_domain(&format!("https://{}.test", "a".repeat(249))).is_err(), "a name of a host has at most 253 bytes");
-        assert!(trusts("https://*.example.com", "https://a.example.com/x"));
-        assert!(!trusts("https://*.example.com", "https://a.b.example.com"));
-        assert!(!trusts("https://*.example.com", "https://example.com"));
-        assert!(!trusts("https://*.example.com", "https://a.example.com:8443"));
-        assert!(trusts("https://**.example.com", "https://a.b.example.com"));
-        assert!(trusts("https://pr-*.example.com:8443", "https://pr-12.example.com:8443"));
-        assert!(!trusts("https://*.example.com", "https://evil.test/.example.com"));
-    }
-
-    #[test]
-    fn a_host_is_trusted_at_any_port() {
-        let domain = |domain: &str| TrustedDomain { domain: domain.to_owned(), handler_path: "/handler".to_owned() };
-        let domains = [domain("https://app.example.com:8443"), domain("https://*.preview.example")];
-        let rules = Rules { allow_localhost: false, domains: &domains };
-        for host in ["app.example.com", "APP.example.com", "one.preview.example"] {
-            assert!(rules.trust_host(host), "{host}");
-        }
-        for host in
-            ["", "example.com", "app.example.com.evil.test", "a.b.preview.example", "localhost", "app.example.com:8443", "127.0.0.1"]
-        {
-            assert!(!rules.trust_host(host), "{host}");
-        }
-        let local = Rules { allow_localhost: true, domains: &[] };
-        assert!(["localhost", "app.localhost", "127.0.0.1"].iter().all(|host| local.trust_host(host)));
-        assert!(!["localhost.evil.test", "localhost/x", "evil.test"].iter().any(|host| local.trust_host(host)));
-    }
-
-    #[test]
-    fn localhost_is_trusted_by_a_setting() {
-        let rules = |allow_localhost| Rules { allow_localhost, domains: &[] };
-        for url in ["http://localhost:3000/x", "https://app.localhost", "http://127.0.0.1:1", "http://127.9.9.9"] {
-            let url = RedirectUrl::parse(url).expect("a URL");
-            assert!(rules(true).trust(&url) && !rules(false).trust(&url), "{url:?}");
-        }
-        for url in ["http://localhost.evil.test", "http://128.0.0.1", "javascript://localhost/%0aalert(1)", "http://localhost@evil.test"] {
-            assert!(!rules(true).trust(&RedirectUrl::parse(url).expect("a URL")), "{url}");
-        }
-    }
-
-    #[test]
-    fn localhost_with_a_custom_or_browser_scheme_is_rejected() {
-        let rules = Rules { allow_localhost: true, domains: &[] };
-        for url in
-            ["intent://localhost#Intent;end", "view-source://localhost", "exp://127.0.0.1:19000", "ftp://localhost/", "x://localhost"]
-        {
-            let url = RedirectUrl::parse(url).expect("a URL");
-            assert!(matches!(rules.check(&url), Err(Untrusted::Scheme { .. })), "{url:?}");
-        }
-    }
-
-    #[test]
-    fn a_rejection_names_only_origin_and_setting() {
-        let rules = Rules { allow_localhost: false, domains: &[] };
-        let refusal = |url: &str| rules.check(&RedirectUrl::parse(url).expect("a URL")).expect_err("a refusal").to_string();
-        assert_eq!(
-            refusal("https://app.example.com/reset?code=secret#token"),
-            "redirect URL https://app.example.com is not trusted: add its domain to the project's trusted domains (`config.domains`)"
-        );
-        let local = refusal("http://localhost:4000/x");
-        assert!(local.contains("http://localhost:4000 is not trusted") && local.ends_with("`config.allow_localhost` for development"));
-        assert_eq!(
-            refusal("https://ada:secret@app.example.com/"),
-            "redirect URL https://app.example.com is not trusted: remove the user name and password before the host"
-        );
-    }
-
-    #[test]
-    fn a_code_replaces_an_existing_code_parameter() {
-        let url = RedirectUrl::parse("https://a.test/p?code=old&x=1#f").expect("a URL");
-        assert_eq!(url.with_query("code", "new").as_str(), "https://a.test/p?x=1&code=new#f");
-    }
-
-    #[test]
-    fn a_domain_setting_is_an_origin() {
-        for text in ["https://example.com", "http://localhost:3000", "https://*.example.com", "https://**.example.com:8443"] {
-            assert!(parse_domain(text).is_ok(), "{text}");
-        }
-        for text in
-            ["example.com", "ftp://example.com", "https://", "https://example.com/path", "https://u@example.com", "javascript:alert(1)"]
-        {
-            assert!(parse_domain(text).is_err(), "{text}");
-        }
-    }
 }

@@ -322,7 +322,8 @@ impl AdminEmailConfig {
 }
 
 impl AdminProvider {
-    fn of(provider: &OAuthProvider) -> Self {
+    /// A provider without its secret.
+    pub fn of(provider: &OAuthProvider) -> Self {
         Self {
             id: provider.id.clone(),
             provider_config_id: provider.id.clone(),

@@ -11,13 +11,18 @@ use wire::id::{ProjectId, SessionId, UserId};
 
 use crate::project::OAuthProvider;
 use crate::project::redirect::RedirectUrl;
-use crate::provider::catalog::{self, OPENID_EXTRA, OPENID_SCOPE, TENANT};
+use crate::provider::catalog::scopes::{OFFLINE_ACCESS, joined};
+use crate::provider::catalog::{self, OPENID_OFFLINE, OPENID_SCOPE, Offline, Parameters, TENANT};
+use crate::provider::registration::Registration;
 
 /// How long a user may take to authorize at the provider.
 pub const LIFE: SignedDuration = SignedDuration::from_mins(10);
+/// How long a flow and its cookie are kept after that. Somebody who returns late is sent back to
+/// the app with an error, rather than stranded at a page of the API.
+pub const MEMORY: SignedDuration = SignedDuration::from_mins(50);
 
-/// The prefix of the name of a flow's cookie; the inner state follows. The cookie binds the flow to
-/// the browser in which the flow began.
+/// The prefix of the name of a flow's cookie; a part of the digest of the inner state follows. The
+/// cookie binds the flow to the browser in which the flow began.
 pub const COOKIE_PREFIX: &str = "gatelet-oauth-inner-";
 
 /// The purpose of an authorization.
@@ -49,6 +54,10 @@ pub struct Authorization {
     pub project_id: ProjectId,
     /// The provider.
     pub provider_id: String,
+    /// The registration of the provider when the flow began. The provider's code is sent to no
+    /// other issuer. Absent in flows of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub registration: Option<Registration>,
     /// The purpose of the flow.
     pub purpose: Purpose,
     /// How the app receives the provider's URL.
@@ -125,8 +134,39 @@ pub struct ProviderRequest<'a> {
     pub challenge: &'a str,
     /// The nonce for the ID token.
     pub nonce: &'a str,
-    /// The scopes that the app requested beyond those for signing in.
-    pub extra_scope: Option<&'a str>,
+    /// What the flow asks for.
+    pub asked: &'a Asked,
+}
+
+/// The scopes and the parameters of a flow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    /// The scopes, separated by spaces.
+    pub scope: String,
+    /// Parameters beyond those of RFC 6749.
+    pub parameters: Parameters,
+}
+
+impl Asked {
+    /// What a flow with a provider of the catalog, or with an issuer that has the scope
+    /// `offline_access` or not, asks for: to sign in or, if it links an account or the app wants
+    /// further scopes, also for a refresh token.
+    ///
+    /// Only the latter may make the provider ask for consent again: some ask administrators, some
+    /// ask at each sign-in.
+    pub fn new(provider_id: &str, purpose: Purpose, extra_scope: Option<&str>, has_offline_access: bool) -> Self {
+        let extra = extra_scope.unwrap_or_default().trim();
+        let asks_offline = || extra.split(' ').any(|scope| scope == OFFLINE_ACCESS);
+        let (scope, sign_in, offline) = match catalog::find(provider_id) {
+            Some(known) => (known.scope, known.sign_in, known.offline),
+            None if has_offline_access || asks_offline() => (OPENID_SCOPE, &[][..], OPENID_OFFLINE),
+            None => (OPENID_SCOPE, &[][..], Offline::UNASKED),
+        };
+        if purpose == Purpose::Authenticate && extra.is_empty() {
+            return Self { scope: scope.to_owned(), parameters: sign_in };
+        }
+        Self { scope: joined([scope, offline.scope, extra]), parameters: offline.parameters }
+    }
 }
 
 /// The provider's authorization endpoint: the configured one, or the one in the catalog. `None` if
@@ -136,23 +176,26 @@ pub fn known_endpoint(provider: &OAuthProvider) -> Option<&str> {
     provider.authorization_endpoint.as_deref().or_else(known)
 }
 
+/// Whether the flow uses PKCE: always, unless the provider refuses it.
+pub fn uses_pkce(provider_id: &str) -> bool {
+    catalog::find(provider_id).is_none_or(|known| known.takes_pkce)
+}
+
 impl ProviderRequest<'_> {
     /// The URL to send the user to (RFC 6749 §4.1.1, RFC 7636 §4.3, OpenID Connect Core §3.1.2.1).
     pub fn url(&self) -> Result<Url, InvalidEndpoint> {
-        let known = catalog::find(&self.provider.id);
-        let (scope, extra) = known.map_or((OPENID_SCOPE, OPENID_EXTRA), |known| (known.scope, known.extra));
         let tenant = self.provider.microsoft_tenant_id.as_deref().unwrap_or("common");
         let mut url = Url::parse(&self.endpoint.replace(TENANT, tenant)).map_err(|_| InvalidEndpoint)?;
-        let scope = [Some(scope), self.extra_scope].into_iter().flatten().collect::<Vec<_>>().join(" ");
+        let scope = &self.asked.scope;
         url.query_pairs_mut()
             .append_pair("client_id", self.client_id)
-            .append_pair("scope", &scope)
+            .append_pair("scope", scope)
             .append_pair("response_type", "code")
-            .append_pair("redirect_uri", self.callback)
-            .append_pair("code_challenge_method", "S256")
-            .append_pair("code_challenge", self.challenge)
-            .append_pair("state", self.state)
-            .extend_pairs(extra);
+            .append_pair("redirect_uri", self.callback);
+        if uses_pkce(&self.provider.id) {
+            url.query_pairs_mut().append_pair("code_challenge_method", "S256").append_pair("code_challenge", self.challenge);
+        }
+        url.query_pairs_mut().append_pair("state", self.state).extend_pairs(self.asked.parameters);
         if scope.split(' ').any(|scope| scope == "openid") {
             url.query_pairs_mut().append_pair("nonce", self.nonce);
         }
@@ -165,9 +208,39 @@ impl ProviderRequest<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
+    /// Consent and offline access are asked for only if an app will call the provider's API.
+    #[test]
+    fn a_plain_sign_in_asks_for_nothing_more() {
+        let sign_in = |id: &str| Asked::new(id, Purpose::Authenticate, None, true);
+        for id in catalog::ids().chain(["acme"]) {
+            let asked = sign_in(id);
+            assert!(!asked.parameters.iter().any(|(name, value)| *value == "consent" || *name == "access_type"), "{id}");
+            assert!(!asked.scope.contains("offline"), "{id}: {}", asked.scope);
+            assert_eq!(asked, Asked::new(id, Purpose::Authenticate, Some(" "), false), "{id}");
+            let more = Asked::new(id, Purpose::Authenticate, Some("more"), false);
+            assert_eq!(more.parameters, Asked::new(id, Purpose::Link, None, false).parameters, "{id}");
+            assert!(more.scope.starts_with(&asked.scope) && more.scope.ends_with(" more"), "{id}: {}", more.scope);
+        }
+        assert_eq!(sign_in("discord").parameters, [("prompt", "none")]);
+        assert_eq!(sign_in("apple").parameters, [("response_mode", "form_post")]);
+        assert_eq!(Asked::new("google", Purpose::Link, None, false).parameters, [("access_type", "offline"), ("prompt", "consent")]);
+        let microsoft = Asked::new("microsoft", Purpose::Link, Some("Mail.Read offline_access"), false);
+        assert_eq!((microsoft.scope.as_str(), microsoft.parameters), ("openid email profile User.Read offline_access Mail.Read", &[][..]));
+        let acme = |has_offline_access| Asked::new("acme", Purpose::Link, None, has_offline_access);
+        assert_eq!(
+            (acme(true).scope.as_str(), acme(true).parameters),
+            ("openid email profile offline_access", &[("prompt", "consent")][..])
+        );
+        let own = Asked::new("acme", Purpose::Authenticate, Some("offline_access"), false);
+        assert_eq!(own, acme(true), "the app asks for it itself");
+        assert_eq!((acme(false).scope.as_str(), acme(false).parameters), ("openid email profile", &[][..]));
+    }
+
     #[test]
     fn the_challenge_matches_rfc_7636_appendix_b() {
-        let challenge = super::challenge("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk");
+        let challenge = challenge("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk");
         assert_eq!(challenge, "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM");
     }
 }

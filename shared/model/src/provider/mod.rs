@@ -6,6 +6,7 @@ pub mod catalog;
 pub mod profile;
 #[cfg(test)]
 mod profile_tests;
+pub mod registration;
 pub mod shared;
 pub mod tokens;
 #[cfg(test)]

@@ -30,11 +30,12 @@ pub struct Profile {
 pub struct Fields {
     /// The stable id.
     pub id: &'static str,
-    /// The candidates for the name; the first that is not blank is used.
-    pub names: &'static [&'static str],
-    /// The address, and how to tell whether it is verified; `None` if the address is not read from
-    /// the account ([`Addresses`]).
-    pub email: Option<(&'static str, Verified)>,
+    /// The candidates for the name, each in one part or several; the first that is not blank is
+    /// used.
+    pub names: &'static [&'static [&'static str]],
+    /// The candidates for the address, and how to tell whether it is verified; the first that is an
+    /// address is used. None if the address is not read from the account ([`Addresses`]).
+    pub emails: &'static [(&'static str, Verified)],
     /// The URL of the picture; `None` if the provider's answer has none.
     pub picture: Option<&'static str>,
 }
@@ -68,6 +69,9 @@ pub struct Addresses {
 /// The longest accepted account id, in bytes: the maximum length of `sub` (OpenID Connect Core §2).
 const MAX_ID: usize = 255;
 const MAX_PICTURE: usize = 2048;
+/// Part of the name of a guest in a tenant of Microsoft, made from the guest's address at home. It
+/// looks like an address of the tenant, but has no mailbox.
+const GUEST: &str = "#EXT#";
 
 /// The provider's answer has no account id, or one that is empty or too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -78,8 +82,8 @@ impl Fields {
     /// The pointers to the standard claims (OpenID Connect Core §5.1).
     pub const OPENID: Self = Self {
         id: "/sub",
-        names: &["/name", "/preferred_username"],
-        email: Some(("/email", Verified::If("/email_verified"))),
+        names: &[&["/name"], &["/given_name", "/family_name"], &["/preferred_username"]],
+        emails: &[("/email", Verified::If("/email_verified"))],
         picture: Some("/picture"),
     };
 
@@ -94,19 +98,15 @@ impl Fields {
             return Err(NoAccount);
         }
         let text = |pointer: &str| account.pointer(pointer).and_then(Value::as_str).filter(|text| !text.is_empty());
-        let email = self.email.and_then(|(pointer, verified)| {
-            let email = Email::parse(text(pointer)?).ok()?;
+        let email = self.emails.iter().find_map(|(pointer, verified)| {
+            let email = Email::parse(text(pointer).filter(|text| !text.to_ascii_uppercase().contains(GUEST))?).ok()?;
             Some((email, verified.of(account)))
         });
         let (email, email_verified) = email.map_or((None, false), |(email, verified)| (Some(email), verified));
+        let name = |parts: &&[&str]| parts.iter().filter_map(|pointer| text(pointer)).map(str::trim).collect::<Vec<_>>().join(" ");
         Ok(Profile {
             account_id,
-            name: self
-                .names
-                .iter()
-                .filter_map(|pointer| text(pointer))
-                .map(|name| line::to_line(name, line::MAX_NAME))
-                .find(|name| !name.trim().is_empty()),
+            name: self.names.iter().map(name).map(|name| line::to_line(&name, line::MAX_NAME)).find(|name| !name.trim().is_empty()),
             email,
             email_verified,
             picture: self.picture.and_then(text).filter(|url| url.starts_with("https://") && url.len() <= MAX_PICTURE).map(str::to_owned),

@@ -37,6 +37,33 @@ fn accounts_are_read_from_the_api_of_each_provider() {
 }
 
 #[test]
+fn a_mailbox_less_account_of_microsoft_has_the_address_it_signs_in_with() {
+    let address = |account: serde_json::Value| {
+        let profile = api("microsoft").fields.read(&account).expect("an account");
+        assert!(!profile.email_verified);
+        profile.email.map(|email| email.to_string())
+    };
+    let upn = "Ada@contoso.example";
+    assert_eq!(address(json!({ "id": "a", "mail": null, "userPrincipalName": upn })).as_deref(), Some("ada@contoso.example"));
+    assert_eq!(address(json!({ "id": "a", "mail": "ada@example.com", "userPrincipalName": upn })).as_deref(), Some("ada@example.com"));
+    for guest in ["ada_example.com#EXT#@contoso.example", "ada_example.com#ext#@contoso.example", "no address"] {
+        assert_eq!(address(json!({ "id": "a", "mail": null, "userPrincipalName": guest })), None, "{guest}");
+    }
+    let home = json!({ "id": "a", "mail": "ada@example.com", "userPrincipalName": "ada_example.com#EXT#@contoso.example" });
+    assert_eq!(address(home).as_deref(), Some("ada@example.com"));
+}
+
+#[test]
+fn a_name_may_come_in_parts() {
+    let name = |claims: serde_json::Value| Fields::OPENID.read(&claims).expect("an account").name;
+    assert_eq!(name(json!({ "sub": "1", "given_name": "Ada", "family_name": "Lovelace" })).as_deref(), Some("Ada Lovelace"));
+    assert_eq!(name(json!({ "sub": "1", "family_name": "Lovelace", "preferred_username": "ada" })).as_deref(), Some("Lovelace"));
+    assert_eq!(name(json!({ "sub": "1", "name": " ", "given_name": "", "preferred_username": "ada" })).as_deref(), Some("ada"));
+    assert_eq!(name(json!({ "sub": "1", "name": "Countess", "given_name": "Ada" })).as_deref(), Some("Countess"));
+    assert_eq!(name(json!({ "sub": "1", "given_name": 1 })), None);
+}
+
+#[test]
 fn the_primary_address_of_a_list_is_read() {
     let github = json!([{ "email": "old@example.com", "primary": false, "verified": true }, { "email": "ada@example.com", "primary": true, "verified": false }]);
     let bitbucket = json!({ "values": [{ "email": "ada@example.com", "is_primary": true, "is_confirmed": true }] });

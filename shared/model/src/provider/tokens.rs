@@ -4,6 +4,8 @@ use crypto::seal::Sealed;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::provider::catalog;
+use crate::provider::registration::Registration;
 use crate::user::ProviderAccount;
 
 /// A provider's tokens for an account, sealed for the account.
@@ -33,6 +35,14 @@ pub struct ProviderTokens {
     /// refresh it.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub refreshing_until: Option<Timestamp>,
+    /// The issuer and the client that the tokens were issued by and to, for which they are sealed;
+    /// absent in tokens of earlier versions ([`registration`](crate::provider::registration)).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub registration: Option<Registration>,
+    /// When the provider last issued the access token, or said that it accepts it; absent in tokens
+    /// of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
+    pub confirmed_at: Option<Timestamp>,
 }
 
 /// The tokens that a provider issued in a flow, until they are stored for the account: when the
@@ -51,11 +61,10 @@ pub struct NewTokens {
 }
 
 impl ProviderTokens {
-    /// Whether the tokens have every one of these scopes, which are separated by spaces or commas.
-    pub fn covers(&self, wanted: &str) -> bool {
-        let separators = [' ', ','];
-        let given: Vec<&str> = self.scope.split(separators).collect();
-        wanted.split(separators).filter(|scope| !scope.is_empty()).all(|scope| given.contains(&scope))
+    /// Whether the tokens of this provider give what every one of these scopes would, which are
+    /// separated by spaces or commas ([`catalog::scopes`]).
+    pub fn covers(&self, provider_id: &str, wanted: &str) -> bool {
+        catalog::scopes_of(provider_id).cover(&self.scope, wanted)
     }
 
     /// Whether a request is refreshing the tokens at `now`.
@@ -75,11 +84,11 @@ impl NewTokens {
     /// Usable tokens with scopes that the new ones lack stay after a plain sign-in, which takes no
     /// access away that the user has granted. If the provider issues no refresh token, which many
     /// do only once for each grant, the old one is kept with its scopes, unless another request is
-    /// using it.
+    /// using it. Tokens of another issuer or client are of no use.
     pub fn replacing(&self, old: Option<&ProviderTokens>, now: Timestamp) -> Option<ProviderTokens> {
         let mut new = self.tokens.clone();
-        let Some(old) = old.filter(|old| old.is_usable(now)) else { return Some(new) };
-        if !self.replaces_wider && !new.covers(&old.scope) {
+        let Some(old) = old.filter(|old| old.is_usable(now) && old.registration == new.registration) else { return Some(new) };
+        if !self.replaces_wider && !new.covers(&self.account.provider_id, &old.scope) {
             return None;
         }
         if new.refresh.is_some() || old.refresh.is_none() {

@@ -17,8 +17,8 @@ pub struct Situation<'a> {
     pub account_owner: Option<(UserId, bool)>,
     /// The address that the provider reports, and whether the provider has verified it.
     pub email: Option<(&'a Email, bool)>,
-    /// The user who signs in with that address in this project, and whether the address is verified
-    /// here.
+    /// The user who signs in with that address in this project, and whether the address has been
+    /// proved here.
     pub email_owner: Option<(UserId, bool)>,
     /// The project's strategy if another user signs in with the address.
     pub strategy: MergeStrategy,
@@ -33,7 +33,7 @@ pub enum Decision {
     SignIn(UserId),
     /// The account is added to this user as another way to sign in.
     Attach(UserId),
-    /// This user signs in with the address but has not verified it here. The user's account is
+    /// This user signs in with the address, but nobody has proved it here. The user's account is
     /// handed over to the person who has verified the address at the provider; see
     /// [`ownership`](crate::user::ownership).
     TakeOver(UserId),
@@ -88,16 +88,13 @@ impl Situation<'_> {
         let owner = self.email_owner.filter(|(owner, _)| Some(*owner) != self.flow_user);
         let mut email_signs_in = self.email.is_some();
         if let (Some((_, verified_there)), Some((owner, verified_here))) = (self.email, owner) {
-            // An address belongs to whoever verifies it first, so no merge strategy applies if only
-            // the provider has verified the address.
-            if verified_there && !verified_here {
-                return Ok(Decision::TakeOver(owner));
-            }
-            match self.strategy {
-                MergeStrategy::LinkMethod if verified_there => return Ok(Decision::Attach(owner)),
-                MergeStrategy::LinkMethod => return Err(Refusal::EmailTaken { would_work_if_verified: !verified_here }),
-                MergeStrategy::RaiseError => return Err(Refusal::EmailTaken { would_work_if_verified: false }),
-                MergeStrategy::AllowDuplicates => email_signs_in = false,
+            match (self.strategy, verified_there, verified_here) {
+                (MergeStrategy::LinkMethod, true, true) => return Ok(Decision::Attach(owner)),
+                // An address belongs to whoever verifies it first.
+                (MergeStrategy::LinkMethod, true, false) => return Ok(Decision::TakeOver(owner)),
+                (MergeStrategy::LinkMethod, false, _) => return Err(Refusal::EmailTaken { would_work_if_verified: !verified_here }),
+                (MergeStrategy::RaiseError, ..) => return Err(Refusal::EmailTaken { would_work_if_verified: false }),
+                (MergeStrategy::AllowDuplicates, ..) => email_signs_in = false,
             }
         }
         if !self.sign_up_enabled {
@@ -187,9 +184,14 @@ mod tests {
         assert_eq!(raise.decide(), Err(Refusal::EmailTaken { would_work_if_verified: false }));
         let duplicate = Situation { strategy: MergeStrategy::AllowDuplicates, ..taken.clone() };
         assert_eq!(duplicate.decide(), Ok(Decision::SignUp { email_signs_in: false }));
-        for strategy in [MergeStrategy::LinkMethod, MergeStrategy::RaiseError, MergeStrategy::AllowDuplicates] {
+        // It also decides if nobody has proved the address here.
+        for (strategy, wanted) in [
+            (MergeStrategy::LinkMethod, Ok(Decision::TakeOver(world.ada))),
+            (MergeStrategy::RaiseError, Err(Refusal::EmailTaken { would_work_if_verified: false })),
+            (MergeStrategy::AllowDuplicates, Ok(Decision::SignUp { email_signs_in: false })),
+        ] {
             let unproved = Situation { email_owner: Some((world.ada, false)), strategy, ..taken.clone() };
-            assert_eq!(unproved.decide(), Ok(Decision::TakeOver(world.ada)));
+            assert_eq!(unproved.decide(), wanted, "{strategy:?}");
         }
     }
 

@@ -1,6 +1,12 @@
 //! Sign-up rules, which decide who may sign up, and risk scores.
 
-mod bounds;
+pub mod budget;
+#[cfg(test)]
+mod budget_tests;
+pub mod check;
+mod cost;
+mod patterns;
+pub mod program;
 pub mod risk;
 pub mod rule;
 #[cfg(test)]

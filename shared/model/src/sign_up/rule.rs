@@ -11,29 +11,19 @@
 //! | `riskScores.bot`, `riskScores.free_trial_abuse` | int | the scores that a server set, 0 to 100; 0 if none |
 //!
 //! `matches` takes a regular expression. A condition is evaluated once when it is set, so that most
-//! mistakes are reported then and not when somebody signs up. The work of a condition is bounded
-//! (`bounds`).
+//! mistakes are reported then and not when somebody signs up. The rules of a project have one
+//! budget of work and memory (`budget`).
 
-use std::collections::HashMap;
-
-use cel::parser::PrattParser;
-use cel::{Context, Value};
 use deserr::Deserr;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::email::Email;
-use crate::sign_up::bounds::{self, matches};
 use crate::sign_up::risk::SignUpRisk;
-use crate::text::line;
 
 /// The maximum number of rules in a project: requests read all of them, and a sign-up may evaluate
 /// all of them.
 pub const MAX_RULES: usize = 50;
-/// The longest condition, in bytes.
-const MAX_CONDITION: usize = 2048;
-/// The longest message, in characters.
-const MAX_MESSAGE: usize = 500;
 
 /// A rule of a project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Deserr, ToSchema)]
@@ -147,95 +137,9 @@ pub struct Attempt<'a> {
     pub risk: SignUpRisk,
 }
 
-/// Why a rule cannot be set.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidRule {
-    /// The id has an invalid length or invalid characters.
-    #[error("must be 1 to 63 characters from a-z, A-Z, 0-9, - and _")]
-    Id,
-    /// The display name is too long, or is not one line of permitted characters.
-    #[error(transparent)]
-    DisplayName(line::NotALine),
-    /// The message is too long.
-    #[error("must be at most {MAX_MESSAGE} characters long")]
-    Message,
-    /// The condition is empty or too long.
-    #[error("must be 1 to {MAX_CONDITION} bytes long")]
-    Length,
-    /// The condition cannot be parsed or evaluated, is too expensive, or is not boolean.
-    #[error("must be a boolean CEL expression: {0}")]
-    Condition(String),
-}
-
-impl InvalidRule {
-    /// The field that is invalid.
-    pub fn field(&self) -> &'static str {
-        match self {
-            Self::Id => "id",
-            Self::DisplayName(_) => "display_name",
-            Self::Message => "action.message",
-            Self::Length | Self::Condition(_) => "condition",
-        }
-    }
-}
-
-impl SignUpRule {
-    /// Validates all fields, and evaluates the condition once.
-    pub fn check(&self) -> Result<(), InvalidRule> {
-        let is_id = (1..=63).contains(&self.id.len()) && self.id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
-        if !is_id {
-            return Err(InvalidRule::Id);
-        }
-        line::check(self.display_name.as_deref().unwrap_or_default(), line::OPTIONAL_NAME).map_err(InvalidRule::DisplayName)?;
-        if self.action.message.as_ref().is_some_and(|message| message.chars().count() > MAX_MESSAGE) {
-            return Err(InvalidRule::Message);
-        }
-        if !(1..=MAX_CONDITION).contains(&self.condition.len()) {
-            return Err(InvalidRule::Length);
-        }
-        let nobody = Attempt { email: None, method: AuthMethod::Password, country_code: None, risk: SignUpRisk::default() };
-        self.applies(&nobody).map(drop).map_err(InvalidRule::Condition)
-    }
-
-    pub(crate) fn applies(&self, attempt: &Attempt<'_>) -> Result<bool, String> {
-        let expression = PrattParser::new().parse(&self.condition).map_err(|errors| first_line(&errors.to_string()))?;
-        bounds::check(&expression)?;
-        match Value::resolve(&expression, &attempt.context()?) {
-            Ok(Value::Bool(applies)) => Ok(applies),
-            Ok(_) => Err("its value is not a boolean".to_owned()),
-            Err(error) => Err(first_line(&error.to_string())),
-        }
-    }
-}
-
-fn first_line(text: &str) -> String {
-    text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().chars().take(200).collect()
-}
-
 impl Attempt<'_> {
     /// The part of the address after the `@`; empty without an address.
     pub fn email_domain(&self) -> &str {
         self.email.and_then(|email| email.as_str().rsplit_once('@')).map(|(_, domain)| domain).unwrap_or_default()
-    }
-
-    fn context(&self) -> Result<Context<'static, 'static>, String> {
-        let email = self.email.map(ToString::to_string).unwrap_or_default();
-        let domain = self.email_domain().to_owned();
-        let country = self.country_code.unwrap_or_default().to_owned();
-        let risk = [("bot", self.risk.bot), ("free_trial_abuse", self.risk.free_trial_abuse)];
-        let risk: HashMap<String, i64> = risk.into_iter().map(|(name, score)| (name.to_owned(), score.value().into())).collect();
-        let mut context = Context::default();
-        for (name, value) in [
-            ("email", email),
-            ("emailDomain", domain),
-            ("authMethod", self.method.name().to_owned()),
-            ("oauthProvider", self.method.provider().to_owned()),
-            ("countryCode", country),
-        ] {
-            context.add_variable_from_value(name, value);
-        }
-        context.add_variable_from_value("riskScores", risk);
-        context.add_function("matches", matches()).map_err(|error| error.to_string())?;
-        Ok(context)
     }
 }

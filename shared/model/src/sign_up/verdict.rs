@@ -1,22 +1,9 @@
 //! Evaluates the sign-up rules of a project for a sign-up.
 
+use crate::sign_up::program::{Program, Status, in_order};
 use crate::sign_up::rule::{ActionType, Attempt, DefaultAction, SignUpRule};
 use crate::user::User;
 use crate::user::restriction::Restriction;
-
-/// The result of a rule's condition.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Status {
-    /// The condition is true.
-    Matched,
-    /// The condition is false.
-    NotMatched,
-    /// The rule is disabled.
-    Disabled,
-    /// The condition cannot be evaluated for this sign-up, which counts as false. When the rule was
-    /// set, the condition was checked only with sample values, or by an earlier version.
-    Error(String),
-}
 
 /// The source of the decision about a sign-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,14 +33,17 @@ pub struct Verdict<'a> {
 #[error("the sign-up rules of the project rejected this sign-up")]
 pub struct Rejected;
 
-/// Evaluates rules by descending priority, then by id. The first matching `allow` or `reject`
-/// decides; `restrict` and `log` do not end the evaluation.
+/// Evaluates rules in this thread. Where requests of other projects wait for the thread, use
+/// [`Program::run`] in another one, and then [`judge`].
 pub fn evaluate<'a>(rules: &'a [SignUpRule], default: DefaultAction, attempt: &Attempt<'_>) -> Verdict<'a> {
-    let mut rules: Vec<&SignUpRule> = rules.iter().collect();
-    rules.sort_by(|a, b| b.priority.cmp(&a.priority).then_with(|| a.id.cmp(&b.id)));
+    judge(rules, default, Program::compile(rules).run(&attempt.facts()))
+}
+
+/// Decides by the results of the rules, in the order of evaluation. The first matching `allow` or
+/// `reject` decides; `restrict` and `log` do not end the evaluation.
+pub fn judge(rules: &[SignUpRule], default: DefaultAction, statuses: Vec<Status>) -> Verdict<'_> {
     let mut verdict = Verdict { evaluations: Vec::new(), decision: Decision::Default(default), restricted_by: None };
-    for rule in rules {
-        let status = status(rule, attempt);
+    for (rule, status) in in_order(rules).into_iter().zip(statuses) {
         let is_match = status == Status::Matched;
         verdict.evaluations.push((rule, status));
         match rule.action.r#type {
@@ -70,17 +60,6 @@ pub fn evaluate<'a>(rules: &'a [SignUpRule], default: DefaultAction, attempt: &A
         }
     }
     verdict
-}
-
-fn status(rule: &SignUpRule, attempt: &Attempt<'_>) -> Status {
-    if !rule.enabled {
-        return Status::Disabled;
-    }
-    match rule.applies(attempt) {
-        Ok(true) => Status::Matched,
-        Ok(false) => Status::NotMatched,
-        Err(reason) => Status::Error(reason),
-    }
 }
 
 impl Verdict<'_> {

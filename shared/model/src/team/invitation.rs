@@ -1,6 +1,8 @@
 //! Invitations to teams. A user may accept an invitation that was sent to one of the user's
-//! verified addresses, either with the code of the invitation or from the list of the user's
-//! invitations.
+//! verified addresses: with the code of the invitation or, if the address is confirmed
+//! ([`Channel::is_confirmed`](crate::user::Channel::is_confirmed)), from the list of the user's
+//! invitations. Whoever has a stranger's address in an account, and had the stranger click a link,
+//! must not see or use invitations to that address.
 
 use crypto::digest::Digest;
 use jiff::{SignedDuration, Timestamp};
@@ -22,6 +24,9 @@ pub struct Invitation {
     pub id: InvitationId,
     /// The team that the invited person can join.
     pub team_id: TeamId,
+    /// When the team was created; absent in invitations of versions that did not store it.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
+    pub team_created_at: Option<Timestamp>,
     /// The address that was invited.
     pub email: Email,
     /// When the invitation expires.
@@ -45,12 +50,22 @@ pub struct Invitation {
     pub used: bool,
 }
 
+/// How a user accepts an invitation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// With the code of the email, which only the recipient knows.
+    Code,
+    /// From the list of the user's invitations.
+    List,
+}
+
 /// Why a user may not accept an invitation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotAcceptable {
     /// The user is restricted.
     Restricted(RestrictedReason),
-    /// The invitation was sent to none of the user's verified addresses.
+    /// The invitation was sent to none of the user's verified or, without its code, confirmed
+    /// addresses.
     OtherAddress,
 }
 
@@ -68,11 +83,14 @@ impl Invitation {
     }
 
     /// Checks whether this user, with this restriction, may accept the invitation.
-    pub fn may_be_accepted_by(&self, user: &User, restricted: Option<RestrictedReason>) -> Result<(), NotAcceptable> {
+    pub fn may_be_accepted_by(&self, user: &User, by: By, restricted: Option<RestrictedReason>) -> Result<(), NotAcceptable> {
         if let Some(reason) = restricted {
             return Err(NotAcceptable::Restricted(reason));
         }
-        let is_own = user.channel_of(&self.email).is_some_and(|channel| channel.is_verified);
+        let is_own = user.channel_of(&self.email).is_some_and(|channel| match by {
+            By::Code => channel.is_verified,
+            By::List => channel.is_confirmed(),
+        });
         if is_own { Ok(()) } else { Err(NotAcceptable::OtherAddress) }
     }
 }

@@ -118,7 +118,9 @@ impl User {
         if is_primary {
             self.demote();
         }
-        self.channels.push(Channel { id, value, used_for_auth, is_verified, is_primary, standing: author.standing() });
+        let standing = author.standing();
+        let (is_unproved, is_elsewhere) = (false, false);
+        self.channels.push(Channel { id, value, used_for_auth, is_verified, is_unproved, is_elsewhere, is_primary, standing });
         self.raise_epoch_if_way_in_went(&before);
         Ok(())
     }
@@ -140,6 +142,10 @@ impl User {
         let is_correction = author == Author::User && channel.value != value && standing == Standing::Provisional;
         let is_verified = channel.is_verified && channel.value == value;
         channel.standing = standing;
+        // A server vouches for what it declares verified.
+        let stays = is_verified && patch.is_verified.is_none();
+        channel.is_unproved &= stays;
+        channel.is_elsewhere &= stays;
         channel.is_verified = patch.is_verified.unwrap_or(is_verified);
         channel.value = value;
         channel.used_for_auth = patch.used_for_auth.unwrap_or(channel.used_for_auth);

@@ -9,7 +9,7 @@ use wire::id::ChannelId;
 
 use crate::email::Email;
 use crate::user::channel::{ChannelPatch, NewChannel, Refused};
-use crate::user::ownership::Author;
+use crate::user::ownership::{Author, Prover};
 use crate::user::{Channel, MAX_CHANNELS, User};
 
 fn email(number: u8) -> Email {
@@ -131,7 +131,7 @@ fn take(user: &mut User, step: Step) -> bool {
             user.change_channel(id(number), patch, Author::Server).is_err()
         }
         Step::Remove(number) => user.remove_channel(id(number)).is_err(),
-        Step::Verify(value) => !user.verify_email(&email(value)),
+        Step::Verify(value) => !user.verify_email(&email(value), Prover::Creator),
     }
 }
 

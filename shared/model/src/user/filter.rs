@@ -5,16 +5,16 @@ use wire::id::UserId;
 use crate::project::ProjectConfig;
 use crate::user::User;
 use crate::user::restriction::RestrictedReason;
+use crate::user::search::Search;
 
 /// The filter of a list of users.
 #[derive(Debug, Clone, Default)]
 pub struct UserFilter {
-    /// A part of a display name or of an address to search for, in lower case, or a user id; absent
-    /// for no such search.
-    pub words: Option<String>,
-    /// The beginning of a word to search for, folded ([`crate::user::search`]), or a user id;
-    /// absent for no such search.
-    pub beginning: Option<String>,
+    /// Parts of a display name or of addresses to search for, or a user id; absent for no such
+    /// search.
+    pub words: Option<Search>,
+    /// The beginnings of words to search for, or a user id; absent for no such search.
+    pub beginning: Option<Search>,
     /// Whether restricted users who are not anonymous are included.
     pub includes_restricted: bool,
     /// Whether anonymous users are included.
@@ -26,7 +26,7 @@ pub struct UserFilter {
 impl UserFilter {
     /// The user id to search for, if the text to search for is one.
     pub fn id(&self) -> Option<UserId> {
-        self.words.as_deref().or(self.beginning.as_deref()).and_then(|words| UserId::parse(words).ok())
+        self.words.as_ref().or(self.beginning.as_ref()).and_then(|search| UserId::parse(&search.text()).ok())
     }
 
     /// Whether the flags of the filter include this user, whatever the text to search for.
@@ -42,14 +42,9 @@ impl UserFilter {
     /// Whether the list includes this user. Not for a search by user id, which reads that user
     /// ([`Self::id`]).
     pub fn takes(&self, user: &User, config: &ProjectConfig) -> bool {
-        let begins = |beginning| user.first_word(beginning).is_some();
+        let begins = |search: &Search| user.first_word(search).is_some() && user.begins_with(search);
         self.shows(user, config)
-            && self.words.as_deref().is_none_or(|words| has_words(user, words))
-            && self.beginning.as_deref().is_none_or(begins)
+            && self.words.as_ref().is_none_or(|search| user.contains(search))
+            && self.beginning.as_ref().is_none_or(begins)
     }
-}
-
-fn has_words(user: &User, words: &str) -> bool {
-    let name = user.display_name.as_deref().is_some_and(|name| name.to_lowercase().contains(words));
-    name || user.channels.iter().any(|channel| channel.value.as_str().contains(words))
 }

@@ -16,7 +16,7 @@ use wire::id::TeamId;
 use wire::level::Level;
 use wire::problem::Problems;
 
-use crate::email::Email;
+use crate::email::any::AnyEmail;
 use crate::metadata::Metadata;
 use crate::profile_image::ProfileImage;
 use crate::sign_up::risk::RiskScores;
@@ -62,10 +62,11 @@ pub struct UserInput {
     pub passkey_auth_enabled: Option<False>,
     /// The new primary address: an address that the user already has, or a new address, which is
     /// then unverified. The user keeps the previous primary address as another address. `null` for
-    /// no primary address.
+    /// no primary address. With server access, the domain may be any host name, such as
+    /// `localhost`.
     #[deserr(default)]
     #[schema(value_type = Option<String>, format = Email)]
-    pub primary_email: Change<Email>,
+    pub primary_email: Change<AnyEmail>,
 
     /// Requires server access. Metadata that the user's client reads and servers write: any JSON
     /// value of at most 32 KiB, replaced as a whole.
@@ -85,8 +86,9 @@ pub struct UserInput {
     /// a primary address that did.
     #[deserr(default)]
     pub primary_email_auth_enabled: Option<bool>,
-    /// Requires server access. The new password, which must satisfy the rules for new passwords;
-    /// `null` removes the password. In both cases, all sessions of the user end.
+    /// Requires server access. The new password; `null` removes the password. In both cases, all
+    /// sessions of the user end. The password of an existing user must satisfy the rules for new
+    /// passwords; that of a new user may be any of 1 to 128 characters.
     #[deserr(default)]
     #[schema(value_type = Option<String>, format = Password)]
     pub password: Change<Password>,
@@ -133,6 +135,8 @@ pub trait Fields: 'static {
     fn take(field: &str) -> bool;
     /// Whether the request may make a user anonymous.
     const MAKES_ANONYMOUS: bool = false;
+    /// Whether the domain of an address may be any host name.
+    const TAKES_ANY_ADDRESS: bool = true;
 }
 
 /// A change that a user makes to their own data.
@@ -149,6 +153,8 @@ impl Fields for Own {
         let own = ["display_name", "profile_image_url", "client_metadata", "selected_team_id", "totp_secret_base64"];
         own.contains(&field) || ["otp_auth_enabled", "passkey_auth_enabled", "primary_email"].contains(&field)
     }
+
+    const TAKES_ANY_ADDRESS: bool = false;
 }
 
 impl Fields for Any {
@@ -213,7 +219,9 @@ fn check<F: Fields>(input: &UserInput, problems: Option<Problems>, location: Val
     let is_set = |note: &Change<Note>| matches!(note, Change::Set(_));
     let restricts = input.restricted_by_admin == Some(true);
     let beside = "requires restricted_by_admin: true";
+    let is_public = !matches!(&input.primary_email, Change::Set(email) if !email.is_public());
     let rules = [
+        (!F::TAKES_ANY_ADDRESS && !is_public, "primary_email", "must be an email address"),
         (input.password_hash.is_some() && !input.password.is_keep(), "password_hash", "must not be combined with password"),
         (input.is_anonymous == Some(true) && !F::MAKES_ANONYMOUS, "is_anonymous", "must be false"),
         (is_set(&input.restricted_by_admin_reason) && !restricts, "restricted_by_admin_reason", beside),

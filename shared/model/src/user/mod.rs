@@ -36,7 +36,7 @@ use crypto::password::hash::Hash;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use wire::entropy::Entropy;
-use wire::id::{ChannelId, ProviderAccountId, SessionId, TeamId, UserId};
+use wire::id::{ChannelId, SessionId, TeamId, UserId};
 
 use crate::email::Email;
 use crate::email::category::Category;
@@ -50,6 +50,8 @@ use crate::user::notices::Notices;
 use crate::user::restriction::Restriction;
 use crate::user::standing::Standing;
 use crate::user::totp::Totp;
+
+pub use crate::user::provider_account::ProviderAccount;
 
 /// The maximum number of contact channels of a user. With this limit, the item stays far below
 /// DynamoDB's 400 KB, and the claims of all addresses fit into one transaction.
@@ -190,29 +192,21 @@ pub struct Channel {
     /// Whether the address is verified: somebody has proved that they receive its emails, a
     /// provider has verified it, or a server has declared it verified.
     pub is_verified: bool,
+    /// Whether a verified address is still unproved: its verification code was redeemed without a
+    /// session of the account, so the recipient of its emails need not be who uses the account.
+    /// Always `false` for an unverified address.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_unproved: bool,
+    /// Whether nothing but a verification code that was redeemed without a session of the account
+    /// has verified the address, even if it counts as proved because the account had a verified
+    /// address before. Always `false` for an unverified address.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_elsewhere: bool,
     /// Whether this is the user's primary address.
     pub is_primary: bool,
     /// Whether and why the user may sign in with the address while it is unverified.
     #[serde(default, skip_serializing_if = "Standing::is_provisional")]
     pub standing: Standing,
-}
-
-/// An account at an OAuth provider.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ProviderAccount {
-    /// The id of the provider account.
-    pub id: ProviderAccountId,
-    /// The provider's id in the project.
-    pub provider_id: String,
-    /// The user's id at the provider.
-    pub account_id: String,
-    /// The address that the provider reports, if it reports one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub email: Option<Email>,
-    /// Whether the user can sign in with the account.
-    pub allow_sign_in: bool,
-    /// Whether the app may get access tokens for the account.
-    pub allow_connected_accounts: bool,
 }
 
 impl User {
@@ -263,7 +257,16 @@ impl User {
             channel.is_primary = false;
         }
         let standing = Standing::default();
-        self.channels.push(Channel { id, value, used_for_auth: true, is_verified, is_primary: true, standing });
+        self.channels.push(Channel {
+            id,
+            value,
+            used_for_auth: true,
+            is_verified,
+            is_unproved: false,
+            is_elsewhere: false,
+            is_primary: true,
+            standing,
+        });
         id
     }
 

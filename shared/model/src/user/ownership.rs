@@ -9,11 +9,11 @@
 //!
 //! | transition | credentials | sessions | credential epoch |
 //! |---|---|---|---|
-//! | first proof of an address by a stranger | only the proved address stays | end | raised |
+//! | first proof of an address by a stranger | only the proved address stays; the user leaves all teams, and name, picture and client metadata are cleared | end | raised |
 //! | an anonymous user signs up, or that of a tool is taken over | none stays; the sign-up adds its own | end | raised |
 //! | "This wasn't me" ([`notice`](crate::notice)) | as before the change or, if the link only locks intruders out, as they are; without a password and recovery codes | end | raised |
 //! | proof by the account's creator, or of a proved address | stay | stay | stays |
-//! | verification code redeemed | stay; an address that the user requested for signing in can now be used | stay | stays |
+//! | verification code redeemed | stay; an address that the user requested for signing in can now be used. Without a session of the account, the address of the sign-up or, if none is verified, any stays unproved: the next proof is the first one. None is confirmed | stay | stays |
 //! | password changed, reset or removed; all sessions ended | the others stay | end, except for a kept one | raised |
 //! | first password set by the user; address removed, replaced, disabled for signing in or no longer primary; provider account unlinked or disabled for signing in; passkey removed | the others stay | stay | raised |
 //! | address added | stay | stay | stays: no earlier code is for the address |
@@ -71,9 +71,37 @@ impl Channel {
         self.used_for_auth && (self.is_verified || self.standing != Standing::Wished)
     }
 
+    /// Whether the owner of the account has proved the address, or a provider or a server vouches
+    /// for it.
+    pub fn is_proved(&self) -> bool {
+        self.is_verified && !self.is_unproved
+    }
+
+    /// Whether the person who uses the account is known to receive the emails of the address. If
+    /// only a code that was redeemed without a session has verified it, they may belong to somebody
+    /// who clicked a link that they did not ask for.
+    pub fn is_confirmed(&self) -> bool {
+        self.is_proved() && !self.is_elsewhere
+    }
+
     /// Whether another account that verifies the address takes over the claim.
     pub fn gives_way(&self) -> bool {
-        self.signs_in() && !self.is_verified && !self.is_primary && self.standing == Standing::Provisional
+        self.signs_in() && !self.is_proved() && !self.is_primary && self.standing == Standing::Provisional
+    }
+
+    /// Records that the owner of the account has proved the address.
+    fn settle(&mut self) {
+        self.is_verified = true;
+        self.is_unproved = false;
+        self.is_elsewhere = false;
+    }
+
+    /// Releases the claim to an address that was not proved.
+    pub(crate) fn give_up(&mut self) {
+        self.is_verified = false;
+        self.is_unproved = false;
+        self.is_elsewhere = false;
+        self.standing = Standing::Wished;
     }
 }
 
@@ -84,9 +112,12 @@ impl User {
     pub fn prove(&mut self, email: &Email, prover: Prover, fresh: ChannelId) -> Option<Proof> {
         let channel = self.channels.iter_mut().find(|channel| channel.value == *email && channel.signs_in())?;
         match prover {
-            _ if channel.is_verified => Some(Proof::Known),
+            _ if channel.is_proved() => {
+                channel.settle();
+                Some(Proof::Known)
+            }
             Prover::Creator => {
-                channel.is_verified = true;
+                channel.settle();
                 Some(Proof::Confirmed)
             }
             Prover::Stranger => {
@@ -100,7 +131,28 @@ impl User {
     fn change_hands(&mut self, value: Email, id: ChannelId) {
         self.remove_credentials();
         let standing = Standing::Provisional;
-        self.channels = vec![Channel { id, value, used_for_auth: true, is_verified: true, is_primary: true, standing }];
+        let (is_verified, is_unproved, is_elsewhere) = (true, false, false);
+        self.channels =
+            vec![Channel { id, value, used_for_auth: true, is_verified, is_unproved, is_elsewhere, is_primary: true, standing }];
+    }
+
+    /// Whether somebody may have used the account, as far as its user tells: it was not created by
+    /// a server, it has or had a credential besides the address, or sessions were ended.
+    pub fn may_have_been_used(&self) -> bool {
+        let has_credential = self.password.is_some() || !self.provider_accounts.is_empty() || !self.passkeys.is_empty();
+        let is_of_server = |channel: &Channel| channel.standing == Standing::Assigned;
+        let has_history = self.credential_epoch > 0 || self.session_epoch > 0 || self.owner_epoch > 0;
+        has_credential || has_history || self.channels.len() > 1 || !self.channels.iter().all(is_of_server)
+    }
+
+    /// Clears what a client can write about the person, because the account has a new owner.
+    pub fn forget_person(&mut self) {
+        self.display_name = None;
+        self.profile_image_url = None;
+        self.uploaded_image = None;
+        self.client_metadata = None;
+        self.refused_categories.clear();
+        self.second_factor_teams.clear();
     }
 
     /// Turns an anonymous user who signs up at `now` into an ordinary one, without the credentials
@@ -131,16 +183,32 @@ impl User {
 
     /// Marks an address as verified, by a code that was emailed to it; `false` if the user no
     /// longer has the address.
-    pub fn verify_email(&mut self, email: &Email) -> bool {
-        let channel = self.channels.iter_mut().find(|channel| channel.value == *email);
-        channel.map(|channel| channel.is_verified = true).is_some()
+    ///
+    /// If a stranger redeemed the code, nobody can tell whether the recipient uses the account. So
+    /// an address that a client claimed when it signed up stays unproved, and so does the first
+    /// address of the account that is verified. A further address does not: otherwise, whoever
+    /// adds one by a stolen session could become the owner of the account with it, and the links in
+    /// the notices to the owner would end. It is not confirmed either.
+    pub fn verify_email(&mut self, email: &Email, prover: Prover) -> bool {
+        let is_further = self.channels.iter().any(|other| other.is_verified && other.value != *email);
+        let Some(channel) = self.channels.iter_mut().find(|channel| channel.value == *email) else { return false };
+        match prover {
+            Prover::Creator => channel.settle(),
+            Prover::Stranger => {
+                let is_claimed = channel.signs_in() && channel.standing == Standing::Provisional;
+                channel.is_unproved |= !channel.is_verified && (is_claimed || !is_further);
+                channel.is_elsewhere |= !channel.is_verified;
+                channel.is_verified = true;
+            }
+        }
+        true
     }
 
     /// Releases the claim to an address that another account has verified; `false` if this account
     /// has no claim that gives way.
     pub fn give_way(&mut self, email: &Email) -> bool {
         let channel = self.channels.iter_mut().find(|channel| channel.value == *email && channel.gives_way());
-        channel.map(|channel| channel.standing = Standing::Wished).is_some()
+        channel.map(Channel::give_up).is_some()
     }
 
     /// Removes the channel of an address, because the recipient of its emails says that the account
@@ -201,9 +269,9 @@ impl User {
         self.credential_epoch == self.began_epoch && channel.signs_in() && channel.standing == Standing::Provisional
     }
 
-    /// The unverified addresses that the user can sign in with. Whoever first proves such an
-    /// address becomes the owner of the account.
+    /// The unproved addresses that the user can sign in with. Whoever first proves such an address
+    /// becomes the owner of the account.
     pub fn unproved(&self) -> impl Iterator<Item = &Email> {
-        self.channels.iter().filter(|channel| channel.signs_in() && !channel.is_verified).map(|channel| &channel.value)
+        self.channels.iter().filter(|channel| channel.signs_in() && !channel.is_proved()).map(|channel| &channel.value)
     }
 }

@@ -17,7 +17,16 @@ fn id() -> ChannelId {
 }
 
 fn channel(value: &str, is_verified: bool, standing: Standing) -> Channel {
-    Channel { id: id(), value: email(value), used_for_auth: true, is_verified, is_primary: false, standing }
+    Channel {
+        id: id(),
+        value: email(value),
+        used_for_auth: true,
+        is_verified,
+        is_unproved: false,
+        is_elsewhere: false,
+        is_primary: false,
+        standing,
+    }
 }
 
 /// An account with the unverified address `ada@example.com`, to which an attacker has added other
@@ -32,6 +41,7 @@ fn prepared() -> User {
     user.provider_accounts.push(ProviderAccount {
         id: Entropy::system().uuid().into(),
         provider_id: "github".to_owned(),
+        issuer: None,
         account_id: "1".to_owned(),
         email: None,
         allow_sign_in: true,
@@ -63,6 +73,109 @@ fn the_creator_and_a_second_proof_remove_nothing() {
     let proved = user.clone();
     assert_eq!(user.prove(&email("ada@example.com"), Prover::Stranger, id()), Some(Proof::Known));
     assert_eq!(user, proved);
+}
+
+#[test]
+fn a_verification_without_a_session_settles_nothing() {
+    let ada = email("ada@example.com");
+    let mut user = prepared();
+    assert!(user.verify_email(&ada, Prover::Stranger));
+    assert!(user.channels[0].is_verified && !user.channels[0].is_proved());
+    assert_eq!(user.unproved().collect::<Vec<_>>(), [&ada]);
+    let (mut taken, mut kept, mut again) = (user.clone(), user.clone(), user.clone());
+    assert_eq!(taken.prove(&ada, Prover::Stranger, id()), Some(Proof::First));
+    assert_eq!(taken.channels.len(), 1);
+    assert_eq!(kept.prove(&ada, Prover::Creator, id()), Some(Proof::Confirmed));
+    assert_eq!(kept.prove(&ada, Prover::Stranger, id()), Some(Proof::Known));
+    // A further verification in a session of the account settles it; a proved address stays proved.
+    assert!(again.verify_email(&ada, Prover::Creator) && again.channels[0].is_proved());
+    assert!(again.verify_email(&ada, Prover::Stranger) && again.channels[0].is_proved());
+    // So does a server; another address in place of it is not verified at all.
+    let id = user.channels[0].id;
+    let patch = ChannelPatch { is_verified: Some(true), ..ChannelPatch::default() };
+    let mut vouched = user.clone();
+    vouched.change_channel(id, patch, Author::Server).expect("a change");
+    assert!(vouched.channels[0].is_proved());
+    let other = ChannelPatch { value: Some(email("other@example.com")), ..ChannelPatch::default() };
+    user.change_channel(id, other, Author::User).expect("a change");
+    assert!(!user.channels[0].is_verified && !user.channels[0].is_unproved);
+}
+
+#[test]
+fn an_address_verified_without_a_session_is_confirmed_by_a_proof() {
+    let (ada, bob) = (email("ada@example.com"), email("bob@example.com"));
+    for is_further in [false, true] {
+        let mut user = prepared();
+        if is_further {
+            assert!(user.verify_email(&ada, Prover::Creator));
+        } else {
+            user.channels.remove(1);
+        }
+        assert!(user.verify_email(&bob, Prover::Stranger));
+        let is_confirmed = |user: &User| user.channel_of(&bob).expect("a channel").is_confirmed();
+        let is_proved = user.channel_of(&bob).expect("a channel").is_proved();
+        assert_eq!((is_proved, is_confirmed(&user)), (is_further, false));
+        let (mut again, mut proved) = (user.clone(), user.clone());
+        assert!(again.verify_email(&bob, Prover::Creator) && is_confirmed(&again));
+        proved.prove(&bob, Prover::Stranger, id()).expect("a proof");
+        assert!(is_confirmed(&proved));
+        // A later click does not take back what the owner has proved.
+        assert!(proved.verify_email(&bob, Prover::Stranger) && is_confirmed(&proved));
+        let vouched = ChannelPatch { is_verified: Some(true), ..ChannelPatch::default() };
+        user.change_channel(user.channel_of(&bob).expect("a channel").id, vouched, Author::Server).expect("a change");
+        assert!(is_confirmed(&user));
+    }
+}
+
+#[test]
+fn the_first_verified_address_is_unproved_even_if_it_was_added() {
+    let bob = email("bob@example.com");
+    let mut user = prepared();
+    user.channels.remove(1);
+    user.verify_email(&bob, Prover::Stranger);
+    assert!(user.channels[1].signs_in());
+    assert_eq!(user.prove(&bob, Prover::Stranger, id()), Some(Proof::First));
+}
+
+/// Otherwise, an intruder with a stolen session could become the owner.
+#[test]
+fn an_address_that_was_added_to_a_verified_one_does_not_replace_the_owner() {
+    let (ada, bob) = (email("ada@example.com"), email("bob@example.com"));
+    for prover in [Prover::Stranger, Prover::Creator] {
+        let mut user = prepared();
+        user.verify_email(&ada, prover);
+        user.verify_email(&bob, Prover::Stranger);
+        assert!(user.channels[2].is_proved());
+        assert_eq!(user.prove(&bob, Prover::Stranger, id()), Some(Proof::Known));
+    }
+    // The address of the sign-up stays that of its recipient, whatever was added to it before.
+    let mut user = prepared();
+    user.verify_email(&bob, Prover::Creator);
+    user.verify_email(&ada, Prover::Stranger);
+    assert_eq!(user.prove(&ada, Prover::Stranger, id()), Some(Proof::First));
+}
+
+#[test]
+fn only_an_account_that_a_server_created_and_nobody_entered_was_not_used() {
+    let untouched = || {
+        let mut user = User::new(&Entropy::system(), Timestamp::UNIX_EPOCH);
+        user.channels.push(channel("ada@example.com", false, Standing::Assigned));
+        user
+    };
+    assert!(!untouched().may_have_been_used());
+    let changes: [fn(&mut User); 6] = [
+        |user| user.channels[0].standing = Standing::Provisional,
+        |user| user.channels.push(channel("eve@example.com", true, Standing::Assigned)),
+        |user| user.provider_accounts = prepared().provider_accounts,
+        |user| user.end_sessions(None),
+        |user| user.raise_epoch(),
+        |user| user.sign_up(Timestamp::UNIX_EPOCH),
+    ];
+    for (number, change) in changes.into_iter().enumerate() {
+        let mut user = untouched();
+        change(&mut user);
+        assert!(user.may_have_been_used(), "{number}");
+    }
 }
 
 #[test]

@@ -100,6 +100,8 @@ impl UserPatch {
         let (verified, signs_in) = (self.input.primary_email_verified, self.input.primary_email_auth_enabled);
         match user.channels.iter_mut().find(|channel| channel.is_primary) {
             Some(primary) => {
+                primary.is_unproved &= verified.is_none();
+                primary.is_elsewhere &= verified.is_none();
                 primary.is_verified = verified.unwrap_or(primary.is_verified);
                 primary.used_for_auth = signs_in.unwrap_or(primary.used_for_auth);
                 if verified.is_some() || signs_in.is_some() {
@@ -130,7 +132,9 @@ impl User {
                 return Err(Refused::TooManyChannels);
             }
             let (id, value, standing) = (ChannelId::from(entropy.uuid()), email.clone(), author.standing());
-            self.channels.push(Channel { id, value, used_for_auth, is_verified: false, is_primary: false, standing });
+            let (is_verified, is_unproved, is_elsewhere, is_primary) = (false, false, false, false);
+            let channel = Channel { id, value, used_for_auth, is_verified, is_unproved, is_elsewhere, is_primary, standing };
+            self.channels.push(channel);
         }
         for channel in &mut self.channels {
             channel.is_primary = channel.value == *email;

@@ -6,7 +6,7 @@
 //! enable a second one. Users must not lock themselves out, so a user who changes how they sign in
 //! must keep a way to sign in. A server may remove the last way, since it can also add another.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::id::{ProviderAccountId, UserId};
 use wire::level::Level;
@@ -14,10 +14,32 @@ use wire::level::Level;
 use crate::email::Email;
 use crate::project::ProjectConfig;
 use crate::provider::catalog;
-use crate::user::{Channel, MAX_ACCOUNTS, ProviderAccount, User};
+use crate::user::{Channel, MAX_ACCOUNTS, User};
 
 /// The longest user id at a provider, in bytes. The id is part of a key in the table.
 const MAX_ACCOUNT_ID: usize = 512;
+
+/// An account at an OAuth provider.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProviderAccount {
+    /// The id of the provider account.
+    pub id: ProviderAccountId,
+    /// The provider's id in the project.
+    pub provider_id: String,
+    /// The issuer that identified the account; absent if it is the first one that the provider had
+    /// ([`registration`](crate::provider::registration)).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issuer: Option<String>,
+    /// The user's id at the provider.
+    pub account_id: String,
+    /// The address that the provider reports, if it reports one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub email: Option<Email>,
+    /// Whether the user can sign in with the account.
+    pub allow_sign_in: bool,
+    /// Whether the app may get access tokens for the account.
+    pub allow_connected_accounts: bool,
+}
 
 /// A change to a provider account; absent fields keep their values.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -97,9 +119,14 @@ pub fn is_account_id(text: &str) -> bool {
 }
 
 impl ProviderAccount {
-    /// Whether both are the same account at the same provider.
+    /// Whether both are the same account at the same issuer of a provider.
     pub fn is_same(&self, other: &Self) -> bool {
-        (&self.provider_id, &self.account_id) == (&other.provider_id, &other.account_id)
+        self.has_source_of(other) && self.account_id == other.account_id
+    }
+
+    /// Whether both accounts are at the same issuer of a provider.
+    fn has_source_of(&self, other: &Self) -> bool {
+        (&self.provider_id, &self.issuer) == (&other.provider_id, &other.issuer)
     }
 }
 
@@ -154,12 +181,12 @@ impl User {
     /// Refuses a change that increases the number of accounts of one provider with which the user
     /// can sign in, if the new number is above 1. `before` is the user before the change.
     pub fn keeps_one_sign_in(&self, before: &Self) -> Result<(), Refused> {
-        let count = |user: &Self, provider: &str| {
-            user.provider_accounts.iter().filter(|account| account.allow_sign_in && account.provider_id == provider).count()
+        let count = |user: &Self, one: &ProviderAccount| {
+            user.provider_accounts.iter().filter(|account| account.allow_sign_in && account.has_source_of(one)).count()
         };
         let is_further = |account: &ProviderAccount| {
-            let after = count(self, &account.provider_id);
-            after > 1 && after > count(before, &account.provider_id)
+            let after = count(self, account);
+            after > 1 && after > count(before, account)
         };
         if self.provider_accounts.iter().any(is_further) { Err(Refused::SecondSignIn) } else { Ok(()) }
     }
@@ -169,7 +196,7 @@ impl User {
         let by_email = self.channels.iter().any(Channel::signs_in);
         let by_password = config.credential_enabled && self.password.is_some();
         let by_code = config.magic_link_enabled && self.otp_enabled;
-        let by_account = |account: &ProviderAccount| account.allow_sign_in && config.oauth_provider(&account.provider_id).is_some();
+        let by_account = |account: &ProviderAccount| account.allow_sign_in && config.identifies(account);
         let by_passkey = config.passkeys.enabled && !self.passkeys.is_empty();
         (by_email && (by_password || by_code)) || by_passkey || self.provider_accounts.iter().any(by_account)
     }

@@ -14,6 +14,7 @@ fn account(account_id: &str) -> ProviderAccount {
     ProviderAccount {
         id: ProviderAccountId::from(Entropy::system().uuid()),
         provider_id: "github".to_owned(),
+        issuer: None,
         account_id: account_id.to_owned(),
         email: None,
         allow_sign_in: true,

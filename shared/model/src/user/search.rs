@@ -1,14 +1,16 @@
 //! The texts, called words, by whose beginning a user is found: the email addresses (the primary
 //! one and those that the user signs in with), and the display name starting at each of its first
-//! three words. `love` finds Ada Lovelace.
+//! three words. `love` finds Ada Lovelace. An address whose domain is not in ASCII is also found by
+//! its domain, and by either form of it: `münchen` finds `ada@xn--mnchen-3ya.example`.
 //!
-//! Words are compared in a folded form, so neither case nor the form of accents (composed or
-//! combining) matters.
+//! Words are compared in a folded form, so neither case nor accents matter: `nunez` finds Núñez.
+//! Nor does the order of several words: `chen mei` finds Mei Chen.
 
 use std::collections::BTreeSet;
 
-use icu_normalizer::ComposingNormalizerBorrowed;
+use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 
+use crate::email::Email;
 use crate::user::{Channel, User};
 
 /// The number of words at the beginning of a display name at which a match can start.
@@ -16,14 +18,46 @@ pub const NAME_WORDS: usize = 3;
 /// The maximum length of a word in a key, in bytes; longer ones are cut. DynamoDB permits sort keys
 /// of 1 KB.
 const MOST_BYTES: usize = 128;
+/// Letters that have no decomposition, and what people type in place of them.
+const PLAIN: [(char, &str); 12] = [
+    ('ς', "σ"),
+    ('ß', "ss"),
+    ('æ', "ae"),
+    ('œ', "oe"),
+    ('ø', "o"),
+    ('đ', "d"),
+    ('ð', "d"),
+    ('ħ', "h"),
+    ('ı', "i"),
+    ('ł', "l"),
+    ('ŧ', "t"),
+    ('þ', "th"),
+];
 
-/// The form in which texts are compared: canonical composition (NFC, UAX #15), lower case, and one
-/// space between words.
+/// The form in which texts are compared: lower case, without the accents of Latin, Greek and
+/// Cyrillic letters, and with one space between words.
 pub fn folded(text: &str) -> String {
-    let normalizer = ComposingNormalizerBorrowed::new_nfc();
-    let lower = normalizer.normalize(text).to_lowercase();
-    let words: Vec<&str> = lower.split_whitespace().collect();
-    normalizer.normalize(&words.join(" ")).into_owned()
+    let decomposed = DecomposingNormalizerBorrowed::new_nfd().normalize(&text.to_lowercase()).into_owned();
+    let mut plain = String::with_capacity(decomposed.len());
+    // Marks of other scripts are no accents: without them, words would differ in their vowels.
+    for letter in decomposed.chars().filter(|letter| !matches!(letter, '\u{300}'..='\u{36f}')) {
+        match PLAIN.iter().find(|(special, _)| *special == letter) {
+            Some((_, usual)) => plain.push_str(usual),
+            None => plain.push(letter),
+        }
+    }
+    composed(&plain)
+}
+
+/// The form in which earlier versions compared texts, and in which they stored words: with accents.
+fn folded_earlier(text: &str) -> String {
+    composed(&ComposingNormalizerBorrowed::new_nfc().normalize(text).to_lowercase())
+}
+
+/// A text in canonical composition (NFC, UAX #15), with one space between words.
+fn composed(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    ComposingNormalizerBorrowed::new_nfc().normalize(&words.join(" ")).into_owned()
 }
 
 /// A folded text, cut to the length that keys contain.
@@ -33,33 +67,115 @@ pub fn cut(text: &str) -> &str {
 }
 
 /// A folded display name, starting at each of its first words: `ada lovelace` and `lovelace`.
-fn words_of(name: &str) -> Vec<String> {
-    let words = folded(name);
-    let starts = words.match_indices(' ').map(|(space, _)| space + 1);
+fn starts(folded: &str) -> Vec<String> {
+    let starts = folded.match_indices(' ').map(|(space, _)| space + 1);
     let starts = [0].into_iter().chain(starts).take(NAME_WORDS);
-    starts.filter_map(|start| words.get(start..)).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    starts.filter_map(|start| folded.get(start..)).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+/// For an address whose domain is not in ASCII, the address and the domain as people write them,
+/// folded.
+fn international(email: &Email) -> Vec<String> {
+    let Some((local, domain)) = email.as_str().rsplit_once('@').filter(|(_, domain)| domain.contains("xn--")) else { return Vec::new() };
+    let (domain, result) = idna::domain_to_unicode(domain);
+    if result.is_err() { Vec::new() } else { vec![folded(&format!("{local}@{domain}")), folded(&domain)] }
+}
+
+/// Several beginnings of words to search for, in any order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Search {
+    words: Vec<String>,
+    beginnings: Vec<String>,
+}
+
+impl Search {
+    /// Parses what somebody typed; `None` if it has no word.
+    pub fn parse(text: &str) -> Option<Self> {
+        let phrase = folded(text);
+        let words: Vec<String> = phrase.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect();
+        let longest = words.iter().take(NAME_WORDS).rev().max_by_key(|word| word.len())?.clone();
+        // The longest word leads to few users. If it is none of the first words of a name, all
+        // words together may still be in the order of the name.
+        let beginnings = if phrase.starts_with(&longest) { vec![longest] } else { vec![longest, phrase] };
+        Some(Self { words, beginnings })
+    }
+
+    /// The beginnings of words in the index, one or two, at which the users are found.
+    pub fn beginnings(&self) -> &[String] {
+        &self.beginnings
+    }
+
+    /// The words, separated by spaces.
+    pub fn text(&self) -> String {
+        self.words.join(" ")
+    }
 }
 
 impl User {
-    fn name_words(&self) -> impl Iterator<Item = String> {
-        self.display_name.as_deref().map(words_of).into_iter().flatten()
+    fn folded_name(&self) -> Option<String> {
+        self.display_name.as_deref().map(folded)
     }
 
-    /// The words for which the table needs items, cut as in keys: those of the name, and the
-    /// primary address unless the user signs in with it. An address that the user signs in with is
-    /// found by its claim.
+    fn name_words(&self) -> Vec<String> {
+        self.folded_name().as_deref().map(starts).unwrap_or_default()
+    }
+
+    /// The addresses by which the user is found.
+    fn found_by(&self) -> impl Iterator<Item = &Channel> {
+        self.channels.iter().filter(|channel| channel.is_primary || channel.signs_in())
+    }
+
+    fn international_words(&self) -> impl Iterator<Item = String> {
+        self.found_by().flat_map(|channel| international(&channel.value))
+    }
+
+    /// The words for which the table needs items, cut as in keys: those of the name and of
+    /// international addresses, and the primary address unless the user signs in with it. An
+    /// address that the user signs in with is found by its claim.
     pub fn unclaimed_words(&self) -> BTreeSet<String> {
         let primary = self.primary().filter(|channel| !channel.signs_in()).map(|channel| folded(channel.value.as_str()));
-        self.name_words().chain(primary).map(|word| cut(&word).to_owned()).collect()
+        let words = self.name_words().into_iter().chain(self.international_words()).chain(primary);
+        words.map(|word| cut(&word).to_owned()).collect()
     }
 
-    /// The first of the user's words, in the order of keys, that begins with a folded text; the
-    /// word is cut as in keys. `None` if no word begins with the text.
-    pub fn first_word(&self, beginning: &str) -> Option<String> {
-        let found = |channel: &&Channel| channel.is_primary || channel.signs_in();
-        let addresses = self.channels.iter().filter(found).map(|channel| folded(channel.value.as_str()));
-        let words = self.name_words().chain(addresses).filter(|word| word.starts_with(beginning));
+    /// The words of the name for which an earlier version, which kept accents, wrote items, except
+    /// those that still have one.
+    pub fn earlier_words(&self) -> BTreeSet<String> {
+        let name = self.display_name.as_deref().filter(|name| !name.is_ascii()).map(folded_earlier);
+        let words: BTreeSet<String> = name.as_deref().map(starts).unwrap_or_default().iter().map(|word| cut(word).to_owned()).collect();
+        words.difference(&self.unclaimed_words()).cloned().collect()
+    }
+
+    /// The first of the user's words, in the order of keys, that begins with one of the beginnings
+    /// of a search; the word is cut as in keys. `None` if no word does.
+    pub fn first_word(&self, search: &Search) -> Option<String> {
+        let addresses = self.found_by().map(|channel| folded(channel.value.as_str()));
+        let words = self.name_words().into_iter().chain(self.international_words()).chain(addresses);
+        let words = words.filter(|word| search.beginnings.iter().any(|beginning| word.starts_with(beginning.as_str())));
         words.map(|word| cut(&word).to_owned()).min()
+    }
+
+    /// Whether each word of a search is the beginning of a word of the name or of an address.
+    pub fn begins_with(&self, search: &Search) -> bool {
+        let name = self.folded_name().unwrap_or_default();
+        let addresses: Vec<String> =
+            self.found_by().map(|channel| folded(channel.value.as_str())).chain(self.international_words()).collect();
+        let begins = |word: &String| {
+            name.split(' ').any(|part| part.starts_with(word.as_str()))
+                || addresses.iter().any(|address| address.starts_with(word.as_str()))
+        };
+        search.words.iter().all(begins)
+    }
+
+    /// Whether each word of a search is a part of the name or of an address.
+    pub fn contains(&self, search: &Search) -> bool {
+        let name = self.folded_name();
+        let addresses = self.channels.iter().flat_map(|channel| {
+            let form = [folded(channel.value.as_str())];
+            form.into_iter().chain(international(&channel.value))
+        });
+        let texts: Vec<String> = name.into_iter().chain(addresses).collect();
+        search.words.iter().all(|word| texts.iter().any(|text| text.contains(word.as_str())))
     }
 }
 
@@ -71,10 +187,18 @@ mod tests {
     fn words_are_folded() {
         for (text, expected) in [
             ("  Ada \t Lovelace ", "ada lovelace"),
-            ("E\u{301}mile", "\u{e9}mile"),
-            ("\u{c9}MILE", "\u{e9}mile"),
+            ("E\u{301}mile", "emile"),
+            ("\u{c9}MILE", "emile"),
+            ("Núñez", "nunez"),
+            ("Ångström Łódź Søren Straße Æsir", "angstrom lodz soren strasse aesir"),
+            ("İstanbul", "istanbul"),
+            ("Nguyễn", "nguyen"),
+            ("Ελλάδα Νίκος", "ελλαδα νικοσ"),
             ("a\u{a0}b", "a b"),
             ("李小龍", "李小龍"),
+            ("ガス", "ガス"),
+            ("한국", "한국"),
+            ("हिन्दी", "हिन्दी"),
             ("", ""),
         ] {
             assert_eq!(folded(text), expected, "{text:?}");
@@ -84,9 +208,27 @@ mod tests {
 
     #[test]
     fn a_name_is_found_by_each_of_its_first_words() {
+        let words_of = |name: &str| starts(&folded(name));
         assert_eq!(words_of("Augusta Ada King Lovelace"), ["augusta ada king lovelace", "ada king lovelace", "king lovelace"]);
         assert_eq!(words_of("Ada"), ["ada"]);
         assert!(words_of(" \u{3000} ").is_empty());
+    }
+
+    #[test]
+    fn international_addresses_are_found_by_how_people_write_them() {
+        let of = |text: &str| international(&Email::parse(text).expect("an address"));
+        assert_eq!(of("ada@münchen.example"), ["ada@munchen.example", "munchen.example"]);
+        assert_eq!(of("ada@例え.テスト"), ["ada@例え.テスト", "例え.テスト"]);
+        assert!(of("ada@example.com").is_empty());
+    }
+
+    #[test]
+    fn a_search_begins_with_the_word_that_leads_to_the_fewest_users() {
+        let beginnings = |text: &str| Search::parse(text).map(|search| search.beginnings);
+        assert_eq!(beginnings("Chen Mei"), Some(vec!["chen".to_owned()]));
+        assert_eq!(beginnings("Mei Chen"), Some(vec!["chen".to_owned(), "mei chen".to_owned()]));
+        assert_eq!(beginnings("a b c Lovelace"), Some(vec!["a".to_owned()]), "a fourth word is in no index");
+        assert_eq!((beginnings(""), beginnings(" \t")), (None, None));
     }
 
     #[test]

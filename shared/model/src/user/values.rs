@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use wire::id::ProviderAccountId;
 use wire::problem::rejected;
 
-use crate::email::Email;
+use crate::email::any::AnyEmail;
 use crate::text::line;
 use crate::user::provider_account::is_account_id;
 use crate::user::{MAX_ACCOUNTS, ProviderAccount};
@@ -46,7 +46,7 @@ pub struct AccountInput {
     pub account_id: String,
     /// The address that the provider reports.
     #[deserr(default)]
-    pub email: Option<Email>,
+    pub email: Option<AnyEmail>,
 }
 
 impl AccountInput {
@@ -58,13 +58,15 @@ impl AccountInput {
         accounts.len() <= MAX_ACCOUNTS && accounts.iter().all(is_new)
     }
 
-    /// The provider account to store, with this id.
+    /// The provider account to store, with this id. Its issuer is still to be set, as it depends on
+    /// the project.
     pub fn account(&self, id: ProviderAccountId) -> ProviderAccount {
         ProviderAccount {
             id,
             provider_id: self.id.clone(),
+            issuer: None,
             account_id: self.account_id.clone(),
-            email: self.email.clone(),
+            email: self.email.clone().map(|email| email.0),
             allow_sign_in: true,
             allow_connected_accounts: true,
         }

@@ -135,10 +135,20 @@ pub(super) fn marked(write: Write, publication: &Publication, turn: &Turn) -> Wr
     write.attribute("number", integer(publication.number)).attribute("latest", integer(turn.latest))
 }
 
-/// The attributes that [`marked`] writes; items of earlier versions have only some of them.
-fn mark(item: &Item) -> (Option<String>, Option<u64>, Option<u64>) {
-    let version = item.get("version").and_then(|version| version.as_s().ok()).cloned();
-    (version, number(item, "number"), number(item, "latest"))
+/// What readers recognise a publication by: the attributes that [`marked`] writes. Items of earlier
+/// versions have only some of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edition {
+    version: Option<String>,
+    number: Option<u64>,
+    latest: Option<u64>,
+}
+
+impl Edition {
+    pub(super) fn of(item: &Item) -> Self {
+        let version = item.get("version").and_then(|version| version.as_s().ok()).cloned();
+        Self { version, number: number(item, "number"), latest: number(item, "latest") }
+    }
 }
 
 impl Store {
@@ -148,15 +158,15 @@ impl Store {
         self.get(&key(SITE)).await?.map(Head::of_item).transpose()
     }
 
-    /// The current head and the item of its apps. Fails with a conflict if readers were switched to
-    /// another publication between the reads of the two.
-    pub(super) async fn head_with_apps(&self) -> Result<Option<(Head, Option<Item>)>, Error> {
+    /// The current edition, its head and the item of its apps. Fails with a conflict if readers were
+    /// switched to another publication between the reads of the two.
+    pub(super) async fn head_with_apps(&self) -> Result<Option<(Edition, Head, Option<Item>)>, Error> {
         let mut items = self.get_many([key(SITE), key(APPS)]).await?;
         let Some(site) = items.take(&key(SITE)) else { return Ok(None) };
-        let apps = items.take(&key(APPS));
-        if apps.as_ref().is_none_or(|apps| mark(apps) != mark(&site)) {
+        let (edition, apps) = (Edition::of(&site), items.take(&key(APPS)));
+        if apps.as_ref().is_none_or(|apps| Edition::of(apps) != edition) {
             return Err(Error::conflict());
         }
-        Ok(Some((Head::of_item(site)?, apps)))
+        Ok(Some((edition, Head::of_item(site)?, apps)))
     }
 }

@@ -18,8 +18,8 @@ use crate::write::Write;
 #[derive(Debug, Clone, Default)]
 pub struct Counters {
     totals: Tally,
-    /// Whether an entry changes a total, even if another one cancels it out. A recount must notice
-    /// such entries, as it may have read the accounts between the two.
+    /// Whether an entry changes a total, even if another cancels it out: a recount may have read
+    /// the accounts between the two.
     is_change: bool,
     items: BTreeMap<String, Sums>,
 }

@@ -2,7 +2,7 @@
 //!
 //! | item | pk | sk | attributes |
 //! |---|---|---|---|
-//! | totals | `F#<P>` | `TOTAL#ALL` | `users`, `anonymous`, `verified`, `teams`; `changes`: the number of links that altered a total; `counted_at`: when everything was counted; `lists_activity`, `lists_words`: whether the lists of users are complete |
+//! | totals | `F#<P>` | `TOTAL#ALL` | `users`, `anonymous`, `verified`, `teams`; `changes`: the number of links that altered a total; `counted_at`: when everything was counted; `lists_activity`, `lists_folded_words`: whether the lists of users are complete |
 //! | totals by country | the same | `TOTAL#COUNTRIES` | `c.DE` users, `a.DE` anonymous users |
 //! | totals by way to sign in | the same | `TOTAL#METHODS` | `m.password`, `m.otp`, `m.passkey`, `m.<provider>` |
 //! | sign-ups of a day | the same | `DAY#<day>` | `users`, `anonymous` |
@@ -60,8 +60,10 @@ fn day_position(day: Day) -> String {
 
 /// The attribute that the totals get once all users have a place in the list by activity.
 const LISTS_ACTIVITY: &str = "lists_activity";
-/// The attribute that the totals get once all users are found by their words.
-const LISTS_WORDS: &str = "lists_words";
+/// The attribute that the totals get once all users are found by their words, without accents. In
+/// place of it, an earlier version, whose words have accents, wrote [`LISTS_EARLIER_WORDS`].
+const LISTS_WORDS: &str = "lists_folded_words";
+const LISTS_EARLIER_WORDS: &str = "lists_words";
 
 /// The hour of a time, counted from the Unix epoch.
 pub fn hour(time: Timestamp) -> i64 {
@@ -160,7 +162,7 @@ impl Totals {
 
     fn of(items: &[Item]) -> Self {
         let mut totals = Self::default();
-        let is_total = |name: &str| !matches!(name, "changes" | "counted_at" | LISTS_ACTIVITY | LISTS_WORDS);
+        let is_total = |name: &str| !matches!(name, "changes" | "counted_at" | LISTS_ACTIVITY | LISTS_WORDS | LISTS_EARLIER_WORDS);
         for item in items.iter().filter(|item| position_of(item, "TOTAL#").is_some()) {
             let of_item = numbers(item).filter(|(name, _)| is_total(name)).map(|(name, count)| (name.to_owned(), count)).collect();
             totals.tally.merge(&of_item, 1);

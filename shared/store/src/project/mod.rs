@@ -244,7 +244,16 @@ impl Store {
         Ok(members.iter().all(|member| member.user_id == user) && self.owns_projects(project, team).await?)
     }
 
-    async fn owned_ids(&self, team: TeamId) -> Result<Vec<ProjectId>, Error> {
+    /// Those of at most 100 projects that exist, by id: one read.
+    pub async fn projects_by_id(&self, ids: &[ProjectId]) -> Result<HashMap<ProjectId, Project>, Error> {
+        let mut items = self.get_many(ids.iter().map(project_key)).await?;
+        let found = ids.iter().filter_map(|id| items.take(&project_key(id))).map(entity::<Project>);
+        found.map(|project| project.map(|project| (project.id.clone(), project))).collect()
+    }
+
+    /// The ids of the projects that a team owns, in order, and perhaps of some that are gone: one
+    /// Query.
+    pub async fn owned_ids(&self, team: TeamId) -> Result<Vec<ProjectId>, Error> {
         let query = self.query().key_condition_expression("pk = :pk AND begins_with(sk, :sk)");
         let query = query
             .expression_attribute_values(":pk", string(team::partition(&ProjectId::internal(), team)))

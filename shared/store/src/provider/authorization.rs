@@ -16,7 +16,7 @@ use crypto::digest::Digest;
 use crypto::seal::Sealed;
 use jiff::{SignedDuration, Timestamp};
 use model::project::redirect::RedirectUrl;
-use model::provider::authorization::Authorization;
+use model::provider::authorization::{Authorization, MEMORY};
 use model::provider::profile::Profile;
 use model::user::ProviderAccount;
 use secrecy::{ExposeSecret, SecretString};
@@ -178,9 +178,10 @@ fn redeem(project: &ProjectId, code: &SecretString, session: SessionId, change: 
 }
 
 impl Store {
-    /// Stores an authorization under its inner state.
+    /// Stores an authorization under its inner state. It is kept after its expiry, so that a late
+    /// return leads back to the app.
     pub async fn begin_authorization(&self, state: &SecretString, authorization: &Authorization) -> Result<(), Error> {
-        self.write_unrecorded(Write::create(state_key(state), authorization)?.expires(authorization.expires_at)).await
+        self.write_unrecorded(Write::create(state_key(state), authorization)?.expires(after(authorization.expires_at, MEMORY))).await
     }
 
     /// Takes an authorization, which works once; `None` if it does not exist or was taken before.

@@ -4,38 +4,52 @@
 //! |---|---|---|---|
 //! | a provider's tokens | `U#<P>#<user>` | `PROVIDER#<provider>#<account>` | 1 unit for each KB to write, 2 in a transaction; 1 for each 4 KB to read |
 //!
+//! The provider and the account are named as in the key of the account's claim
+//! ([`provider_account`]).
+//!
 //! A provider may rotate the refresh token, and revoke all tokens if the same refresh token is used
 //! twice (RFC 9700 §4.14), so only one request at a time refreshes the tokens. That request writes
 //! the new tokens only if the access token is still the one that it read: tokens of a newer flow
 //! are kept, and deleted ones do not come back.
 
 use jiff::Timestamp;
+use model::provider::registration::Registration;
 pub use model::provider::tokens::{NewTokens, ProviderTokens};
 use model::user::ProviderAccount;
+use serde_json::json;
 use wire::id::{ProjectId, UserId};
 
 use crate::client::Store;
 use crate::error::Error;
 use crate::item::{Key, entity, integer};
 use crate::label::Label;
+use crate::user::provider_account;
 use crate::write::Write;
 
-/// The owner that an account's tokens are sealed for. If the sealed tokens are copied to another
-/// account, they cannot be unsealed.
-pub fn owner(project: &ProjectId, provider_id: &str, account_id: &str) -> String {
-    owner_of(project.as_str(), provider_id, account_id)
+/// The owner that an account's tokens are sealed for, with the registration that they were issued
+/// to. If the sealed tokens are copied to another account, or ascribed to another registration,
+/// they cannot be unsealed.
+pub fn owner(project: &ProjectId, account: &ProviderAccount, registration: Option<&Registration>) -> String {
+    owner_of(project.as_str(), &provider_account::name(account), registration)
 }
 
-fn owner_of(project: &str, provider_id: &str, account_id: &str) -> String {
-    format!("{project}/{provider_id}/{account_id}/tokens")
+fn owner_of(project: &str, account: &str, registration: Option<&Registration>) -> String {
+    match registration {
+        Some(Registration { issuer, client_id }) => json!(["tokens", project, account, issuer, client_id]).to_string(),
+        // The tokens of earlier versions.
+        None => format!("{project}/{}/tokens", account.replacen('#', "/", 1)),
+    }
 }
 
-/// The same as [`owner`], but derived from the key of the tokens' item; `None` for the key of any
-/// other item.
-pub(crate) fn owner_by_key(key: &Key) -> Option<String> {
+/// The same as [`owner`], but derived from the item of tokens; `None` for any other item.
+pub(crate) fn owner_in(key: &Key, registration: Option<&Registration>) -> Option<String> {
     let (project, _) = key.pk.strip_prefix("U#")?.split_once('#')?;
-    let (provider_id, account_id) = key.sk.strip_prefix("PROVIDER#")?.split_once('#')?;
-    Some(owner_of(project, provider_id, account_id))
+    Some(owner_of(project, key.sk.strip_prefix("PROVIDER#")?, registration))
+}
+
+/// Whether this is the key of tokens.
+pub(crate) fn is_key(key: &Key) -> bool {
+    key.pk.starts_with("U#") && key.sk.starts_with("PROVIDER#")
 }
 
 /// The account whose tokens are read or written.
@@ -60,7 +74,7 @@ impl Of<'_> {
 }
 
 fn tokens_key(project: &ProjectId, user: UserId, account: &ProviderAccount) -> Key {
-    Key::new(format!("U#{project}#{user}"), format!("PROVIDER#{}#{}", account.provider_id, account.account_id))
+    Key::new(format!("U#{project}#{user}"), format!("PROVIDER#{}", provider_account::name(account)))
 }
 
 /// Stores the tokens of an account, replacing any existing ones without looking at them.
@@ -69,14 +83,17 @@ pub fn keep_tokens(project: &ProjectId, user: UserId, account: &ProviderAccount,
 }
 
 /// Stores `new` for an account whose tokens were read as `old`. The transaction fails with
-/// [`Label::Tokens`] if they have changed since, or if `new` has their refresh token and a request
-/// has begun to use it.
-pub fn renew_tokens(of: Of<'_>, old: Option<&ProviderTokens>, new: &ProviderTokens, now: Timestamp) -> Result<Write, Error> {
+/// [`Label::Tokens`] if they have changed since, or if `new` has their refresh token
+/// (`keeps_refresh`) and a request has begun to use it.
+pub fn renew_tokens(
+    of: Of<'_>,
+    old: Option<&ProviderTokens>,
+    (new, keeps_refresh): (&ProviderTokens, bool),
+    now: Timestamp,
+) -> Result<Write, Error> {
     let write = match old {
         None => Write::create(of.key(), new)?,
-        Some(old) if new.refresh.is_some() && new.refresh == old.refresh => {
-            unchanged(of.put(new)?, old, IS_FREE)?.value(":now", integer(now.as_millisecond()))
-        }
+        Some(old) if keeps_refresh => unchanged(of.put(new)?, old, IS_FREE)?.value(":now", integer(now.as_millisecond())),
         Some(old) => unchanged(of.put(new)?, old, "")?,
     };
     Ok(write.labelled(Label::Tokens))
@@ -122,6 +139,13 @@ impl Store {
     /// Gives back the right to refresh. Has no effect if the tokens are no longer those of `old`.
     pub async fn end_refresh(&self, of: Of<'_>, old: &ProviderTokens) -> Result<(), Error> {
         let write = Write::update(of.key(), "REMOVE d.refreshing_until");
+        made(self.write_unrecorded(unchanged(write, old, "")?).await).map(drop)
+    }
+
+    /// Records that the provider accepts the access token at `now`. Has no effect if the tokens are
+    /// no longer those of `old`.
+    pub async fn confirm_tokens(&self, of: Of<'_>, old: &ProviderTokens, now: Timestamp) -> Result<(), Error> {
+        let write = Write::update(of.key(), "SET d.confirmed_at = :now").value(":now", integer(now.as_millisecond()));
         made(self.write_unrecorded(unchanged(write, old, "")?).await).map(drop)
     }
 

@@ -18,8 +18,10 @@ use crate::label::Label;
 use crate::write::Write;
 
 /// Uses an ID token, in JWS compact serialisation (RFC 7515 §7.1), that is not accepted after
-/// `expires_at`. Fails the transaction with [`Label::Code`] if the token was used before.
+/// `expires_at`. Fails the transaction with [`Label::Code`] if the token was used before. Blanks
+/// around a token do not make it another one.
 pub fn use_token(project: &ProjectId, token: &str, expires_at: Timestamp) -> Result<Write, Error> {
+    let token = token.trim();
     let signed = token.rsplit_once('.').map_or(token, |(signed, _)| signed);
     let key = Key::new(format!("C#{project}#id-token#{}", Digest::of(signed)), "USED");
     Ok(Write::create(key, &true)?.labelled(Label::Code).expires(expires_at))

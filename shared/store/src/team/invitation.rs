@@ -39,6 +39,7 @@ use crate::item::{Key, entity, integer, string};
 use crate::keys::user_key;
 use crate::label::Label;
 use crate::row::Items;
+use crate::sharded::MAX_READ_BYTES;
 use crate::team::membership::{is_member, member_key};
 use crate::team::{TeamRow, partition, team_key};
 use crate::write::Write;
@@ -190,6 +191,14 @@ impl Store {
         }
     }
 
+    /// Revokes an invitation, if it has not ended already, as part of another change.
+    pub(super) async fn revoke_unrecorded(&self, project: &ProjectId, invitation: &Invitation) -> Result<(), Error> {
+        match self.transact_unrecorded(revoke(project, invitation)).await {
+            Ok(()) | Err(Error::Conflict(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Takes the invitations that have expired out of the count of a team; `false` if there are
     /// none. Costs a unit for each 4 KB of the count, and another for each KB if it changes.
     pub async fn uncount_expired(&self, project: &ProjectId, team: TeamId, now: Timestamp) -> Result<bool, Error> {
@@ -242,7 +251,7 @@ impl Store {
     /// Up to `limit` invitations sent to these email addresses, with their teams, oldest first,
     /// after the id `after` if it is set; and the id after which there may be more. Invitations to
     /// deleted teams are left out, and so are those without a valid sender
-    /// ([`Self::has_valid_sender`]).
+    /// ([`Self::has_valid_sender`]). Fewer if their teams and senders take more than 2 MB.
     pub async fn invitations_for(
         &self,
         project: &ProjectId,
@@ -255,8 +264,11 @@ impl Store {
         found.sort_unstable();
         let next = found.get(limit.saturating_sub(1)).filter(|_| found.len() > limit).map(|(id, ..)| *id);
         found.truncate(limit);
-        let mut invitations = Vec::new();
+        let (mut invitations, mut read, mut last) = (Vec::new(), 0, None);
         for chunk in found.chunks(AT_ONCE) {
+            if read > MAX_READ_BYTES {
+                return Ok((invitations, last));
+            }
             let keys = chunk.iter().flat_map(|(id, team, sender)| {
                 [invitation_key(project, *id), team_key(project, *team)].into_iter().chain(sender_keys(project, *team, *sender))
             });
@@ -264,6 +276,8 @@ impl Store {
             // not contain a key twice.
             let keys: std::collections::HashSet<Key> = keys.collect();
             let mut items = self.get_many(keys).await?;
+            read += items.bytes();
+            last = chunk.last().map(|(id, ..)| *id);
             let mut teams = HashMap::new();
             for (id, team, _) in chunk {
                 if let Some(row) = items.take(&team_key(project, *team)).map_or(Ok(None), TeamRow::of)? {

@@ -48,6 +48,9 @@ pub struct MemberRow {
     pub grants: BTreeSet<Grant>,
     /// Whether the user has selected the team.
     pub is_selected: bool,
+    /// When the team was created, of a new member ([`Membership::team_created_at`]); `None` in what
+    /// was read.
+    pub team_created_at: Option<jiff::Timestamp>,
 }
 
 /// A membership, as stored in the user's partition.
@@ -58,6 +61,10 @@ pub struct Membership {
     /// When the user joined.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub joined_at: jiff::Timestamp,
+    /// When the team was created, for the order of the user's teams; absent if a server or an
+    /// earlier version wrote the membership.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
+    pub team_created_at: Option<jiff::Timestamp>,
 }
 
 /// The key of a member item.
@@ -81,7 +88,12 @@ pub(crate) fn grants_value(grants: impl IntoIterator<Item = Grant>) -> Attribute
 impl MemberRow {
     /// A member who joins a team.
     pub fn new(team_id: TeamId, user_id: UserId, member: Member, grants: BTreeSet<Grant>) -> Self {
-        Self { team_id, user_id, member, grants, is_selected: false }
+        Self { team_id, user_id, member, grants, is_selected: false, team_created_at: None }
+    }
+
+    /// The member, of a team that was created then, if that is known.
+    pub fn of_team_since(self, team_created_at: Option<jiff::Timestamp>) -> Self {
+        Self { team_created_at, ..self }
     }
 
     /// The member, with or without the team selected.
@@ -97,7 +109,8 @@ impl MemberRow {
         };
         let grants = item.get("grants").and_then(|value| value.as_ss().ok()).cloned().unwrap_or_default();
         let is_selected = item.contains_key("selected");
-        Ok(Self { team_id, user_id, member: entity(item)?, grants: grants.into_iter().map(Grant).collect(), is_selected })
+        let grants = grants.into_iter().map(Grant).collect();
+        Ok(Self { is_selected, ..Self::new(team_id, user_id, entity(item)?, grants) })
     }
 }
 
@@ -114,7 +127,7 @@ pub fn create(project: &ProjectId, user: &User, row: &MemberRow) -> Result<[Writ
     if row.is_selected {
         write = write.attribute("selected", AttributeValue::Bool(true));
     }
-    let membership = Membership { team_id: team, joined_at: row.member.joined_at };
+    let membership = Membership { team_id: team, joined_at: row.member.joined_at, team_created_at: row.team_created_at };
     Ok([write, Write::create(membership_key(project, user.id, team), &membership)?])
 }
 

@@ -17,6 +17,7 @@
 pub mod deletion;
 pub mod founding;
 pub mod invitation;
+pub mod leaving;
 pub mod membership;
 pub mod of_user;
 pub mod permission;

@@ -2,7 +2,8 @@
 //!
 //! The memberships of a user are read whole, at one unit for about 15 of them. A page then reads
 //! teams, which take up to 100 KB each: a few at first, and then as many at once as fit into a page
-//! if they are as large as those before.
+//! if they are as large as those before. It reads about 2 MB at most, however little of that it
+//! shows, so no client can make a short answer cost more than a long one.
 
 use jiff::Timestamp;
 use model::team::Team;
@@ -12,7 +13,7 @@ use crate::client::Store;
 use crate::error::Error;
 use crate::item::{entity, string};
 use crate::keys::user_key;
-use crate::sharded::{MAX_PAGE_BYTES, is_over, size};
+use crate::sharded::{MAX_PAGE_BYTES, MAX_READ_BYTES, is_over, size};
 use crate::team::membership::{MemberRow, Membership, member_key};
 use crate::team::{BATCH, TeamRow, team_key};
 
@@ -69,14 +70,16 @@ impl Store {
         Ok(memberships)
     }
 
-    /// The places of a part of a user's teams, in order. The order of creation costs reading the
-    /// teams: memberships do not tell when their team was created.
+    /// The places of a part of a user's teams, in order. In the order of creation, this reads the
+    /// teams of memberships that do not tell when their team was created: those by servers, and
+    /// those of earlier versions.
     async fn places(&self, project: &ProjectId, user: UserId, part: &PartOfTeams) -> Result<Vec<Place>, Error> {
         let memberships = self.memberships(project, user).await?;
-        let mut places: Vec<Place> = memberships.iter().map(|membership| place(membership.joined_at, membership.team_id)).collect();
-        if part.by_creation {
-            let ids: Vec<TeamId> = memberships.iter().map(|membership| membership.team_id).collect();
-            places.clear();
+        let time = |membership: &Membership| if part.by_creation { membership.team_created_at } else { Some(membership.joined_at) };
+        let (known, unknown): (Vec<_>, Vec<_>) = memberships.iter().map(|it| (it.team_id, time(it))).partition(|(_, time)| time.is_some());
+        let mut places: Vec<Place> = known.into_iter().filter_map(|(team, time)| Some(place(time?, team))).collect();
+        if !unknown.is_empty() {
+            let ids: Vec<TeamId> = unknown.into_iter().map(|(team, _)| team).collect();
             for some in ids.chunks(FIRST) {
                 places.extend(self.teams(project, some).await?.into_values().map(|team| place(team.created_at, team.id)));
             }
@@ -99,13 +102,15 @@ impl Store {
         keep: impl Fn(&Team) -> bool,
     ) -> Result<TeamsPage<Team>, Error> {
         let places = self.places(project, user, &part).await?;
-        let (mut rest, mut at_once, mut examined) = (places.as_slice(), FIRST, 0);
+        let (mut rest, mut at_once, mut examined, mut read) = (places.as_slice(), FIRST.min(part.limit), 0, 0);
         let (mut rows, mut bytes, mut last) = (Vec::new(), 0, None);
-        while !rest.is_empty() && examined < EXAMINED {
+        while !rest.is_empty() && examined < EXAMINED && read < MAX_READ_BYTES && rows.len() < part.limit {
             let (now, later) = rest.split_at(at_once.min(rest.len()));
             let ids: Vec<TeamId> = now.iter().map(|(_, id)| *id).collect();
             let mut teams = self.teams(project, &ids).await?;
-            at_once = pace(teams.values().map(size).sum(), teams.len());
+            let sizes = teams.values().map(size).sum();
+            at_once = pace(sizes, teams.len());
+            read += sizes;
             for place in now {
                 if let Some(team) = teams.remove(&place.1).filter(&keep) {
                     let size = size(&team);
@@ -134,15 +139,16 @@ impl Store {
     ) -> Result<TeamsPage<MemberRow>, Error> {
         let part = PartOfTeams { after, descending: false, by_creation: false, limit };
         let places = self.places(project, user, &part).await?;
-        let (mut rest, mut at_once, mut rows, mut last) = (places.as_slice(), FIRST, Vec::new(), None);
-        while !rest.is_empty() && rows.len() < limit {
+        let (mut rest, mut at_once, mut rows, mut last, mut read) = (places.as_slice(), FIRST, Vec::new(), None, 0);
+        while !rest.is_empty() && rows.len() < limit && read < MAX_READ_BYTES {
             let (now, later) = rest.split_at(at_once.min(limit - rows.len()).min(rest.len()));
             let keys = now.iter().flat_map(|(_, team)| [team_key(project, *team), member_key(project, *team, user)]);
-            let (mut items, mut bytes) = (self.get_many(keys).await?, 0);
+            let mut items = self.get_many(keys).await?;
+            let bytes = items.bytes();
+            read += bytes;
             for place in now {
                 let team = items.take(&team_key(project, place.1)).map_or(Ok(None), TeamRow::of)?;
                 let member = items.take(&member_key(project, place.1, user)).map(MemberRow::of).transpose()?;
-                bytes += team.as_ref().map_or(0, |row| size(&row.team));
                 rows.extend(member.filter(|_| team.is_some()).map(|member| (*place, member)));
                 last = Some(*place);
             }

@@ -144,7 +144,7 @@ pub struct Taken<'a> {
     /// The address.
     pub email: &'a Email,
     /// The user who loses the claim, in the state that the transaction writes, with the version
-    /// that was read. The transaction fails if the claim says that this user has verified the
+    /// that was read. The transaction fails if the claim says that this user has proved the
     /// address.
     pub holder: &'a UserRow,
 }

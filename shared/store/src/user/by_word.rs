@@ -14,15 +14,16 @@
 //! A user is listed once, at the first word that matches. An item for a word that the user no
 //! longer has (an index may lag behind) is skipped.
 //!
-//! Users stored by an earlier version have no words until [`Store::list_older_users`] has run for
-//! their project; until then, the list of users is searched instead.
+//! Users stored by an earlier version have no words, or words with accents, until
+//! [`Store::list_older_users`] has run for their project; until then, the list of users is searched
+//! instead.
 
 use std::collections::BTreeSet;
 
 use futures_util::future::try_join_all;
 use model::email::Email;
 use model::user::User;
-use model::user::search::{cut, folded};
+use model::user::search::{Search, cut, folded};
 use wire::id::{ProjectId, UserId};
 
 use crate::client::Store;
@@ -55,14 +56,17 @@ fn put(project: &ProjectId, user: UserId, word: &str) -> Result<Write, Error> {
 /// user.
 pub fn words(project: &ProjectId, before: Option<&User>, after: &User) -> Result<Vec<Write>, Error> {
     let (old, new) = (before.map(User::unclaimed_words).unwrap_or_default(), after.unclaimed_words());
-    let gone = old.difference(&new).map(|word| Ok(Write::delete(key(project, after.id, word))));
+    let is_renamed = |before: &&User| before.display_name != after.display_name;
+    let earlier = before.filter(is_renamed).map(User::earlier_words).unwrap_or_default();
+    let gone = old.union(&earlier).filter(|word| !new.contains(*word)).map(|word| Ok(Write::delete(key(project, after.id, word))));
     let added = new.difference(&old).map(|word| put(project, after.id, word));
     gone.chain(added).collect()
 }
 
 /// The writes that remove the words of a deleted user.
 pub(super) fn no_words(project: &ProjectId, user: &User) -> impl Iterator<Item = Write> {
-    user.unclaimed_words().into_iter().map(|word| Write::delete(key(project, user.id, &word)))
+    let words = user.unclaimed_words().into_iter().chain(user.earlier_words());
+    words.map(|word| Write::delete(key(project, user.id, &word)))
 }
 
 /// For a user who keeps an email address that another user now claims: the write of the address as
@@ -74,25 +78,27 @@ pub(super) fn unclaimed(project: &ProjectId, user: &User, email: &Email) -> Resu
 }
 
 impl Store {
-    /// The users whom `keep` accepts and who have a word that begins with `beginning`, which must
-    /// be folded, in the order of their words. Some may be missing unless all users of the project
+    /// The users whom `keep` accepts and who have a word that begins with one of the beginnings of
+    /// the search, in the order of their words. Some may be missing unless all users of the project
     /// have words ([`crate::metrics::Totals::lists_words`]). At most `listing.read` matches are
     /// examined.
     pub async fn users_by_word(
         &self,
         project: &ProjectId,
-        beginning: &str,
+        search: &Search,
         listing: Listing<'_>,
         keep: impl Fn(&User) -> bool,
     ) -> Result<UserPage, Error> {
-        let from = cut(beginning);
-        let own = (0..USER_SHARDS).map(|shard| Partition::of_table(partition(project, shard)).beginning_with(from));
-        let claimed = (0..USER_SHARDS).map(|shard| Partition::gsi2(addresses(project, shard)).beginning_with(from));
+        let of_shard = |shard, from| {
+            let own = Partition::of_table(partition(project, shard)).beginning_with(from);
+            [own, Partition::gsi2(addresses(project, shard)).beginning_with(from)]
+        };
+        let beginnings = search.beginnings().iter().map(|beginning| cut(beginning));
         let is_first = |position: &str, user: &User| {
-            let first = user.first_word(beginning);
+            let first = user.first_word(search);
             first.is_some_and(|word| position.rsplit_once('#').is_some_and(|(found, _)| found == word)) && keep(user)
         };
-        let partitions = own.chain(claimed).collect();
+        let partitions = beginnings.flat_map(|from| (0..USER_SHARDS).flat_map(move |shard| of_shard(shard, from))).collect();
         self.users_at(project, partitions, Listing { descending: false, ..listing }, |_| false, is_first).await
     }
 
@@ -105,7 +111,9 @@ impl Store {
                 let Some(again) = self.user(project, id).await? else { return Ok(()) };
                 row = again;
             }
-            let words = words(project, None, &row.user)?;
+            let earlier = row.user.earlier_words();
+            let mut words = words(project, None, &row.user)?;
+            words.extend(earlier.iter().map(|word| Write::delete(key(project, id, word))));
             if words.is_empty() {
                 return Ok(());
             }

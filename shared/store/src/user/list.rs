@@ -10,13 +10,16 @@ use crate::client::Store;
 use crate::error::Error;
 use crate::item::{Item, Key};
 use crate::keys::user_key;
-use crate::sharded::{Listing, Page, Partition, size};
+use crate::sharded::{Listing, MAX_PAGE_BYTES, MAX_READ_BYTES, Page, Partition, size};
 use crate::team::BATCH;
 use crate::team::membership::sign_up_partition;
 use crate::user::{USER_SHARDS, UserRow, list_partition};
 
 /// A page of users, with the position after which the next one begins.
 pub type UserPage = Page<UserRow>;
+
+/// How many users are read for a page before their size is known.
+const FIRST: usize = 20;
 
 impl Store {
     /// The users that `keep` accepts, in the order of sign-up.
@@ -74,6 +77,30 @@ impl Store {
             last = Some(position);
         }
         Ok(Page { rows, next: members.next })
+    }
+
+    /// The existing users among the first of these ids, and of how many ids: of all, unless the
+    /// users take more than about 2 MB. A few are read at first, and then as many at once as take
+    /// 1 MB if they are as large as those before.
+    pub async fn users_for_page(&self, project: &ProjectId, ids: &[UserId]) -> Result<(HashMap<UserId, UserRow>, usize), Error> {
+        let read = async |ids: &[UserId]| -> Result<(Vec<UserRow>, usize), Error> {
+            let keys: Vec<Key> = ids.iter().map(|id| user_key(project, *id)).collect();
+            let mut items = self.get_many(keys.clone()).await?;
+            let bytes = items.bytes();
+            let rows: Result<_, Error> = keys.iter().filter_map(|key| items.take(key)).map(UserRow::of).collect();
+            Ok((rows?, bytes))
+        };
+        let (mut users, mut covered, mut all_bytes, mut at_once) = (HashMap::new(), 0, 0, FIRST);
+        while covered < ids.len() && all_bytes < MAX_READ_BYTES {
+            let some = &ids[covered..ids.len().min(covered + at_once)];
+            let batches = try_join_all(some.chunks(BATCH).map(read)).await?;
+            let bytes: usize = batches.iter().map(|(_, bytes)| bytes).sum();
+            users.extend(batches.into_iter().flat_map(|(rows, _)| rows).map(|row| (row.user.id, row)));
+            covered += some.len();
+            all_bytes += bytes;
+            at_once = (MAX_PAGE_BYTES / bytes.div_ceil(some.len()).max(1)).max(1);
+        }
+        Ok((users, covered))
     }
 
     /// The existing users among these ids: one round trip, one unit for each 4 KB of each user.

@@ -65,7 +65,7 @@ pub struct UserRow {
 pub struct EmailClaim {
     /// The user.
     pub user_id: UserId,
-    /// Whether the user has verified the address.
+    /// Whether the address has been proved ([`Channel::is_proved`]).
     pub is_verified: bool,
     /// The user's credential epoch, which codes for the address contain.
     #[serde(default)]
@@ -78,7 +78,7 @@ pub struct EmailClaim {
 impl EmailClaim {
     /// The claim of an address that `user` signs in with.
     pub fn of(user: &User, channel: &Channel) -> Self {
-        Self { user_id: user.id, is_verified: channel.is_verified, epoch: user.credential_epoch, refuses_codes: user.otp_refused }
+        Self { user_id: user.id, is_verified: channel.is_proved(), epoch: user.credential_epoch, refuses_codes: user.otp_refused }
     }
 }
 
@@ -145,7 +145,7 @@ pub(crate) fn in_epoch(epoch: u64) -> String {
     format!("attribute_exists(pk) AND (d.credential_epoch = :credentials{first})")
 }
 
-/// Fails the transaction unless this user signs in with the email address and has verified it.
+/// Fails the transaction unless this user signs in with the email address and has proved it.
 pub fn has_verified_email(project: &ProjectId, email: &Email, user: UserId) -> Write {
     Write::check(email_claim_key(project, email), "d.user_id = :user AND d.is_verified = :yes")
         .value(":user", string(user.to_string()))
@@ -240,7 +240,7 @@ pub fn renew_email_claim(project: &ProjectId, email: &Email, claim: &EmailClaim)
     Ok(write.on("attribute_not_exists(pk) OR d.user_id = :user").value(":user", string(claim.user_id.to_string())))
 }
 
-/// Takes over the claim to an email address from a user who has not verified the address.
+/// Takes over the claim to an email address from a user who has not proved the address.
 pub(crate) fn take_email_claim(project: &ProjectId, email: &Email, claim: &EmailClaim, from: UserId) -> Result<Write, Error> {
     let write = at_address(Write::put(email_claim_key(project, email), claim)?, project, claim.user_id, email);
     Ok(write

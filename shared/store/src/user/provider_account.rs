@@ -4,10 +4,15 @@
 //! |---|---|---|---|
 //! | claim | `O#<P>#<provider>#<account>` | `CLAIM` | 1 unit to read, 2 to write in a transaction |
 //!
+//! In the keys of accounts that name an issuer ([`ProviderAccount::issuer`]), the provider is
+//! followed by `@` and the digest of the issuer. Other accounts are those of the provider's first
+//! issuer, including all that earlier versions stored.
+//!
 //! A claim exists if and only if a user has the account. The claim is written together with the
 //! user, and records whether the user can sign in with the account.
 
 use aws_sdk_dynamodb::types::AttributeValue;
+use crypto::digest::Digest;
 use model::user::{ProviderAccount, User};
 use serde::{Deserialize, Serialize};
 use wire::id::{ProjectId, UserId};
@@ -50,10 +55,16 @@ impl AccountClaim {
     }
 }
 
-/// The key of a provider account's claim. A provider's id contains no `#`, so the keys of different
-/// providers cannot collide.
+/// The name of an account in keys. A provider's id contains neither `#` nor `@`, so the names of
+/// accounts at different issuers cannot collide.
+pub(crate) fn name(account: &ProviderAccount) -> String {
+    let issuer = account.issuer.as_ref().map(|issuer| format!("@{}", Digest::of(issuer))).unwrap_or_default();
+    format!("{}{issuer}#{}", account.provider_id, account.account_id)
+}
+
+/// The key of a provider account's claim.
 pub fn account_claim_key(project: &ProjectId, account: &ProviderAccount) -> Key {
-    Key::new(format!("O#{project}#{}#{}", account.provider_id, account.account_id), "CLAIM")
+    Key::new(format!("O#{project}#{}", name(account)), "CLAIM")
 }
 
 /// Claims an account that no user has.

@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use model::email::Email;
+use model::email::any::AnyEmail;
 use model::text::line::plain;
 use reqwest::Method;
 use serde_json::Value;
@@ -150,7 +150,7 @@ impl Administrator {
         if let Ok(id) = UserId::parse(text) {
             return self.get(&format!("/users/{id}")).await;
         }
-        let Ok(email) = Email::parse(text) else { bail!("{text:?} is neither the id of a user nor an email address") };
+        let Ok(AnyEmail(email)) = AnyEmail::parse(text) else { bail!("{text:?} is neither the id of a user nor an email address") };
         let query = [("starts_with", email.to_string()), ("include_restricted", "true".to_owned())];
         let (mut found, mut cursor) = (Vec::new(), None::<String>);
         loop {

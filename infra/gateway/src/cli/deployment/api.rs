@@ -22,9 +22,7 @@ pub(super) struct Api {
 
 impl Api {
     pub(super) fn new(url: String, client_key: Option<String>) -> anyhow::Result<Self> {
-        let mut roots = tls::public_roots();
-        tls::trust_operator(&mut roots)?;
-        let client = Client::builder().tls_backend_preconfigured(tls::client(roots));
+        let client = Client::builder().tls_backend_preconfigured(tls::client(tls::roots()?));
         // A redirect would take the tokens to another host.
         let client = client.redirect(redirect::Policy::none()).timeout(PATIENCE).build()?;
         Ok(Self { url, client_key, client })

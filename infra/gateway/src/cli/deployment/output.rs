@@ -7,7 +7,7 @@ use clap::Args;
 use jiff::Timestamp;
 use model::text::line::plain;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::say::say;
 
@@ -77,9 +77,10 @@ impl Output {
     }
 }
 
-/// Adds a line for each field that differs.
+/// Adds a line for each field, and for each element of a list, that differs.
 fn differences(path: &str, before: &Value, after: &Value, lines: &mut Vec<String>) {
     match (before, after) {
+        (before, after) if before == after => {}
         (Value::Object(old), Value::Object(new)) => {
             let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
             for name in names {
@@ -87,9 +88,26 @@ fn differences(path: &str, before: &Value, after: &Value, lines: &mut Vec<String
                 differences(&path, &before[name], &after[name], lines);
             }
         }
-        (before, after) if before == after => {}
+        (Value::Array(old), Value::Array(new)) if differ_as_sets(old, new) => match (by_id(old), by_id(new)) {
+            (Some(old), Some(new)) => differences(path, &old, &new, lines),
+            _ => {
+                lines.extend(old.iter().filter(|element| !new.contains(element)).map(|gone| format!("{path}: {gone} → null")));
+                lines.extend(new.iter().filter(|element| !old.contains(element)).map(|added| format!("{path}: null → {added}")));
+            }
+        },
         (before, after) => lines.push(format!("{path}: {before} → {after}")),
     }
+}
+
+/// Whether a list has an element that the other lacks, and not only another order or number.
+fn differ_as_sets(old: &[Value], new: &[Value]) -> bool {
+    old.iter().any(|element| !new.contains(element)) || new.iter().any(|element| !old.contains(element))
+}
+
+/// The elements by their ids; `None` unless each has one.
+fn by_id(list: &[Value]) -> Option<Value> {
+    let named = list.iter().map(|element| Some((element["id"].as_str()?.to_owned(), element.clone())));
+    named.collect::<Option<Map<String, Value>>>().map(Value::Object)
 }
 
 /// Prints JSON. Control characters and marks of direction are escaped, as a terminal would obey
@@ -142,6 +160,28 @@ mod tests {
     fn columns_are_as_wide_as_their_widest_cell() {
         let rows = [["ID", "NAME"], ["1", "Zoë"], ["long", ""]].map(|row| row.map(str::to_owned));
         assert_eq!(lines(&rows), ["ID    NAME", "1     Zoë", "long"]);
+    }
+
+    #[test]
+    fn a_change_of_a_list_has_a_line_for_each_element_that_differs() {
+        let lines = |before: Value, after: Value| {
+            let mut lines = Vec::new();
+            differences("", &json!({ "list": before, "same": [1] }), &json!({ "list": after, "same": [1] }), &mut lines);
+            lines
+        };
+        let (github, google) = (json!({ "id": "github", "type": "standard" }), json!({ "id": "google", "type": "shared" }));
+        let named = lines(json!([github, google]), json!([{ "id": "acme" }, { "id": "google", "type": "standard" }]));
+        let expected = [
+            r#"list.acme: null → {"id":"acme"}"#,
+            r#"list.github: {"id":"github","type":"standard"} → null"#,
+            r#"list.google.type: "shared" → "standard""#,
+        ];
+        assert_eq!(named, expected);
+        assert_eq!(lines(json!([]), json!([google])), [r#"list.google: null → {"id":"google","type":"shared"}"#]);
+        assert_eq!(lines(json!(["a", "b"]), json!(["b", "c"])), [r#"list: "a" → null"#, r#"list: null → "c""#]);
+        assert_eq!(lines(json!(["a", "b"]), json!(["b", "a"])), [r#"list: ["a","b"] → ["b","a"]"#]);
+        assert_eq!(lines(json!([github]), json!(["github"])), [format!("list: {github} → null"), r#"list: null → "github""#.to_owned()]);
+        assert_eq!(lines(json!(null), json!([1])), ["list: null → [1]"]);
     }
 
     #[test]

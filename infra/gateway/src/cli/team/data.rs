@@ -2,8 +2,8 @@
 //! the project `internal`, which only their own members administer over the API.
 
 use anyhow::{anyhow, bail};
-use flows::teams::joining;
-use model::email::Email;
+use flows::teams::{Joined, joining};
+use model::email::any::AnyEmail;
 use model::project::Project;
 use model::team::Team;
 use model::user::User;
@@ -53,7 +53,7 @@ impl Operator {
 
     pub(super) async fn add(&self, team: TeamId, user: &str) -> anyhow::Result<()> {
         let (Self { tools, project }, user) = (self, self.user(user).await?);
-        let join = tools.store.transact(joining(&tools.app()?, project, team, &user)?);
+        let join = tools.store.transact(joining(&tools.app()?, project, Joined { team, created_at: None }, &user)?);
         match tools.recorded("gateway-team-add", project, Vec::new(), join).await {
             Ok(()) => {}
             Err(Error::Conflict(conflict)) if conflict.is_of(Label::Team) => {
@@ -87,7 +87,7 @@ pub(crate) async fn user(tools: &Tools, project: &ProjectId, text: &str) -> anyh
     let id = if let Ok(id) = UserId::parse(text) {
         id
     } else {
-        let Ok(email) = Email::parse(text) else { bail!("{text:?} is neither the id of a user nor an email address") };
+        let Ok(AnyEmail(email)) = AnyEmail::parse(text) else { bail!("{text:?} is neither the id of a user nor an email address") };
         let claim = tools.store.email_claim(project, &email).await?.filter(|claim| claim.is_verified);
         claim.ok_or_else(|| anyhow!("no user of project {project} signs in with {email}, verified"))?.user_id
     };

@@ -155,13 +155,25 @@ impl Levels {
     pub fn noted(mut self, project: &Project, keys: &[&str]) -> Self {
         let all = Config::of(project, &MailDocuments::default()).nested();
         for key in keys {
-            let value = key.split('.').try_fold(&all, |value, name| value.get(name));
-            let level = if Level::Project.holds(key) { Level::Project } else { Level::Environment };
-            let stored = self.at_mut(level);
-            flat::remove(stored, &BTreeSet::from([*key]));
-            stored.insert((*key).to_owned(), value.cloned().unwrap_or_else(|| json!({})));
+            self.note(&all, key, &json!({}));
         }
         self
+    }
+
+    /// Like [`Self::noted`], for one entry, such as a provider, which may be gone: no level has it
+    /// then, whatever the branch says.
+    #[must_use]
+    pub fn with_entry(mut self, project: &Project, key: &str) -> Self {
+        self.note(&Config::of(project, &MailDocuments::default()).nested(), key, &Value::Null);
+        self
+    }
+
+    fn note(&mut self, all: &Value, key: &str, absent: &Value) {
+        let value = key.split('.').try_fold(all, |value, name| value.get(name));
+        let level = if Level::Project.holds(key) { Level::Project } else { Level::Environment };
+        let stored = self.at_mut(level);
+        flat::remove(stored, &BTreeSet::from([key]));
+        stored.insert(key.to_owned(), value.unwrap_or(absent).clone());
     }
 
     /// The levels after a permission got the id `new` or, if that is `None`, was deleted: the

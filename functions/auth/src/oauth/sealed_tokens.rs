@@ -1,0 +1,66 @@
+//! The tokens of a provider account, sealed for the account and for the issuer and the client that
+//! they were issued by and to ([`registration`](model::provider::registration)).
+
+use crypto::seal::Sealed;
+use errors::Error;
+use flows::App;
+use model::project::{OAuthProvider, Project};
+use model::provider::tokens::ProviderTokens;
+use model::user::ProviderAccount;
+use oauth::exchange::Tokens;
+use secrecy::SecretString;
+use store::provider::tokens;
+
+/// Seals and opens the tokens of an account.
+#[derive(Clone, Copy)]
+pub(crate) struct TokenSealer<'a> {
+    pub(crate) app: &'a App,
+    pub(crate) project: &'a Project,
+    pub(crate) provider: &'a OAuthProvider,
+    pub(crate) account: &'a ProviderAccount,
+}
+
+impl TokenSealer<'_> {
+    /// The tokens that the provider has just issued. `refresh` is the refresh token; `scope` counts
+    /// if the provider names none.
+    pub(crate) fn seal(&self, new: &Tokens, refresh: Option<&SecretString>, scope: String) -> Result<ProviderTokens, Error> {
+        let Self { app, project, provider, account } = self;
+        let registration = provider.registration();
+        let owner = tokens::owner(&project.id, account, Some(&registration));
+        let seal = |token: &SecretString| app.sealer.seal(&app.entropy, &owner, token);
+        Ok(ProviderTokens {
+            access: seal(&new.access_token)?,
+            refresh: refresh.map(seal).transpose()?,
+            refresh_scope: None,
+            expires_at: new.expires_at,
+            scope: new.scope.clone().unwrap_or(scope),
+            is_revoked: false,
+            refreshing_until: None,
+            registration: Some(registration),
+            confirmed_at: Some(app.clock.now()),
+        })
+    }
+
+    /// Opens one of the sealed tokens in `tokens`.
+    pub(crate) fn open(&self, tokens: &ProviderTokens, sealed: &Sealed) -> Result<SecretString, Error> {
+        let owner = tokens::owner(&self.project.id, self.account, tokens.registration.as_ref());
+        Ok(self.app.sealer.open(&owner, sealed)?)
+    }
+
+    /// Stored tokens with their refresh token sealed as [`Self::seal`] does; `None` if they were
+    /// issued to another registration. Tokens of earlier versions name none.
+    pub(crate) fn current(&self, stored: ProviderTokens) -> Result<Option<ProviderTokens>, Error> {
+        let Self { app, project, provider, account } = self;
+        if !project.config.issued(provider, &stored) {
+            return Ok(None);
+        }
+        if stored.registration.is_some() {
+            return Ok(Some(stored));
+        }
+        let registration = provider.registration();
+        let owner = tokens::owner(&project.id, account, Some(&registration));
+        let anew = |sealed: &Sealed| Ok::<_, Error>(app.sealer.seal(&app.entropy, &owner, &self.open(&stored, sealed)?)?);
+        let (access, refresh) = (anew(&stored.access)?, stored.refresh.as_ref().map(anew).transpose()?);
+        Ok(Some(ProviderTokens { access, refresh, registration: Some(registration), ..stored }))
+    }
+}

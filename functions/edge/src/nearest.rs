@@ -1,0 +1,66 @@
+//! Finds the operation that a request for an unknown path probably meant.
+//!
+//! The answer names the route, and never repeats a part of the request. However long the path is,
+//! a search takes well below a millisecond: a path that is longer than a route's cannot mean it,
+//! and words of very different lengths are not compared.
+
+use api::http::Route;
+use http::Method;
+
+/// The maximum number of changes between a path and the route that it means.
+const MAX_CHANGES: usize = 4;
+/// The changes that a missing segment counts for, so a path may lack `/api/v1`.
+const MISSING: usize = 2;
+
+/// The route that is the fewest changes away from a path. Among equals, one with the request's
+/// method comes first, and then the one with the fewest parameters.
+pub(crate) fn nearest<'a>(routes: &'a [Route], method: &Method, path: &str) -> Option<&'a Route> {
+    let given = segments(path);
+    let distance = |route: &Route| {
+        let own = segments(route.path);
+        if given.is_empty() || !(given.len()..=given.len() + MAX_CHANGES / MISSING).contains(&own.len()) {
+            return None;
+        }
+        // A route that begins with a parameter would take any word.
+        let changes = changes(&given, &own, MAX_CHANGES, true)?;
+        let parameters = own.iter().filter(|segment| segment.starts_with('{')).count();
+        Some((changes, route.verb.name() != method.as_str(), parameters))
+    };
+    routes.iter().filter_map(|route| Some((distance(route)?, route))).min_by_key(|(distance, _)| *distance).map(|(_, route)| route)
+}
+
+fn segments(path: &str) -> Vec<&str> {
+    path.split('/').filter(|segment| !segment.is_empty()).collect()
+}
+
+/// How many changes make the segments of a path those of a route, up to `most`. The word before a
+/// parameter must not be missing (`after_gap`), as the parameter takes any value.
+fn changes(given: &[&str], route: &[&str], most: usize, after_gap: bool) -> Option<usize> {
+    let Some((own, rest)) = route.split_first() else { return given.is_empty().then_some(0) };
+    let lacking = (route.len() > given.len()).then(|| Some(changes(given, rest, most.checked_sub(MISSING)?, true)? + MISSING));
+    let matching = given.split_first().and_then(|(first, others)| {
+        let edits = if own.starts_with('{') { (!after_gap).then_some(0) } else { edits(first, own) }?;
+        Some(changes(others, rest, most.checked_sub(edits)?, false)? + edits)
+    });
+    [lacking.flatten(), matching].into_iter().flatten().min()
+}
+
+/// How many characters have to be added, removed or replaced to make a word that of a route, in
+/// whatever case; `None` for more than a quarter of them.
+fn edits(given: &str, own: &str) -> Option<usize> {
+    let most = own.len().div_ceil(4);
+    if given.len().abs_diff(own.len()) > most {
+        return None;
+    }
+    // The changes from each beginning of `own` to what of `given` has been read.
+    let mut row: Vec<usize> = (0..=own.len()).collect();
+    for (read, letter) in given.bytes().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], read + 1);
+        for (at, other) in own.bytes().enumerate() {
+            let replaced = diagonal + usize::from(!letter.eq_ignore_ascii_case(&other));
+            diagonal = row[at + 1];
+            row[at + 1] = replaced.min(diagonal + 1).min(row[at] + 1);
+        }
+    }
+    row.last().copied().filter(|edits| *edits <= most)
+}

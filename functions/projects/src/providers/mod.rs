@@ -1,0 +1,30 @@
+//! Changes to one OAuth provider of a project.
+
+use std::sync::Arc;
+
+use errors::{Error, KnownError};
+use flows::context::{Context, ROUNDS};
+use flows::providers::test_changed;
+use model::project::Project;
+use model::project::provider_input::key;
+use store::optimistic;
+
+/// The project with this change to the provider `id`, which is written on condition that the
+/// project has not changed meanwhile; otherwise the change is made to the project as it is then.
+pub(crate) async fn change(context: Context, id: &str, change: impl Fn(&mut Project) -> Result<(), Error>) -> Result<Project, Error> {
+    let Context { app, project, project_version, .. } = context;
+    let (mut before, mut version) = (project, project_version);
+    optimistic!(ROUNDS, |round| {
+        if round > 0 {
+            let missing = || KnownError::CurrentProjectNotFound { project_id: before.id.to_string() };
+            let row = app.store.project(&before.id).await?.ok_or_else(missing)?;
+            (before, version) = (Arc::new(row.project), row.version);
+        }
+        let mut project = Project::clone(&before);
+        change(&mut project)?;
+        test_changed(&app, &before.config, &project.config).await?;
+        let levels = app.store.levels(&before).await?.with_entry(&project, &key(id));
+        app.store.update_project(&project, version, Some(&levels)).await?;
+        Ok(project)
+    })
+}

@@ -1,0 +1,20 @@
+//! Projects as the data has them.
+
+use anyhow::anyhow;
+use model::project::Project;
+use model::project::view::AdminProject;
+use serde_json::Value;
+use store::project::ProjectRow;
+
+use super::super::input::project_id;
+use super::super::tools::Tools;
+
+pub(super) async fn find(tools: &Tools, id: &str) -> anyhow::Result<ProjectRow> {
+    let id = project_id(id)?;
+    tools.store.project(&id).await?.ok_or_else(|| anyhow!("project {id} does not exist"))
+}
+
+/// The project as an administrator sees it.
+pub(super) fn view(project: &Project) -> anyhow::Result<Value> {
+    Ok(serde_json::to_value(AdminProject::of(project, true))?)
+}

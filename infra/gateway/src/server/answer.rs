@@ -1,0 +1,86 @@
+//! Answers that are not completely written yet.
+//!
+//! An operation answers at once, but its client may read slowly or not at all. The bytes of all
+//! answers that the process holds are limited, together with those of bodies that have not arrived
+//! completely: beyond the limit, a connection is closed whose client does not read
+//! ([`connections`](super::connections)). A connection holds one answer: the next request of a
+//! pipeline (RFC 9112 §9.3.2) waits until the whole answer has been passed on, which happens in
+//! small parts, as the connection takes them.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use axum::body::{Body, Bytes};
+use hyper::body::{Body as HttpBody, Frame, SizeHint};
+
+use super::connections::{Held, Place};
+
+/// The size of a part, in bytes. The buffer of the connection takes four of them.
+const PART: usize = 16 << 10;
+
+/// The body of an answer, as far as it is not written yet.
+pub(super) struct Unwritten {
+    body: Body,
+    /// The rest of the frame that is being written.
+    rest: Bytes,
+    /// Keeps the bytes counted until the body has been passed on.
+    held: Option<Held>,
+}
+
+impl Unwritten {
+    pub(super) fn new(body: Body, place: &Place) -> Self {
+        let bytes = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+        Self { body, rest: Bytes::new(), held: (bytes > 0).then(|| place.hold(bytes)) }
+    }
+
+    /// The next part of the frame. It is a copy: the frame is freed once its last part is passed
+    /// on, and not only when the client has read it.
+    fn part(&mut self) -> Bytes {
+        let part = self.rest.split_to(PART.min(self.rest.len()));
+        let part = Bytes::copy_from_slice(&part);
+        if self.rest.is_empty() {
+            self.rest = Bytes::new();
+        }
+        part
+    }
+}
+
+impl HttpBody for Unwritten {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        if self.rest.is_empty() {
+            let frame = match ready!(Pin::new(&mut self.body).poll_frame(context)) {
+                Some(Ok(frame)) => frame,
+                other => {
+                    self.held = None;
+                    return Poll::Ready(other);
+                }
+            };
+            match frame.into_data() {
+                Ok(data) => self.rest = data,
+                Err(trailers) => return Poll::Ready(Some(Ok(trailers))),
+            }
+        }
+        let part = self.part();
+        if self.is_end_stream() {
+            self.held = None;
+        }
+        Poll::Ready(Some(Ok(Frame::data(part))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.rest.is_empty() && self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let (rest, body) = (self.rest.len() as u64, self.body.size_hint());
+        let mut hint = SizeHint::new();
+        hint.set_lower(body.lower() + rest);
+        if let Some(upper) = body.upper() {
+            hint.set_upper(upper + rest);
+        }
+        hint
+    }
+}

@@ -1,0 +1,171 @@
+//! `docs/api/providers.md`: what the catalog says about each provider.
+
+use std::fmt::Write as _;
+
+use model::provider::catalog::{self, ClientAuth, Identity, Provider, TokenCheck};
+
+const HEAD: &str = "\
+# Providers
+
+Written by `cargo run -p infra -- render` from the catalog of providers. Providers differ from the
+standards and from each other; this page says in what, and why.
+
+Every flow asks for the scopes of a sign-in. A flow that links an account, or for which the app asks
+for further scopes (`provider_scope`), also asks for what gives a refresh token, because the app
+will call the provider's API later: the part after *plus*. Only such a flow can make a provider ask
+again for consent.
+
+## Providers
+
+| provider | scopes | parameters of a sign-in | plus | PKCE | client secret | whether a token is still accepted |
+|---|---|---|---|---|---|---|
+";
+
+const OTHERS: &str = "
+Any other OpenID issuer is asked for `openid email profile`, and when linking or for further scopes
+for `offline_access` with `prompt=consent` (OpenID Connect Core §11), if it lists this scope or the
+app names it. Its discovery document says how the secret is sent: in the header unless it lists only
+`client_secret_post`. Its userinfo endpoint, if there is one, tells whether a token is still
+accepted.
+
+## Why
+
+";
+
+const REST: &str = "
+## Scopes
+
+A token covers a scope if it has the scope, under any of its names, or a scope that includes it.
+`offline_access` is never missing: it permits nothing by itself, and issuers do not report it. An
+empty list of granted scopes, which GitHub Apps report, means those that were asked for.
+
+| provider | includes | names |
+|---|---|---|
+";
+
+const ISSUERS: &str = "
+## OpenID issuers
+
+Signatures of ID tokens are always verified: with the issuer's keys (RS256, RS384, RS512, PS256,
+PS384, PS512, ES256, ES384, EdDSA), or with the client secret (HS256, HS384, HS512) if the discovery
+document lists the algorithm. If no key that was read before verifies a token, the keys are read
+again, at most every 30 seconds, so a new key works under a new id, the same id or none.
+
+These are accepted, as OpenID Connect permits them:
+
+- times with a fraction, a clock that is up to a minute behind, or ahead by any time;
+- one audience with another authorized party (`azp`); several audiences if `azp` is the client;
+- claims that are split between ID token and userinfo, userinfo as a JWT that the issuer signed, and
+  userinfo that answers 401, 403 or 404: the claims of the ID token then count alone;
+- `given_name` and `family_name` in place of `name`;
+- unknown fields, unknown keys, and values that do not matter, of any type.
+
+What the specifications forbid is refused: another issuer or audience, a missing or wrong nonce, an
+unsigned or encrypted token, header extensions (`crit`), `sub` that is not a text, and userinfo of
+another `sub`. Whether an address is verified is taken only from claims about the same address.
+
+Microsoft's issuers for several tenants (`https://login.microsoftonline.com/common/v2.0`) name
+`{tenantid}` in place of the tenant, and those of Azure AD B2C another URL of the same host: there,
+the issuer of a token is the one of its tenant (`tid`).
+";
+
+fn texts<T>(items: &[T], text: impl Fn(&T) -> String) -> String {
+    items.iter().map(text).collect::<Vec<_>>().join(", ")
+}
+
+fn code(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("`{text}`") }
+}
+
+fn parameters(parameters: catalog::Parameters) -> String {
+    texts(parameters, |(name, value)| format!("`{name}={value}`"))
+}
+
+fn check(provider: &Provider) -> String {
+    match (provider.token_check, provider.identity) {
+        (TokenCheck::Account, Identity::Api(api)) => format!("`{}` answers 401", path(api.url)),
+        (TokenCheck::AccountError(code), Identity::Api(api)) => format!("`{}` answers 400 with the error {code}", path(api.url)),
+        (TokenCheck::TokenInfo(url), _) => format!("`{url}` answers `invalid_token`"),
+        _ => "cannot be asked".to_owned(),
+    }
+}
+
+fn path(url: &str) -> &str {
+    url.split('?').next().unwrap_or(url)
+}
+
+/// Renders the document.
+pub fn document() -> String {
+    let mut document = HEAD.to_owned();
+    for provider in catalog::all() {
+        let offline = [code(provider.offline.scope), parameters(provider.offline.parameters)];
+        let _ = writeln!(
+            document,
+            "| [`{}`]({}) | `{}` | {} | {} | {} | {} | {} |",
+            provider.id,
+            provider.docs,
+            provider.scope,
+            parameters(provider.sign_in),
+            offline.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", "),
+            if provider.takes_pkce { "yes" } else { "no" },
+            if provider.client_auth == ClientAuth::Basic { "header" } else { "body" },
+            check(provider),
+        );
+    }
+    document.push_str(OTHERS);
+    for provider in catalog::all() {
+        document.push_str(&wrapped(&format!("- **{}**: {}", provider.id, provider.notes)));
+    }
+    document.push_str(REST);
+    for provider in catalog::all() {
+        let scopes = provider.scopes;
+        let included = |(wider, others): &(&str, &'static [&'static str])| {
+            let others: Vec<String> = others.iter().map(|scope| format!("`{scope}`")).collect();
+            format!("`{wider}`: {}", others.join(", "))
+        };
+        let listed = scopes.includes.iter().map(included).collect::<Vec<_>>().join("; ");
+        let derived = texts(scopes.narrower, |(part, other)| format!("`…{part}…`: `…{other}…`"));
+        let prefixes = texts(scopes.prefixes, |prefix| format!("with or without `{prefix}`"));
+        let aliases = texts(scopes.aliases, |(name, other)| format!("`{name}` is `{other}`"));
+        let case = if scopes.ignores_case { "in any case" } else { "" };
+        let join = |parts: &[&str]| parts.iter().filter(|text| !text.is_empty()).copied().collect::<Vec<_>>().join("; ");
+        let (includes, names) = (join(&[&listed, &derived]), join(&[&prefixes, &aliases, case]));
+        if !includes.is_empty() || !names.is_empty() {
+            let _ = writeln!(document, "| `{}` | {includes} | {names} |", provider.id);
+        }
+    }
+    document.push_str(ISSUERS);
+    document
+}
+
+/// An entry of a list, with lines of at most 100 characters.
+fn wrapped(text: &str) -> String {
+    let (mut lines, mut line) = (String::new(), String::new());
+    for word in text.split_whitespace() {
+        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > 100 {
+            lines.push_str(&line);
+            lines.push('\n');
+            "  ".clone_into(&mut line);
+        } else if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    lines + &line + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_provider_has_its_line_its_reasons_and_its_documentation() {
+        let document = document();
+        for provider in catalog::all() {
+            assert!(document.contains(&format!("| [`{}`](https://", provider.id)), "{}", provider.id);
+            assert!(document.contains(&format!("- **{}**: ", provider.id)) && provider.notes.len() > 20, "{}", provider.id);
+        }
+        let prose = document.lines().filter(|line| !line.starts_with('|'));
+        assert!(prose.map(|line| line.chars().count()).all(|length| length <= 100));
+    }
+}

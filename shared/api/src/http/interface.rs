@@ -1,0 +1,12 @@
+//! The interfaces of the service.
+
+/// The interfaces to which operations belong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Interface {
+    /// The content API: the public content of a site.
+    Content,
+    /// The product API: users and everything about them.
+    Product,
+    /// JSON-RPC for agents, about the public content.
+    Agents,
+}

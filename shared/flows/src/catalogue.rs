@@ -1,0 +1,72 @@
+//! The public content that the process keeps between requests, with an index for searches. What is
+//! read through it takes one small read of the table for each request, and all of the content only
+//! after a publication.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use model::content::search::{Found, Index};
+use model::content::{Content, Shown};
+use store::Store;
+use store::content::Edition;
+use tokio::sync::RwLock;
+
+/// The catalogue of the current edition, once it has been read.
+#[derive(Debug, Default)]
+pub struct Kept(RwLock<Option<Arc<Catalogue>>>);
+
+impl Kept {
+    /// The current catalogue, with at most the newest 10,000 posts and links to `site_url`; `None`
+    /// before the first publication. Of several requests that find a new edition, one reads it, and
+    /// the others wait.
+    pub async fn current(&self, store: &Store, site_url: &str) -> Result<Option<Arc<Catalogue>>, store::error::Error> {
+        let known = self.0.read().await.clone();
+        if let Some(known) = known
+            && store.is_current(&known.edition).await?
+        {
+            return Ok(Some(known));
+        }
+        let mut kept = self.0.write().await;
+        if let Some((edition, shown)) = store.edition(kept.as_ref().map(|kept| &kept.edition)).await? {
+            let Shown { content, total, .. } = shown.at(site_url);
+            *kept = Some(Arc::new(Catalogue { edition, index: Index::of(&content), content, total }));
+        }
+        Ok(kept.clone())
+    }
+
+    /// Forgets the catalogue, so that the process keeps no more than a new one.
+    pub async fn forget(&self) {
+        *self.0.write().await = None;
+    }
+}
+
+/// An edition of the content without texts, with absolute URLs. It has posts whose time has not
+/// come, which its answers leave out.
+#[derive(Debug)]
+pub struct Catalogue {
+    edition: Edition,
+    content: Content,
+    /// The number of all posts.
+    total: usize,
+    index: Index,
+}
+
+impl Catalogue {
+    /// The content as it is public at this time.
+    pub fn shown(&self, now: Timestamp) -> Shown {
+        let (later, mut content) = (self.later(now), self.content.clone());
+        content.blog_posts.drain(..later);
+        Shown { content, skipped: 0, total: self.total.saturating_sub(later) }
+    }
+
+    /// The apps and the posts that are public at this time in which words of a query occur
+    /// ([`Index::find`]).
+    pub fn find(&self, query: &str, now: Timestamp) -> Vec<Found> {
+        self.index.find(&self.content, self.later(now), query)
+    }
+
+    /// The number of posts whose time has not come: the newest.
+    fn later(&self, now: Timestamp) -> usize {
+        self.content.blog_posts.partition_point(|post| !post.is_public(now))
+    }
+}

@@ -1,0 +1,189 @@
+//! The gate of all emails: no other module adds an entry to the outbox, which a contract test
+//! holds. Here, the recipient of each email is counted, at the latest before the email is rendered:
+//!
+//! | email | counted | beyond the limit |
+//! |---|---|---|
+//! | code, link or invitation that a client asks for | mailbox; domain, unless the address is proved | the request is refused |
+//! | the same, for a server | mailbox, with a higher quota | the request is refused |
+//! | notice to an unproved address | the same mailbox and domain; network of the client | folded |
+//! | notice to an address that is verified, but not confirmed | the address, apart from the others | folded |
+//! | notice to a confirmed address | the mailbox, apart from the others | folded |
+//! | the way back after "This wasn't me" | no: the link works once | |
+//! | emails of a server to its users | no: the project's quota limits them | |
+//!
+//! The network of a client that asks for a code is counted with its request
+//! ([`Rule::SendCodeNetwork`]). A mailbox has one name for all its addresses ([`Email::mailbox`]),
+//! and a domain counts only if it is not that of a mail provider ([`Email::organisation`]).
+//!
+//! *Folded*: the first notice beyond the limit is sent at the end of the window and says that it is
+//! the last one; later ones are skipped. A change never fails because of its notice, so notices are
+//! counted by the worker that renders them. A stranger can cause notices only to addresses that
+//! nobody has proved; their counts are apart, so nobody can use up the notices of an owner. That
+//! includes owners who clicked the link of a verification email without a session, as those of the
+//! published SDK do: only the account with this very address causes notices to it.
+
+use jiff::Timestamp;
+use model::email::Email;
+use model::limit::{Counter, Limits, Rule, Subject};
+use model::outbox::notice::{Fate, NoticeCount};
+use model::outbox::{NewEntry, OutboxEntry};
+use model::place::Place;
+use model::user::{Channel, User};
+use store::outbox::broadcast;
+use store::{Key, Write, limit, outbox};
+use wire::id::{BroadcastId, EmailId, ProjectId, UserId};
+use wire::level::Level;
+
+use crate::app::App;
+use crate::context::Context;
+
+/// Whether the recipient has proved the address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Address {
+    /// It may belong to a stranger.
+    Unproved,
+    /// Somebody who reads its emails has verified it without a session of the account, of which
+    /// they may be the owner.
+    Verified,
+    /// Its owner has proved it, or the response must not show whether it has an account.
+    Proved,
+}
+
+impl Address {
+    /// What a user has shown about an address.
+    pub fn of(user: &User, email: &Email) -> Self {
+        match user.channel_of(email) {
+            Some(channel) if channel.is_confirmed() => Self::Proved,
+            Some(Channel { is_verified: true, .. }) => Self::Verified,
+            _ => Self::Unproved,
+        }
+    }
+}
+
+/// The counts of a recipient, without which no email with a code or link is queued.
+#[derive(Debug)]
+#[must_use]
+pub struct Counted(Vec<Write>);
+
+/// The counters of a recipient of a code, link or invitation.
+fn counters(app: &App, level: Level, email: &Email, address: Address) -> impl Iterator<Item = Counter> {
+    let (limits, now) = (&app.settings.limits, app.clock.now());
+    let is_client = level == Level::Client;
+    let rule = if is_client { Rule::SendCodeRecipient } else { Rule::SendCodeRecipientServer };
+    let has_domain = is_client && address == Address::Unproved;
+    let domain = has_domain.then(|| domain_counter(limits, email, now)).flatten();
+    mailbox_counter(limits, rule, email, now).into_iter().chain(domain)
+}
+
+fn mailbox_counter(limits: &Limits, rule: Rule, email: &Email, now: Timestamp) -> Option<Counter> {
+    limits.counter(rule, &Subject::email(&email.mailbox()), now)
+}
+
+fn domain_counter(limits: &Limits, email: &Email, now: Timestamp) -> Option<Counter> {
+    limits.counter(Rule::SendCodeDomain, &Subject::email(&email.organisation()?), now)
+}
+
+/// The keys that [`recipient`] reads.
+pub fn keys(app: &App, project: &ProjectId, level: Level, email: &Email) -> Vec<Key> {
+    counters(app, level, email, Address::Unproved).map(|counter| limit::key_before(project, &counter)).collect()
+}
+
+/// The counts of the recipient of a code, link or invitation, for the transaction that writes the
+/// email, which fails if a limit is reached. Costs a unit to read for each counter that is not
+/// prefetched ([`keys`]).
+pub async fn recipient(context: &Context, email: &Email, address: Address) -> Result<Counted, store::Error> {
+    let project = &context.project.id;
+    let mut writes = Vec::new();
+    for counter in counters(&context.app, context.level, email, address) {
+        writes.push(context.prefetched.window(project, &counter).await?.count(project));
+    }
+    Ok(Counted(writes))
+}
+
+/// Counts the recipient of an email that is sent at once, without the outbox.
+pub async fn count_recipient(context: &Context, email: &Email) -> Result<(), store::Error> {
+    for counter in counters(&context.app, context.level, email, Address::Proved) {
+        context.app.store.count(&context.project.id, &counter).await?;
+    }
+    Ok(())
+}
+
+impl Counted {
+    /// No counts, for the email that follows the link in another one: the link works once, and
+    /// somebody who has used up the quota of the recipient must not lock the owner out.
+    pub(crate) fn by_link() -> Self {
+        Self(Vec::new())
+    }
+
+    /// The writes of an email about a user.
+    pub fn queue(self, project: &ProjectId, entry: &OutboxEntry, about: Option<UserId>) -> Result<Vec<Write>, store::Error> {
+        let mail = outbox::create(project, entry)?.about(about);
+        Ok([mail].into_iter().chain(self.0).collect())
+    }
+
+    /// Writes that look and cost like those of an email, which nobody gets.
+    pub(crate) fn decoy(self, project: &ProjectId, entry: &OutboxEntry, now: Timestamp) -> Result<Vec<Write>, store::Error> {
+        Ok([outbox::create_decoy(project, entry, now)?].into_iter().chain(self.0).collect())
+    }
+}
+
+/// What causes a notice, as the limits see it.
+#[derive(Debug, Clone, Copy)]
+pub struct Cause<'a> {
+    /// Whether the recipient has proved the address.
+    pub address: Address,
+    /// The place of the client; `None` if a server or the service itself causes the notice.
+    pub place: Option<&'a Place>,
+}
+
+/// The write of a notice.
+pub fn notice(app: &App, project: &ProjectId, cause: Cause<'_>, new: NewEntry) -> Result<Write, store::Error> {
+    notice_entry(project, cause, OutboxEntry::new(EmailId::from(app.entropy.uuid()), new, app.clock.now()))
+}
+
+/// The write of a notice that contains a code.
+pub(crate) fn notice_entry(project: &ProjectId, Cause { address, place }: Cause<'_>, entry: OutboxEntry) -> Result<Write, store::Error> {
+    let network = place.map(|place| Subject::network(place.ip).to_string());
+    let notice = Some(NoticeCount { is_proved: address == Address::Proved, is_verified: address != Address::Unproved, network });
+    outbox::create(project, &OutboxEntry { notice, ..entry })
+}
+
+/// Counts a notice that is about to be rendered, and decides what becomes of it.
+pub async fn fate(app: &App, project: &ProjectId, entry: &OutboxEntry) -> Result<Fate, store::Error> {
+    let (limits, now) = (&app.settings.limits, app.clock.now());
+    let (Some(count), Some(to)) = (&entry.notice, entry.to.addresses().first()) else { return Ok(Fate::Sent) };
+    let network = count.network.as_deref().filter(|_| !count.is_proved && !count.is_verified);
+    let recipient = match (count.is_proved, count.is_verified, network) {
+        (true, ..) => mailbox_counter(limits, Rule::Notice, to, now),
+        (false, true, _) => limits.counter(Rule::Notice, &Subject::email(&format!("verified {to}")), now),
+        (false, false, Some(_)) => mailbox_counter(limits, Rule::SendCodeRecipient, to, now),
+        (false, false, None) => mailbox_counter(limits, Rule::SendCodeRecipientServer, to, now),
+    };
+    let of_network = network.and_then(|network| limits.counter(Rule::SendCodeNetwork, &Subject::named(network), now));
+    let of_domain = network.and_then(|_| domain_counter(limits, to, now));
+    for counter in [of_network, of_domain].into_iter().flatten() {
+        let (before, counted) = app.store.add(project, &counter, 1).await?;
+        if counted > counter.quota_after(before) {
+            return Ok(Fate::Folded);
+        }
+    }
+    let Some(recipient) = recipient else { return Ok(Fate::Sent) };
+    // The windows do not slide here: exactly one notice is the first beyond the quota.
+    let (_, counted) = app.store.add(project, &recipient, 1).await?;
+    Ok(match counted.saturating_sub(recipient.quota()) {
+        0 => Fate::Sent,
+        1 => Fate::Last(recipient.resets_at),
+        _ => Fate::Folded,
+    })
+}
+
+/// Queues an email of a server for users: as entries, or, for many recipients, as a broadcast from
+/// which a worker makes the entries. `other` is written in the same transaction.
+pub async fn to_users(app: &App, project: &ProjectId, mail: &OutboxEntry, to: &[UserId], other: Option<Write>) -> Result<(), store::Error> {
+    if to.len() > broadcast::entries_at_once(mail) {
+        return app.store.create_broadcast(project, BroadcastId::from(mail.id.uuid()), mail, to, other).await;
+    }
+    let entries = to.iter().map(|user_id| broadcast::entry_for(mail, EmailId::from(app.entropy.uuid()), *user_id));
+    let writes = entries.map(|entry| outbox::create(project, &entry)).collect::<Result<Vec<_>, _>>()?;
+    app.store.transact(writes.into_iter().chain(other)).await
+}

@@ -1,0 +1,157 @@
+//! Finds apps and posts by keywords, in an index that is made once for a publication. A query costs
+//! a comparison of its words with each distinct word of the content, not with each text.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use crate::content::Content;
+
+/// How many apps and posts a search finds at most.
+const MOST: usize = 20;
+/// How many words of a query are used at most.
+const MOST_WORDS: usize = 16;
+
+/// An app or a post that matches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// `app` or `post`.
+    pub kind: &'static str,
+    /// The name of the app, or the title of the post.
+    pub title: String,
+    /// The absolute URL.
+    pub url: String,
+    /// The subtitle of the app, or the excerpt of the post.
+    pub summary: String,
+}
+
+impl Found {
+    /// The match as JSON.
+    pub fn json(&self) -> Value {
+        json!({ "kind": self.kind, "title": self.title, "url": self.url, "summary": self.summary })
+    }
+}
+
+/// The words of a text, in lower case; none has a single character.
+fn words(text: &str) -> impl Iterator<Item = String> {
+    let words = text.split(|character: char| !character.is_alphanumeric()).filter(|word| word.chars().count() > 1);
+    words.map(str::to_lowercase)
+}
+
+/// The words of a content's names, titles and excerpts.
+#[derive(Debug, Default)]
+pub struct Index {
+    /// Each distinct word, with the positions of the apps and posts that have it: apps come before
+    /// posts, and both are in the order of the content.
+    words: Vec<(String, Vec<usize>)>,
+}
+
+impl Index {
+    /// The index of this content.
+    pub fn of(content: &Content) -> Self {
+        let mut index: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for position in 0..content.apps.len() + content.blog_posts.len() {
+            let Found { kind, title, summary, .. } = found(content, position);
+            let distinct: BTreeSet<String> = words(&format!("{kind}s {title} {summary}")).collect();
+            for word in distinct {
+                index.entry(word).or_default().push(position);
+            }
+        }
+        Self { words: index.into_iter().collect() }
+    }
+
+    /// The apps and posts of the indexed content in which at least one word of a query occurs, at
+    /// most 20, but none of the `later` newest posts. Of the query, the first 16 words count. The
+    /// word `apps` matches every app, and `posts` every post. Those with more of the words come
+    /// first; among equals, apps precede posts, and newer posts older ones.
+    pub fn find(&self, content: &Content, later: usize, query: &str) -> Vec<Found> {
+        let apps = content.apps.len();
+        let wanted: BTreeSet<String> = words(query).take(MOST_WORDS).collect();
+        let mut counts = vec![0_usize; apps + content.blog_posts.len()];
+        for word in wanted {
+            let mut has = vec![false; counts.len()];
+            for (_, positions) in self.words.iter().filter(|(other, _)| other.contains(&word)) {
+                for position in positions {
+                    has[*position] = true;
+                }
+            }
+            for (count, has) in counts.iter_mut().zip(has) {
+                *count += usize::from(has);
+            }
+        }
+        let is_later = apps..apps + later;
+        let mut matching: Vec<(usize, usize)> =
+            counts.into_iter().enumerate().filter(|(position, count)| *count > 0 && !is_later.contains(position)).collect();
+        matching.sort_by_key(|(_, count)| Reverse(*count));
+        matching.into_iter().take(MOST).map(|(position, _)| found(content, position)).collect()
+    }
+}
+
+/// The app or the post at a position of the index.
+fn found(content: &Content, position: usize) -> Found {
+    if let Some(app) = content.apps.get(position) {
+        return Found { kind: "app", title: app.display_name.clone(), url: app.url.clone(), summary: app.subtitle.clone() };
+    }
+    let post = &content.blog_posts[position - content.apps.len()];
+    Found { kind: "post", title: post.title.clone(), url: post.url.clone(), summary: post.excerpt.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::content::{App, BlogPost};
+
+    /// Two apps, and a post for each of these titles.
+    fn content(titles: &[String]) -> Content {
+        let app = |name: &str| App {
+            id: name.to_owned(),
+            display_name: name.to_owned(),
+            subtitle: "Keeps what was decided".to_owned(),
+            url: format!("https://example.com/{name}"),
+        };
+        let post = |title: &String| BlogPost {
+            slug: title.clone(),
+            title: title.clone(),
+            published_at: "2026-01-02T03:04:05Z".to_owned(),
+            excerpt: "What the Boards of İzmir decided".to_owned(),
+            url: format!("https://example.com/blog/{title}"),
+        };
+        let blog_posts = titles.iter().map(post).collect();
+        Content { apps: vec![app("Notes"), app("Board")], blog_posts, ..Content::unpublished("https://example.com") }
+    }
+
+    fn titles(content: &Content, later: usize, query: &str) -> Vec<String> {
+        Index::of(content).find(content, later, query).into_iter().map(|found| found.title).collect()
+    }
+
+    #[test]
+    fn more_matching_words_rank_higher_and_a_query_without_words_finds_nothing() {
+        let content = content(&[]);
+        let titles = |query| titles(&content, 0, query);
+        assert_eq!(titles("the BOARD, decided?"), ["Board", "Notes"]);
+        assert_eq!(titles("notes"), ["Notes"]);
+        assert!(["", "a ! ?", "zebra"].map(titles).concat().is_empty());
+    }
+
+    #[test]
+    fn a_word_matches_parts_of_words_and_counts_once() {
+        let content = content(&["First".to_owned(), "Second".to_owned()]);
+        let titles = |query| titles(&content, 0, query);
+        assert_eq!(titles("oar"), ["Board", "First", "Second"]);
+        assert_eq!(titles("izmir"), [""; 0], "İ is not I");
+        assert_eq!(titles("İzmir"), ["First", "Second"]);
+        assert_eq!(titles("second decided decided decided notes"), ["Notes", "Second", "Board", "First"]);
+        assert_eq!(titles("apps"), ["Notes", "Board"]);
+        assert_eq!(titles("posts"), ["First", "Second"]);
+    }
+
+    #[test]
+    fn at_most_20_are_found_and_none_of_the_later_ones() {
+        let numbers: Vec<String> = (0..30).map(|number| format!("Number {number}")).collect();
+        let content = content(&numbers);
+        assert_eq!(titles(&content, 0, "number"), numbers[..20]);
+        assert_eq!(titles(&content, 25, "number decided"), [&numbers[25..], &["Notes".to_owned(), "Board".to_owned()]].concat());
+        assert_eq!(titles(&content, 30, "number"), [""; 0]);
+    }
+}

@@ -1,0 +1,59 @@
+//! How notices are counted: emails that nobody asked for, which report what happened to an account.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::outbox::OutboxEntry;
+use crate::outbox::stage::{SkippedReason, Stage};
+use crate::outbox::status::Move;
+
+/// How a notice is counted before it is rendered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NoticeCount {
+    /// Whether the recipient had proved the address when the notice was written.
+    pub is_proved: bool,
+    /// Whether the address was verified, by whomever.
+    #[serde(default)]
+    pub is_verified: bool,
+    /// The network of the client that caused the notice, as limits count it; absent if a server or
+    /// the service itself did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<String>,
+}
+
+/// What becomes of a notice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// It is sent.
+    Sent,
+    /// It is sent then, and covers the next ones.
+    Last(Timestamp),
+    /// An earlier one covers it.
+    Folded,
+}
+
+impl OutboxEntry {
+    /// The entry with its fate, before it is rendered. It is not counted again.
+    #[must_use]
+    pub fn counted(mut self, fate: Fate) -> Self {
+        self.notice = None;
+        if let Fate::Last(at) = fate {
+            self.scheduled_at = self.scheduled_at.max(at);
+            self.variables.insert("is_last".to_owned(), Value::Bool(true));
+        }
+        self
+    }
+
+    /// rendering → skipped, if another notice covers this one.
+    pub fn fold(mut self, now: Timestamp) -> Option<Self> {
+        let Stage::Rendering { started_at, .. } = self.stage else { return None };
+        self.status().allows(Move::Fold).then(|| {
+            let at = now.as_millisecond();
+            let (reason, started_rendering_at) = (SkippedReason::NoticesFolded, Some(started_at));
+            self.stage = Stage::Skipped { at, reason, started_rendering_at, started_sending_at: None };
+            self.updated_at = now;
+            self
+        })
+    }
+}

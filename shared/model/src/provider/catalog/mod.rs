@@ -1,0 +1,39 @@
+//! The catalog of providers. Providers differ only in their data; the flow is the same for all.
+//!
+//! Endpoints, scopes and fields are taken from the providers' documentation. Other OpenID issuers
+//! are discovered through their metadata (`shared/oauth/src/metadata.rs`).
+
+mod includes;
+pub mod kinds;
+mod known;
+pub mod scopes;
+
+pub use self::kinds::{Api, ClientAuth, Identity, Offline, Parameters, Provider, TENANT, TokenCheck};
+use self::known::CATALOG;
+use self::scopes::Scopes;
+
+/// The provider of the catalog with this id.
+pub fn find(id: &str) -> Option<&'static Provider> {
+    CATALOG.iter().copied().find(|provider| provider.id == id)
+}
+
+/// All providers of the catalog.
+pub fn all() -> impl Iterator<Item = &'static Provider> {
+    CATALOG.iter().copied()
+}
+
+/// The ids of all providers of the catalog.
+pub fn ids() -> impl Iterator<Item = &'static str> {
+    all().map(|provider| provider.id)
+}
+
+/// How the scopes of the provider with this id relate.
+pub fn scopes_of(id: &str) -> Scopes {
+    find(id).map_or(Scopes::PLAIN, |known| known.scopes)
+}
+
+/// The scopes requested from an OpenID issuer outside the catalog.
+pub const OPENID_SCOPE: &str = "openid email profile";
+/// What a flow adds that links an account or asks for further scopes, at an issuer outside the
+/// catalog that lists the scope: refresh tokens require consent (OpenID Connect Core §11).
+pub const OPENID_OFFLINE: Offline = Offline { scope: scopes::OFFLINE_ACCESS, parameters: &[("prompt", "consent")] };

@@ -1,0 +1,70 @@
+//! The budget of an evaluation: how much work, and how much memory, the sign-up rules of a project
+//! may take together.
+//!
+//! The work of a condition is an upper bound that follows from its text alone
+//! ([`cost`](crate::sign_up::cost)), not from the sign-up: otherwise somebody could choose an
+//! address so long that a rule which rejects it is skipped. So which rules are skipped is known
+//! when the rules are set, and is the same for every sign-up.
+
+/// The steps that the rules of a project may take together. A step is about a tenth of a
+/// microsecond: an evaluation takes less than five milliseconds of a processor, of which rules take
+/// a small part as a rule, because their bound is that of the longest address.
+pub const MAX_STEPS: u64 = 40_000;
+/// The memory that the compiled rules of a project may take together, in bytes.
+pub const MAX_BYTES: usize = 1 << 20;
+
+/// What is left of an evaluation's work and memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Budget {
+    steps: u64,
+    bytes: usize,
+}
+
+/// A condition does not fit into what is left of the budget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Exceeded {
+    #[error(
+        "it would take {needed} steps, and the rules before it leave {left} of the {MAX_STEPS} steps that the rules of a \
+         project may take together"
+    )]
+    Steps { needed: u64, left: u64 },
+    #[error(
+        "it would take {needed} bytes of memory, and the rules before it leave {left} of the {MAX_BYTES} bytes that the rules of \
+         a project may take together"
+    )]
+    Bytes { needed: usize, left: usize },
+}
+
+impl Budget {
+    /// The budget of a whole evaluation.
+    pub(crate) const FULL: Self = Self { steps: MAX_STEPS, bytes: MAX_BYTES };
+
+    /// Spends this many steps.
+    pub(crate) fn work(&mut self, needed: u64) -> Result<(), Exceeded> {
+        let left = self.steps;
+        self.steps = left.checked_sub(needed).ok_or(Exceeded::Steps { needed, left })?;
+        Ok(())
+    }
+
+    /// Gives back steps that were spent in advance.
+    pub(crate) fn refund(&mut self, steps: u64) {
+        self.steps = self.steps.saturating_add(steps).min(MAX_STEPS);
+    }
+
+    /// Spends this many bytes of memory.
+    pub(crate) fn keep(&mut self, needed: usize) -> Result<(), Exceeded> {
+        let left = self.bytes;
+        self.bytes = left.checked_sub(needed).ok_or(Exceeded::Bytes { needed, left })?;
+        Ok(())
+    }
+
+    /// The bytes of memory that were spent.
+    pub(crate) fn kept(&self) -> usize {
+        MAX_BYTES - self.bytes
+    }
+
+    /// The steps that were spent.
+    pub(crate) fn spent(&self) -> u64 {
+        MAX_STEPS - self.steps
+    }
+}

@@ -1,0 +1,90 @@
+//! Which sign-up rules can be set.
+
+use std::collections::HashSet;
+
+use crate::sign_up::program::Program;
+use crate::sign_up::risk::SignUpRisk;
+use crate::sign_up::rule::{Attempt, AuthMethod, SignUpRule};
+use crate::text::line;
+
+/// The longest condition, in bytes.
+const MAX_CONDITION: usize = 2048;
+/// The longest message, in characters.
+const MAX_MESSAGE: usize = 500;
+
+/// Why a rule cannot be set.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidRule {
+    /// The id has an invalid length or invalid characters.
+    #[error("must be 1 to 63 characters from a-z, A-Z, 0-9, - and _")]
+    Id,
+    /// Another rule has the same id.
+    #[error("occurs twice")]
+    SecondId,
+    /// The display name is too long, or is not one line of permitted characters.
+    #[error(transparent)]
+    DisplayName(line::NotALine),
+    /// The message is too long.
+    #[error("must be at most {MAX_MESSAGE} characters long")]
+    Message,
+    /// The condition is empty or too long.
+    #[error("must be 1 to {MAX_CONDITION} bytes long")]
+    Length,
+    /// The condition cannot be parsed or evaluated, is not boolean, or is too expensive, alone or
+    /// together with others.
+    #[error("must be a boolean CEL expression that fits into the budget of an evaluation: {0}")]
+    Condition(String),
+}
+
+impl InvalidRule {
+    /// The field that is invalid.
+    pub fn field(&self) -> &'static str {
+        match self {
+            Self::Id | Self::SecondId => "id",
+            Self::DisplayName(_) => "display_name",
+            Self::Message => "action.message",
+            Self::Length | Self::Condition(_) => "condition",
+        }
+    }
+}
+
+/// Validates rules that are to be set together, and evaluates each condition once. Fails with the
+/// position of the rule that is invalid, which may be only because of the rules that are evaluated
+/// before it.
+pub fn check(rules: &[SignUpRule]) -> Result<(), (usize, InvalidRule)> {
+    let mut ids = HashSet::new();
+    for (position, rule) in rules.iter().enumerate() {
+        rule.check_fields().map_err(|invalid| (position, invalid))?;
+        if !ids.insert(&rule.id) {
+            return Err((position, InvalidRule::SecondId));
+        }
+    }
+    let nobody = Attempt { email: None, method: AuthMethod::Password, country_code: None, risk: SignUpRisk::default() };
+    // Rules that are off must be valid, too, but leave the others their budget.
+    for is_on in [true, false] {
+        let chosen = rules.iter().filter(|rule| rule.enabled == is_on);
+        let chosen: Vec<SignUpRule> = chosen.map(|rule| SignUpRule { enabled: true, ..rule.clone() }).collect();
+        if let Some((faulty, reason)) = Program::compile(&chosen).fault(&nobody.facts()) {
+            let position = rules.iter().position(|rule| rule.id == faulty.id).unwrap_or_default();
+            return Err((position, InvalidRule::Condition(reason)));
+        }
+    }
+    Ok(())
+}
+
+impl SignUpRule {
+    fn check_fields(&self) -> Result<(), InvalidRule> {
+        let is_id = (1..=63).contains(&self.id.len()) && self.id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
+        if !is_id {
+            return Err(InvalidRule::Id);
+        }
+        line::check(self.display_name.as_deref().unwrap_or_default(), line::OPTIONAL_NAME).map_err(InvalidRule::DisplayName)?;
+        if self.action.message.as_ref().is_some_and(|message| message.chars().count() > MAX_MESSAGE) {
+            return Err(InvalidRule::Message);
+        }
+        if !(1..=MAX_CONDITION).contains(&self.condition.len()) {
+            return Err(InvalidRule::Length);
+        }
+        Ok(())
+    }
+}

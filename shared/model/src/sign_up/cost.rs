@@ -1,0 +1,324 @@
+//! An upper bound on the work of a condition, from its text alone: the sum over the nodes of its
+//! syntax tree, each with the bytes that it reads or copies. Each value has a bound, too, as
+//! operators such as `+` make longer ones.
+//!
+//! Macros such as `map` and `exists` multiply the work of their body. Nested or chained ones would
+//! multiply it again and again, so a macro may be neither in the body nor in the list of another
+//! one.
+
+use cel::IdedExpr;
+use cel::common::ast::{CallExpr, ComprehensionExpr, EntryExpr, Expr, LiteralValue, operators};
+
+use crate::sign_up::budget::{Budget, Exceeded};
+use crate::sign_up::patterns::{MAX_DYNAMIC, NotCompiled, Patterns, steps_of_compiling, steps_of_matching};
+
+/// The steps of evaluating a node.
+const STEPS_PER_NODE: u64 = 4;
+/// How many bytes are read or copied in a step.
+const BYTES_PER_STEP: u64 = 256;
+/// The memory of a node, in bytes.
+const BYTES_PER_NODE: usize = 256;
+/// What a value takes beside its text, in bytes; an element of a list takes as much.
+const VALUE: u64 = 24;
+/// The longest text of a number, in bytes.
+const MAX_NUMBER: u64 = 400;
+/// How deep a condition may be nested: evaluating it takes stack for each level.
+const MAX_DEPTH: usize = 200;
+
+/// The longest address or domain that conditions see, in bytes.
+pub(crate) const MAX_TEXT: usize = 256;
+/// The longest name of a method, provider or country that conditions see, in bytes.
+pub(crate) const MAX_NAME: usize = 64;
+
+/// The longest values of the variables, in bytes, and the number of elements of a map.
+const VARIABLES: [(&str, usize, u64); 6] = [
+    ("email", MAX_TEXT, 0),
+    ("emailDomain", MAX_TEXT, 0),
+    ("authMethod", MAX_NAME, 0),
+    ("oauthProvider", MAX_NAME, 0),
+    ("countryCode", MAX_NAME, 0),
+    ("riskScores", 128, 2),
+];
+
+/// Why a condition has no bound.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Refusal {
+    #[error(transparent)]
+    Exceeded(#[from] Exceeded),
+    #[error("macros such as `map` and `exists` cannot be nested or chained")]
+    Nested,
+    #[error("it has more than {MAX_DEPTH} levels")]
+    Deep,
+}
+
+/// An upper bound on a value.
+#[derive(Debug, Clone, Copy, Default)]
+struct Size {
+    /// Its bytes, with those of its elements.
+    bytes: u64,
+    /// How many elements it has.
+    items: u64,
+    /// The bytes of its largest element.
+    item: u64,
+}
+
+/// An upper bound on the work of an expression, in steps, and on its value.
+#[derive(Debug, Clone, Copy)]
+struct Bound {
+    steps: u64,
+    size: Size,
+}
+
+/// The bound of a condition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Cost {
+    /// The steps of an evaluation.
+    pub(crate) steps: u64,
+    /// The number of nodes of the syntax tree.
+    pub(crate) nodes: usize,
+    /// The number of nodes that the parser copied.
+    pub(crate) copies: usize,
+    /// The memory of the syntax tree, in bytes.
+    pub(crate) bytes: usize,
+    /// Why a regular expression of the condition is not valid, if one is not. An evaluation that
+    /// does not use it has a result nevertheless.
+    pub(crate) invalid: Option<String>,
+}
+
+/// The bound of a condition. Its regular expressions are compiled into `patterns`, which `budget`
+/// pays for; the bound itself is not paid yet.
+pub(crate) fn of(expression: &IdedExpr, patterns: &mut Patterns, budget: &mut Budget) -> Result<Cost, Refusal> {
+    let mut walk = Walk { patterns, budget, scope: Scope::Condition, depth: 0, nodes: 0, copies: 0, invalid: None };
+    let bound = walk.bound(expression)?;
+    let (nodes, bytes) = (walk.nodes, walk.nodes.saturating_mul(BYTES_PER_NODE));
+    Ok(Cost { steps: bound.steps, nodes, copies: walk.copies, bytes, invalid: walk.invalid })
+}
+
+/// Where an expression is.
+enum Scope {
+    /// Outside macros.
+    Condition,
+    /// In the list of a macro.
+    List,
+    /// In the body of a macro, with the macro's variable and its result so far.
+    Body([(String, Size); 2]),
+}
+
+struct Walk<'a> {
+    patterns: &'a mut Patterns,
+    budget: &'a mut Budget,
+    scope: Scope,
+    depth: usize,
+    nodes: usize,
+    copies: usize,
+    invalid: Option<String>,
+}
+
+impl Size {
+    fn of_bytes(bytes: u64) -> Self {
+        Self { bytes: bytes.saturating_add(VALUE), items: 0, item: 0 }
+    }
+
+    /// An element of which only the bytes are known; it may be a list.
+    fn of_item(bytes: u64) -> Self {
+        Self { bytes, items: bytes / VALUE + 1, item: bytes }
+    }
+
+    /// A value that has everything of both.
+    fn and(self, other: Self) -> Self {
+        Self {
+            bytes: self.bytes.saturating_add(other.bytes),
+            items: self.items.saturating_add(other.items),
+            item: self.item.max(other.item),
+        }
+    }
+
+    /// A list of elements.
+    fn list(elements: impl Iterator<Item = Self>) -> Self {
+        elements.fold(Self::of_bytes(0), |list, element| {
+            let item = element.bytes.saturating_add(VALUE);
+            list.and(Self { bytes: item, items: 1, item })
+        })
+    }
+}
+
+impl Bound {
+    /// A node whose parts have these bounds: it reads all their values.
+    fn node(parts: &[Self], size: Size) -> Self {
+        let read = |part: &Self| part.steps.saturating_add(part.size.bytes / BYTES_PER_STEP);
+        let steps = parts.iter().map(read).fold(STEPS_PER_NODE, u64::saturating_add);
+        Self { steps: steps.saturating_add(size.bytes / BYTES_PER_STEP), size }
+    }
+}
+
+impl Walk<'_> {
+    fn bound(&mut self, expression: &IdedExpr) -> Result<Bound, Refusal> {
+        (self.depth, self.nodes) = (self.depth + 1, self.nodes + 1);
+        if self.depth > MAX_DEPTH {
+            return Err(Refusal::Deep);
+        }
+        let before = self.nodes;
+        let bound = self.bound_here(expression);
+        self.depth -= 1;
+        if is_copied(&expression.expr) {
+            self.copies += self.nodes - before;
+        }
+        bound
+    }
+
+    fn bound_here(&mut self, expression: &IdedExpr) -> Result<Bound, Refusal> {
+        match &expression.expr {
+            Expr::Unspecified => Ok(Bound::node(&[], Size::default())),
+            Expr::Literal(literal) => Ok(Bound::node(&[], Size::of_bytes(length(literal)))),
+            Expr::Ident(name) => Ok(Bound::node(&[], self.variable(name))),
+            Expr::Select(select) => {
+                let operand = self.bound(&select.operand)?;
+                Ok(Bound::node(&[operand], Size::of_item(operand.size.bytes)))
+            }
+            Expr::List(list) => {
+                let elements = self.all(&list.elements)?;
+                Ok(Bound::node(&elements, Size::list(elements.iter().map(|element| element.size))))
+            }
+            Expr::Map(map) => self.entries(map.entries.iter().map(|entry| &entry.expr)),
+            Expr::Struct(fields) => self.entries(fields.entries.iter().map(|entry| &entry.expr)),
+            Expr::Call(call) => self.call(call),
+            Expr::Comprehension(each) => match self.scope {
+                Scope::Condition => self.each(each),
+                Scope::List | Scope::Body(_) => Err(Refusal::Nested),
+            },
+        }
+    }
+
+    fn all<'e>(&mut self, expressions: impl IntoIterator<Item = &'e IdedExpr>) -> Result<Vec<Bound>, Refusal> {
+        let mut bounds = Vec::new();
+        for expression in expressions {
+            bounds.push(self.bound(expression)?);
+        }
+        Ok(bounds)
+    }
+
+    fn entries<'e>(&mut self, entries: impl Iterator<Item = &'e EntryExpr>) -> Result<Bound, Refusal> {
+        let parts = entries.flat_map(|entry| match entry {
+            EntryExpr::StructField(field) => [None, Some(&field.value)],
+            EntryExpr::MapEntry(entry) => [Some(&entry.key), Some(&entry.value)],
+        });
+        let parts = self.all(parts.flatten())?;
+        Ok(Bound::node(&parts, Size::list(parts.iter().map(|part| part.size))))
+    }
+
+    fn variable(&self, name: &str) -> Size {
+        if let Scope::Body(variables) = &self.scope
+            && let Some((_, size)) = variables.iter().find(|(own, _)| own == name)
+        {
+            return *size;
+        }
+        let global = VARIABLES.iter().find(|(own, ..)| *own == name);
+        let size = |(_, bytes, items): &(&str, usize, u64)| Size { items: *items, item: *bytes as u64, ..Size::of_bytes(*bytes as u64) };
+        global.map_or(Size::of_bytes(0), size)
+    }
+
+    fn call(&mut self, call: &CallExpr) -> Result<Bound, Refusal> {
+        let parts = self.all(call.target.as_deref().into_iter().chain(&call.args))?;
+        let sum = parts.iter().fold(Size::default(), |sum, part| sum.and(part.size));
+        let size = match call.func_name.as_str() {
+            name if is_scalar(name) => Size::of_bytes(0),
+            operators::INDEX => Size::of_item(parts.first().map_or(0, |list| list.size.item)),
+            "string" => sum.and(Size::of_bytes(MAX_NUMBER)),
+            _ => sum,
+        };
+        let mut bound = Bound::node(&parts, size);
+        if call.func_name == "matches" {
+            let bytes = |part: Option<&Bound>| part.map_or(0, |part| part.size.bytes);
+            let pattern = call.args.last().map(|pattern| &pattern.expr);
+            bound.steps = bound.steps.saturating_add(self.matching(pattern, bytes(parts.last()), bytes(parts.first()))?);
+        }
+        Ok(bound)
+    }
+
+    /// The steps of comparing a text of this length with a regular expression, whose own length is
+    /// `length` at most.
+    fn matching(&mut self, pattern: Option<&Expr>, length: u64, text: u64) -> Result<u64, Refusal> {
+        if let Some(Expr::Literal(LiteralValue::String(literal))) = pattern {
+            match self.patterns.add(literal.inner(), self.budget) {
+                Ok(size) => return Ok(steps_of_matching(size, text)),
+                Err(NotCompiled::Exceeded(exceeded)) => return Err(exceeded.into()),
+                Err(NotCompiled::Invalid(reason)) => self.invalid = self.invalid.take().or(Some(reason)),
+            }
+        }
+        Ok(steps_of_compiling(length, MAX_DYNAMIC).saturating_add(steps_of_matching(MAX_DYNAMIC, text)))
+    }
+
+    /// A macro: its parts are evaluated once for each element.
+    fn each(&mut self, each: &ComprehensionExpr) -> Result<Bound, Refusal> {
+        self.scope = Scope::List;
+        let list = self.bound(&each.iter_range)?;
+        let (items, element) = (list.size.items, Size::of_item(list.size.item));
+        self.scope = body(each, element, Size::of_bytes(0));
+        let parts = self.all([&each.loop_cond, &each.loop_step])?;
+        // The list that `map` and `filter` make has the value of the body for each element.
+        let value = parts.last().map_or(0, |step| step.size.bytes);
+        let result = Size { bytes: value.saturating_mul(items), items: items.saturating_add(1), item: value };
+        self.scope = body(each, element, result);
+        let ends = self.all([&each.accu_init, &each.result])?;
+        self.scope = Scope::Condition;
+        let once = Bound::node(&parts, element).steps.saturating_add(STEPS_PER_NODE);
+        let all = Bound { steps: once.saturating_mul(items), size: result };
+        let parts: Vec<Bound> = [list, all].into_iter().chain(ends).collect();
+        Ok(Bound::node(&parts, result))
+    }
+}
+
+/// The scope of a macro's body.
+fn body(each: &ComprehensionExpr, element: Size, result: Size) -> Scope {
+    Scope::Body([(each.iter_var.clone(), element), (each.accu_var.clone(), result)])
+}
+
+/// Whether the parser copied what is within this node: a call that is no operator, or a macro.
+fn is_copied(expression: &Expr) -> bool {
+    match expression {
+        Expr::Call(call) => call.func_name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '.')),
+        Expr::Comprehension(_) => true,
+        _ => false,
+    }
+}
+
+/// Whether a function returns a number, a truth value or a type, whatever the sizes of what it
+/// gets.
+fn is_scalar(name: &str) -> bool {
+    const SCALAR: [&str; 24] = [
+        operators::LOGICAL_AND,
+        operators::LOGICAL_OR,
+        operators::LOGICAL_NOT,
+        operators::NOT_STRICTLY_FALSE,
+        operators::EQUALS,
+        operators::NOT_EQUALS,
+        operators::LESS,
+        operators::LESS_EQUALS,
+        operators::GREATER,
+        operators::GREATER_EQUALS,
+        operators::IN,
+        operators::NEGATE,
+        operators::MULTIPLY,
+        operators::DIVIDE,
+        operators::MODULO,
+        operators::SUBSTRACT,
+        "contains",
+        "startsWith",
+        "endsWith",
+        "matches",
+        "size",
+        "int",
+        "bool",
+        "hasValue",
+    ];
+    SCALAR.contains(&name)
+}
+
+fn length(literal: &LiteralValue) -> u64 {
+    let length = match literal {
+        LiteralValue::String(text) => text.inner().len(),
+        LiteralValue::Bytes(bytes) => bytes.inner().len(),
+        LiteralValue::Boolean(_) | LiteralValue::Double(_) | LiteralValue::Int(_) | LiteralValue::UInt(_) | LiteralValue::Null => 0,
+    };
+    length as u64
+}

@@ -1,0 +1,123 @@
+//! Answers to requests, and what is wrong with them.
+
+use std::error::Error as StdError;
+
+use bytes::Bytes;
+use http::StatusCode;
+use serde::de::DeserializeOwned;
+
+/// Why a provider gave no usable answer. Here, "provider" also means Turnstile or a webhook
+/// endpoint. The texts are for the log; what administrators learn about a failed webhook is derived
+/// from them (`flows::webhook`).
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum Fault {
+    /// The provider cannot be reached, took too long, answered with status 429 or 5xx, or named an
+    /// error of its own, such as `temporarily_unavailable`. A name with only private addresses is
+    /// such a fault like one that does not resolve, and as late: the difference would reveal which
+    /// names a private network has.
+    #[error("the provider is unavailable: {0}")]
+    Unavailable(String),
+    /// The provider refused the request.
+    #[error("the provider refused the request: {0}")]
+    Refused(String),
+    /// The provider answered a GET with status 401: it does not accept the access token, or asks
+    /// for one where none is sent.
+    #[error("the provider does not accept the access token, or requires one")]
+    Unauthorized,
+    /// What the provider publishes or answers shows that it, or its entry in the project's
+    /// settings, is not set up as needed, so that later attempts would fail as well.
+    #[error("the provider is not set up correctly: {0}")]
+    Misconfigured(String),
+    /// The provider's answer violates the protocol, or a request to it cannot be built.
+    #[error("the request or the provider's answer is invalid: {0}")]
+    Senseless(String),
+    /// The URL must not be called: it uses neither HTTP nor HTTPS or, unless the deployment allows
+    /// private addresses, it does not use HTTPS or its host is a private IP address.
+    #[error("{0} is not a public HTTPS address; GATELET_ALLOW_PRIVATE_ISSUERS=1 allows private ones and HTTP")]
+    Private(String),
+}
+
+/// An answer with a status below 500 that is not 429.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) body: Bytes,
+}
+
+impl Answer {
+    /// The status.
+    pub fn status(&self) -> u16 {
+        self.status.as_u16()
+    }
+
+    /// The body as text; `None` if it is not UTF-8.
+    pub fn text(&self) -> Option<&str> {
+        std::str::from_utf8(&self.body).ok()
+    }
+
+    /// The body as JSON. The fault does not quote the body, which may contain secrets.
+    pub fn json<T: DeserializeOwned>(&self) -> Result<T, Fault> {
+        serde_json::from_slice(&self.body).map_err(|error| {
+            let what = if error.is_data() { "does not have the expected form" } else { "is not JSON" };
+            let (status, line, column) = (self.status, error.line(), error.column());
+            Fault::Senseless(format!("status {status}, but the body {what} (line {line}, column {column})"))
+        })
+    }
+
+    /// The answer, if its status is 2xx.
+    pub(crate) fn successful(self) -> Result<Self, Fault> {
+        match self.status {
+            status if status.is_success() => Ok(self),
+            StatusCode::UNAUTHORIZED => Err(Fault::Unauthorized),
+            status if status.is_redirection() => Err(redirects(status)),
+            status => Err(Fault::Refused(status.to_string())),
+        }
+    }
+
+    /// The answer, unless its status is 3xx.
+    pub(crate) fn unredirected(self) -> Result<Self, Fault> {
+        if self.status.is_redirection() { Err(redirects(self.status)) } else { Ok(self) }
+    }
+}
+
+fn redirects(status: StatusCode) -> Fault {
+    Fault::Misconfigured(format!("an endpoint answers {status}, and redirects are not followed: use the URL that it leads to"))
+}
+
+/// A request without a usable answer.
+pub(crate) struct Failure {
+    pub(crate) fault: Fault,
+    /// Whether the request has certainly not reached the server.
+    pub(crate) is_unsent: bool,
+    /// Whether the server asked for fewer requests.
+    pub(crate) is_throttled: bool,
+}
+
+impl Failure {
+    /// The failure of a request that the server may have processed.
+    pub(crate) fn after(fault: Fault) -> Self {
+        Self { fault, is_unsent: false, is_throttled: false }
+    }
+
+    /// Whether a second attempt could succeed and can do no harm. What is safe by itself can be
+    /// repeated in any case.
+    pub(crate) fn may_repeat(&self, is_safe: bool) -> bool {
+        matches!(self.fault, Fault::Unavailable(_)) && !self.is_throttled && (is_safe || self.is_unsent)
+    }
+}
+
+/// The fault of a request that cannot be built, such as one with a header that is malformed.
+pub(crate) fn unsendable(error: impl Into<http::Error>) -> Fault {
+    Fault::Senseless(error.into().to_string())
+}
+
+/// The fault of a failed request, with the whole chain of causes.
+pub(crate) fn unavailable(error: &(dyn StdError + 'static)) -> Fault {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text = format!("{text}: {cause}");
+        source = cause.source();
+    }
+    Fault::Unavailable(text)
+}

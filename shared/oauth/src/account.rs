@@ -1,0 +1,206 @@
+//! Reads the account that tokens belong to: from the ID token and the userinfo endpoint of an
+//! OpenID provider, or from a provider's own API.
+
+use crypto::shared_secret::hmac_sha256_hex;
+use jiff::Timestamp;
+use model::provider::catalog::Api;
+use model::provider::profile::{Fields, NoAccount, Profile};
+use net::outgoing::{Answer, Fault, Outgoing};
+use secrecy::{ExposeSecret as _, SecretString};
+use serde_json::Value;
+use wire::json::is_too_complex;
+
+use crate::id_token::{self, Expected};
+use crate::tokens::Tokens;
+
+/// The HMAC algorithms of ID tokens.
+pub(crate) const HMAC: [&str; 3] = ["HS256", "HS384", "HS512"];
+
+/// The claims that userinfo can add to an ID token.
+const CLAIMS: [&str; 7] = ["name", "given_name", "family_name", "preferred_username", "picture", "email", "email_verified"];
+
+/// What reading an account needs.
+pub(crate) struct Reader<'a> {
+    pub(crate) outgoing: Outgoing<'a>,
+    pub(crate) client_id: &'a str,
+    pub(crate) secret: &'a SecretString,
+    pub(crate) now: Timestamp,
+}
+
+/// Where an OpenID provider's claims come from.
+pub(crate) struct OpenId {
+    pub(crate) issuer: String,
+    pub(crate) jwks_uri: String,
+    pub(crate) userinfo: Option<String>,
+    /// The HMAC algorithms that the issuer says to sign with.
+    pub(crate) hmac: Vec<&'static str>,
+}
+
+fn senseless(error: NoAccount) -> Fault {
+    Fault::Senseless(error.to_string())
+}
+
+impl Reader<'_> {
+    /// The account of an ID token, with claims of userinfo that the token lacks.
+    pub(crate) async fn of_openid(&self, source: &OpenId, tokens: &Tokens, nonce: &str) -> Result<Profile, Fault> {
+        let missing = || Fault::Misconfigured("the token response has no ID token: the client must be allowed the scope openid".to_owned());
+        let token = tokens.id_token.as_ref().ok_or_else(missing)?;
+        let expected = Expected {
+            issuer: &source.issuer,
+            jwks_uri: &source.jwks_uri,
+            client_ids: &[self.client_id],
+            nonce: Some(nonce),
+            shared: Some((self.secret, source.hmac.as_slice())),
+        };
+        let mut claims = id_token::verify(self.outgoing, token.expose_secret(), &expected, self.now).await?;
+        let profile = Fields::OPENID.read(&claims).map_err(senseless)?;
+        let is_whole = profile.name.is_some() && profile.email.is_some() && !claims["email_verified"].is_null();
+        let Some(endpoint) = source.userinfo.as_deref().filter(|_| !is_whole) else { return Ok(profile) };
+        match self.userinfo(endpoint, &expected, tokens).await {
+            Ok(Some(more)) => {
+                add(&mut claims, &more)?;
+                Fields::OPENID.read(&claims).map_err(senseless)
+            }
+            Ok(None) => Ok(profile),
+            // What the token says is enough to sign in.
+            Err(Fault::Unavailable(_) | Fault::Senseless(_)) if profile.email.is_some() => Ok(profile),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// The claims of the userinfo endpoint (OpenID Connect Core §5.3), as JSON or as a JWT that the
+    /// issuer signed; `None` if the endpoint is not there or refuses the token.
+    async fn userinfo(&self, endpoint: &str, expected: &Expected<'_>, tokens: &Tokens) -> Result<Option<Value>, Fault> {
+        let answer = self.outgoing.fetch(endpoint, Some(tokens.access_token.expose_secret()), None).await?;
+        match answer.status() {
+            200..=299 => {}
+            401 | 403 | 404 => return Ok(None),
+            status => return Err(Fault::Senseless(format!("the userinfo endpoint answers {status}"))),
+        }
+        let text = answer.text().unwrap_or_default().trim_start();
+        if text.starts_with('{') {
+            return value(&answer).map(Some);
+        }
+        Ok(Some(id_token::verify_claims(self.outgoing, text, expected, self.now).await?))
+    }
+
+    /// The account of a provider's own API.
+    pub(crate) async fn of_api(&self, api: &Api, tokens: &Tokens) -> Result<Profile, Fault> {
+        let answer = self.ask(api, &tokens.access_token).await?;
+        let refused = |status: u16| match status {
+            401 => Fault::Unauthorized,
+            status => Fault::Refused(format!("its API answers {status}")),
+        };
+        if !is_success(&answer) {
+            return Err(refused(answer.status()));
+        }
+        let mut profile = api.fields.read(&value(&answer)?).map_err(senseless)?;
+        if let Some((url, addresses)) = api.addresses {
+            let answer = self.outgoing.fetch(url, Some(tokens.access_token.expose_secret()), None).await?;
+            // An app that may not read addresses still gets the account.
+            let found = match answer.status() {
+                403 | 404 => None,
+                _ if is_success(&answer) => addresses.primary(&value(&answer)?),
+                status => return Err(refused(status)),
+            };
+            if let Some((email, verified)) = found {
+                (profile.email, profile.email_verified) = (Some(email), verified);
+            }
+        }
+        Ok(profile)
+    }
+
+    /// Calls the API that returns the account.
+    pub(crate) async fn ask(&self, api: &Api, token: &SecretString) -> Result<Answer, Fault> {
+        let header = api.client_id_header.map(|name| (name, self.client_id));
+        let proof = |name: &str| {
+            let separator = if api.url.contains('?') { '&' } else { '?' };
+            format!("{}{separator}{name}={}", api.url, hmac_sha256_hex(self.secret, token.expose_secret()))
+        };
+        let url = api.secret_proof.map_or_else(|| api.url.to_owned(), proof);
+        self.outgoing.fetch(&url, Some(token.expose_secret()), header).await
+    }
+}
+
+fn is_success(answer: &Answer) -> bool {
+    (200..=299).contains(&answer.status())
+}
+
+/// The JSON of an answer.
+pub(crate) fn value(answer: &Answer) -> Result<Value, Fault> {
+    if is_too_complex(answer.text().unwrap_or_default().as_bytes()) {
+        return Err(Fault::Senseless("an answer has too many fields".to_owned()));
+    }
+    answer.json()
+}
+
+/// Adds claims of userinfo to those of the ID token, which has precedence because it is signed.
+///
+/// Fails if they are those of another account (OpenID Connect Core §5.3.2). Whether an address is
+/// verified is said about the address beside it, so it is not taken from there for another address.
+fn add(claims: &mut Value, more: &Value) -> Result<(), Fault> {
+    if more["sub"].as_str().is_none_or(|sub| claims["sub"].as_str() != Some(sub)) {
+        return Err(Fault::Senseless("the userinfo response belongs to another account".to_owned()));
+    }
+    let same = |one: &Value, other: &Value| match (one.as_str(), other.as_str()) {
+        (Some(one), Some(other)) => one.eq_ignore_ascii_case(other),
+        _ => true,
+    };
+    let is_same_address = same(&claims["email"], &more["email"]);
+    for name in CLAIMS {
+        let is_lacking = claims[name].is_null() || claims[name].as_str().is_some_and(|text| text.trim().is_empty());
+        if is_lacking && !more[name].is_null() && (name != "email_verified" || is_same_address) {
+            claims[name] = more[name].clone();
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn added(token: Value, userinfo: Value) -> Option<(Option<String>, bool)> {
+        let mut claims = token;
+        add(&mut claims, &userinfo).ok()?;
+        let profile = Fields::OPENID.read(&claims).ok()?;
+        Some((profile.email.map(|email| email.to_string()), profile.email_verified))
+    }
+
+    #[test]
+    fn claims_may_be_split_between_the_id_token_and_userinfo() {
+        let ada = Some("ada@example.com".to_owned());
+        for (token, userinfo, verified) in [
+            (json!({ "sub": "1" }), json!({ "sub": "1", "email": "ada@example.com", "email_verified": true }), true),
+            (
+                json!({ "sub": "1", "email": "ada@example.com" }),
+                json!({ "sub": "1", "email": "Ada@Example.com", "email_verified": true }),
+                true,
+            ),
+            (json!({ "sub": "1", "email": "ada@example.com" }), json!({ "sub": "1", "email_verified": "true" }), true),
+            (json!({ "sub": "1", "email_verified": true }), json!({ "sub": "1", "email": "ada@example.com" }), true),
+            (
+                json!({ "sub": "1", "email": "ada@example.com", "email_verified": false }),
+                json!({ "sub": "1", "email_verified": true }),
+                false,
+            ),
+            // The other address is verified, not this one.
+            (
+                json!({ "sub": "1", "email": "ada@example.com" }),
+                json!({ "sub": "1", "email": "eve@example.com", "email_verified": true }),
+                false,
+            ),
+        ] {
+            assert_eq!(added(token.clone(), userinfo), Some((ada.clone(), verified)), "{token}");
+        }
+    }
+
+    #[test]
+    fn userinfo_of_another_account_is_refused() {
+        for userinfo in [json!({ "sub": "2" }), json!({}), json!({ "sub": 1 }), json!([])] {
+            assert_eq!(added(json!({ "sub": "1" }), userinfo), None);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! JWTs of issuers (RFC 7519) in the compact serialisation of JWS (RFC 7515 §7.1).
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use crypto::jws;
+use jsonwebtoken::Algorithm;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::Value;
+use wire::json::is_too_complex;
+
+/// The part of a header that matters here; other parameters are ignored (RFC 7515 §4).
+#[derive(Deserialize)]
+struct Header {
+    alg: String,
+    #[serde(default)]
+    kid: Option<String>,
+    /// Extensions that a recipient must understand (§4.1.11). None is understood.
+    #[serde(default)]
+    crit: Option<IgnoredAny>,
+}
+
+/// A JWT whose signature has not been verified.
+pub(crate) struct Jwt<'a> {
+    /// The algorithm of the signature, as the token names it.
+    pub(crate) algorithm: String,
+    /// The id of the key, if the token names one.
+    pub(crate) key_id: Option<String>,
+    /// What is signed: the encoded header and claims.
+    pub(crate) signed: &'a str,
+    /// The signature, in base64url.
+    pub(crate) signature: &'a str,
+    /// The claims, an object.
+    pub(crate) claims: Value,
+}
+
+/// Why a text is not a JWT.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Malformed(&'static str);
+
+impl<'a> Jwt<'a> {
+    /// Parses a token. Fails if it is malformed, encrypted, or has extensions.
+    pub(crate) fn parse(token: &'a str) -> Result<Self, Malformed> {
+        let parts: Vec<&str> = token.trim().split('.').collect();
+        let &[header, claims, signature] = parts.as_slice() else {
+            return Err(Malformed(if parts.len() == 5 { "it is encrypted" } else { "it is not a JWT" }));
+        };
+        let decode = |part: &str| URL_SAFE_NO_PAD.decode(part).ok().filter(|text| !is_too_complex(text));
+        let header =
+            decode(header).and_then(|text| serde_json::from_slice::<Header>(&text).ok()).ok_or(Malformed("its header is malformed"))?;
+        if header.crit.is_some() {
+            return Err(Malformed("its header has extensions (`crit`)"));
+        }
+        let claims = decode(claims).and_then(|text| serde_json::from_slice::<Value>(&text).ok()).filter(Value::is_object);
+        let claims = claims.ok_or(Malformed("its claims are malformed"))?;
+        let signed = token.trim().rsplit_once('.').map_or("", |(signed, _)| signed);
+        Ok(Self { algorithm: header.alg, key_id: header.kid, signed, signature, claims })
+    }
+
+    /// The asymmetric algorithm of the signature; `None` if it is another one, or not supported.
+    pub(crate) fn asymmetric(&self) -> Option<Algorithm> {
+        // RFC 9864 §2.2 names the curve; RFC 8037 did not.
+        let name = if self.algorithm == "Ed25519" { "EdDSA" } else { &self.algorithm };
+        name.parse().ok().filter(|algorithm| jws::VERIFIED.contains(algorithm))
+    }
+
+    /// The bytes of the signature; empty if it is malformed.
+    pub(crate) fn signature_bytes(&self) -> Vec<u8> {
+        URL_SAFE_NO_PAD.decode(self.signature).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn token(header: &Value, claims: &str) -> String {
+        format!("{}.{}.", URL_SAFE_NO_PAD.encode(header.to_string()), URL_SAFE_NO_PAD.encode(claims))
+    }
+
+    #[test]
+    fn unknown_header_parameters_are_ignored_and_critical_ones_refused() {
+        let odd = token(&json!({ "alg": "ES256", "typ": 7, "x5c": "?", "zip": "?", "jwk": [] }), "{}");
+        assert!(Jwt::parse(&odd).is_ok_and(|jwt| jwt.asymmetric() == Some(Algorithm::ES256)));
+        let critical = token(&json!({ "alg": "ES256", "crit": ["b64"], "b64": false }), "{}");
+        assert_eq!(Jwt::parse(&critical).err(), Some(Malformed("its header has extensions (`crit`)")));
+    }
+
+    #[test]
+    fn only_signed_objects_are_tokens() {
+        let header = json!({ "alg": "ES256" });
+        for text in [
+            "",
+            "a.b",
+            "a.b.c.d.e",
+            &token(&header, "[]"),
+            &token(&header, "{"),
+            &token(&json!({ "kid": "x" }), "{}"),
+            &token(&json!([]), "{}"),
+        ] {
+            assert!(Jwt::parse(text).is_err(), "{text}");
+        }
+        for (name, is_known) in [("none", false), ("HS256", false), ("es256", false), ("RS256", true), ("Ed25519", true), ("EdDSA", true)] {
+            let jwt = token(&json!({ "alg": name }), "{}");
+            assert_eq!(Jwt::parse(&jwt).is_ok_and(|jwt| jwt.asymmetric().is_some()), is_known, "{name}");
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! The public keys of issuers (RFC 7517).
+//!
+//! Anybody with a project can name an issuer, so sets of keys may be hostile, and real ones have
+//! keys of unknown types beside those that sign: a set is read into the few fields that verifying
+//! needs, and whatever is not understood is left out rather than refused.
+
+use std::fmt;
+
+use jsonwebtoken::{Algorithm, DecodingKey};
+use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
+use crate::jwt::Jwt;
+
+/// Maximum number of keys that are kept of a set. Large issuers publish about ten.
+const MAX_KEYS: usize = 64;
+/// Maximum number of keys that a signature is tried with.
+const MAX_TRIED: usize = 8;
+
+/// The keys of an issuer that verify signatures.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Keys(Vec<Key>);
+
+/// The fields of a key that verifying needs (RFC 7517 §4, RFC 7518 §6, RFC 8037 §2).
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+struct Key {
+    kty: Field,
+    kid: Field,
+    alg: Field,
+    r#use: Field,
+    #[serde(rename = "key_ops")]
+    operations: Field,
+    crv: Field,
+    n: Field,
+    e: Field,
+    x: Field,
+    y: Field,
+}
+
+/// What a token's signature has to do with the keys of its issuer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verification {
+    /// One of the keys made it.
+    Signed,
+    /// There is no key that the token could have been signed with.
+    NoKey,
+    /// None of those keys made it.
+    Forged,
+}
+
+impl Keys {
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Verifies a token with the keys that it may have been signed with: those whose id it names,
+    /// or all of its type if it names none. Keys without an id are tried if none has the id.
+    pub(crate) fn verify(&self, jwt: &Jwt<'_>, algorithm: Algorithm) -> Verification {
+        let of_type: Vec<&Key> = self.0.iter().filter(|key| key.may_sign(algorithm, &jwt.algorithm)).collect();
+        let named = |id: Option<&str>| -> Vec<&Key> { of_type.iter().copied().filter(|key| key.kid.text() == id).collect() };
+        let candidates = match jwt.key_id.as_deref() {
+            None => of_type,
+            Some(id) => Some(named(Some(id))).filter(|found| !found.is_empty()).unwrap_or_else(|| named(None)),
+        };
+        let mut verification = Verification::NoKey;
+        for key in candidates.iter().filter_map(|key| key.decoding()).take(MAX_TRIED) {
+            if jsonwebtoken::crypto::verify(jwt.signature, jwt.signed.as_bytes(), &key, algorithm).unwrap_or(false) {
+                return Verification::Signed;
+            }
+            verification = Verification::Forged;
+        }
+        verification
+    }
+}
+
+impl Key {
+    /// Whether the key is public and for signatures.
+    fn verifies(&self) -> bool {
+        let is_for_it = self.r#use.text().is_none_or(|purpose| purpose == "sig") && !matches!(self.operations, Field::List(false));
+        let is_known = match self.kty.text() {
+            Some("EC") => matches!(self.crv.text(), Some("P-256" | "P-384")),
+            Some("OKP") => self.crv.text() == Some("Ed25519"),
+            _ => true,
+        };
+        is_for_it && is_known && self.decoding().is_some()
+    }
+
+    /// Whether a signature with this algorithm, and under this name, could be of the key.
+    fn may_sign(&self, algorithm: Algorithm, name: &str) -> bool {
+        let (kind, curve) = match algorithm {
+            Algorithm::ES256 => ("EC", Some("P-256")),
+            Algorithm::ES384 => ("EC", Some("P-384")),
+            Algorithm::EdDSA => ("OKP", Some("Ed25519")),
+            _ => ("RSA", None),
+        };
+        let is_alias = |own: &str| algorithm == Algorithm::EdDSA && matches!(own, "EdDSA" | "Ed25519");
+        self.kty.text() == Some(kind)
+            && curve.is_none_or(|curve| self.crv.text() == Some(curve))
+            && self.alg.text().is_none_or(|own| own == name || is_alias(own))
+    }
+
+    fn decoding(&self) -> Option<DecodingKey> {
+        match self.kty.text()? {
+            "RSA" => DecodingKey::from_rsa_components(self.n.text()?, self.e.text()?).ok(),
+            "EC" => DecodingKey::from_ec_components(self.x.text()?, self.y.text()?).ok(),
+            "OKP" => DecodingKey::from_ed_components(self.x.text()?).ok(),
+            _ => None,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Keys {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Document {
+            #[serde(deserialize_with = "some_keys")]
+            keys: Vec<Key>,
+        }
+
+        Document::deserialize(deserializer).map(|document| Self(document.keys))
+    }
+}
+
+/// The first keys of a list that can verify signatures.
+fn some_keys<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Key>, D::Error> {
+    struct KeysVisitor;
+
+    impl<'de> Visitor<'de> for KeysVisitor {
+        type Value = Vec<Key>;
+
+        fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+            formatter.write_str("a list of keys")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<Key>, A::Error> {
+            let mut keys = Vec::new();
+            while keys.len() < MAX_KEYS {
+                let Some(key) = list.next_element::<Key>()? else { return Ok(keys) };
+                if key.verifies() {
+                    keys.push(key);
+                }
+            }
+            while list.next_element::<IgnoredAny>()?.is_some() {}
+            Ok(keys)
+        }
+    }
+
+    deserializer.deserialize_seq(KeysVisitor)
+}
+
+/// The value of a field, as far as it matters: values that no field should have are ignored.
+#[derive(Debug, Clone, Default)]
+enum Field {
+    Text(String),
+    /// A list; whether it has the text `verify`.
+    List(bool),
+    #[default]
+    Other,
+}
+
+impl Field {
+    fn text(&self) -> Option<&str> {
+        if let Self::Text(text) = self { Some(text) } else { None }
+    }
+}
+
+impl<'de> Deserialize<'de> for Field {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct FieldVisitor;
+
+        impl<'de> Visitor<'de> for FieldVisitor {
+            type Value = Field;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("anything")
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Field, E> {
+                Ok(Field::Text(text.to_owned()))
+            }
+
+            fn visit_bool<E>(self, _: bool) -> Result<Field, E> {
+                Ok(Field::Other)
+            }
+
+            fn visit_i64<E>(self, _: i64) -> Result<Field, E> {
+                Ok(Field::Other)
+            }
+
+            fn visit_u64<E>(self, _: u64) -> Result<Field, E> {
+                Ok(Field::Other)
+            }
+
+            fn visit_f64<E>(self, _: f64) -> Result<Field, E> {
+                Ok(Field::Other)
+            }
+
+            fn visit_unit<E>(self) -> Result<Field, E> {
+                Ok(Field::Other)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Field, A::Error> {
+                let mut verifies = false;
+                while let Some(element) = list.next_element::<Field>()? {
+                    verifies |= element.text() == Some("verify");
+                }
+                Ok(Field::List(verifies))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Field, A::Error> {
+                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+                Ok(Field::Other)
+            }
+        }
+
+        deserializer.deserialize_any(FieldVisitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn key() -> Value {
+        json!({ "kty": "EC", "crv": "P-256", "kid": "one", "x": "AA", "y": "AA" })
+    }
+
+    fn with(name: &str, value: Value) -> Value {
+        let mut key = key();
+        key[name] = value;
+        key
+    }
+
+    fn read(keys: Vec<Value>) -> Keys {
+        serde_json::from_value(json!({ "keys": keys })).expect("a set of keys")
+    }
+
+    #[test]
+    fn a_set_of_keys_is_bounded() {
+        assert_eq!(read(vec![key(); MAX_KEYS + 100]).0.len(), MAX_KEYS);
+        for hostile in [json!({ "keys": { "": 0 } }), json!([{ "": 0 }]), json!({ "keys": ["text"] }), json!({})] {
+            assert!(serde_json::from_value::<Keys>(hostile).is_err());
+        }
+    }
+
+    #[test]
+    fn keys_that_cannot_verify_are_left_out_and_the_others_are_read() {
+        let odd = vec![
+            json!({ "": vec![0; 1000] }),
+            json!({ "kty": "AKP", "alg": "ML-DSA-44", "pub": "AA" }),
+            json!({ "kty": "oct", "k": "AA" }),
+            json!({ "kty": "RSA", "kid": "incomplete" }),
+            with("crv", json!("P-521")),
+            json!({ "kty": "OKP", "crv": "X25519", "x": "AA" }),
+            with("use", json!("enc")),
+            with("key_ops", json!(["sign", "encrypt"])),
+            with("x", json!(7)),
+        ];
+        assert!(read(odd.clone()).is_empty());
+        let mut all = odd;
+        all.extend([key(), with("x5c", json!(vec![""; 1000])), with("use", json!("sig")), with("key_ops", json!(["verify"]))]);
+        all.extend([with("kid", json!(1)), with("alg", Value::Null), with("use", json!(true))]);
+        assert_eq!(read(all).0.len(), 7);
+    }
+
+    #[test]
+    fn a_key_signs_only_with_its_own_algorithm() {
+        let may_sign = |key: Value, algorithm, name: &str| read(vec![key]).0[0].may_sign(algorithm, name);
+        assert!(may_sign(key(), Algorithm::ES256, "ES256") && may_sign(with("alg", json!("ES256")), Algorithm::ES256, "ES256"));
+        assert!(!may_sign(key(), Algorithm::ES384, "ES384") && !may_sign(key(), Algorithm::RS256, "RS256"));
+        assert!(!may_sign(with("alg", json!("ES384")), Algorithm::ES256, "ES256"));
+        let okp = |alg: &str| json!({ "kty": "OKP", "crv": "Ed25519", "x": "AA", "alg": alg });
+        assert!(may_sign(okp("EdDSA"), Algorithm::EdDSA, "Ed25519") && may_sign(okp("Ed25519"), Algorithm::EdDSA, "EdDSA"));
+        assert!(!may_sign(okp("ES256"), Algorithm::EdDSA, "EdDSA"));
+    }
+}

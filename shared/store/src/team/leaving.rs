@@ -1,0 +1,111 @@
+//! A user whose account has got a new owner leaves all teams: whoever had the account before may
+//! have let others into them.
+//!
+//! The memberships are deleted in the transaction that hands the account over. Of a user with more
+//! memberships than fit, the others are deleted before: that transaction fails if the user has
+//! joined another team meanwhile, as joining changes the user.
+
+use std::collections::BTreeSet;
+
+use futures_util::future::try_join_all;
+use wire::id::{ProjectId, TeamId, UserId};
+
+use crate::client::{MAX_WRITES, Store};
+use crate::error::Error;
+use crate::keys::user_key;
+use crate::label::Label;
+use crate::team::BATCH;
+use crate::team::membership::{MOST_REMOVE_WRITES, MemberRow, member_key, remove, remove_but_selection};
+use crate::write::Write;
+
+/// The maximum number of writes by which a user leaves a team in [`Leaving::writes`].
+pub const MOST_LEAVE_WRITES: usize = 3;
+/// The maximum number of memberships that one call deletes by itself. Repeating the request
+/// continues.
+const MOST_AT_ONCE: usize = 1000;
+/// The maximum number of invitations that one call revokes. Others are void all the same
+/// ([`invitation`](super::invitation)), and expire.
+const MOST_REVOKED: usize = 100;
+
+/// The teams that a user leaves.
+#[derive(Debug, Default)]
+pub struct Leaving {
+    /// The teams in [`Self::writes`].
+    pub teams: BTreeSet<TeamId>,
+    /// Delete the memberships that are left; labelled [`Label::Member`]. They do not change the
+    /// user, who may have selected one of the teams.
+    pub writes: Vec<Write>,
+}
+
+impl Store {
+    /// Begins to remove a user from all teams: deletes all but `room` memberships, revokes the
+    /// invitations that the user has sent, and forgets which teams the user has created. In the
+    /// project `internal`, the user stays in teams that own projects and have no other member,
+    /// because somebody must be able to administer the projects.
+    ///
+    /// Costs a unit for about 15 memberships and two for each, and half a unit for the invitations
+    /// of each team.
+    pub async fn leave_teams(&self, project: &ProjectId, user: UserId, room: usize) -> Result<Leaving, Error> {
+        let mut rows = self.members_of_all(project, user).await?;
+        if project.is_internal() {
+            let owned = try_join_all(rows.iter().map(|row| self.is_last_owner(project, row.team_id, user))).await?;
+            rows = rows.into_iter().zip(owned).filter(|(_, is_last)| !is_last).map(|(row, _)| row).collect();
+        }
+        self.revoke_sent(project, user, &rows).await?;
+        self.forget_founded(project, user).await?;
+        // The selection is deleted with the user's change, if there is room.
+        rows.sort_by_key(|row| !row.is_selected);
+        let others = rows.split_off(room.min(rows.len()));
+        for some in others.chunks(MAX_WRITES / MOST_REMOVE_WRITES).take(MOST_AT_ONCE.div_ceil(MAX_WRITES / MOST_REMOVE_WRITES)) {
+            let deleted = self.transact_unrecorded(some.iter().flat_map(|row| remove(project, row)).collect()).await;
+            deleted.map_err(|error| match error {
+                Error::Conflict(_) => Error::Unavailable("the user's memberships have changed meanwhile".to_owned()),
+                error => error,
+            })?;
+        }
+        if others.len() > MOST_AT_ONCE {
+            return Err(Error::Unavailable("the user has so many memberships that they cannot all be deleted in one request".to_owned()));
+        }
+        let writes = rows.iter().flat_map(|row| remove_but_selection(project, row)).map(|write| write.labelled(Label::Member)).collect();
+        Ok(Leaving { teams: rows.iter().map(|row| row.team_id).collect(), writes })
+    }
+
+    /// The members that a user is, also of teams that are being deleted.
+    async fn members_of_all(&self, project: &ProjectId, user: UserId) -> Result<Vec<MemberRow>, Error> {
+        let mut rows = Vec::new();
+        for some in self.memberships(project, user).await?.chunks(BATCH) {
+            let keys: Vec<_> = some.iter().map(|membership| member_key(project, membership.team_id, user)).collect();
+            let mut items = self.get_many(keys.clone()).await?;
+            for item in keys.iter().filter_map(|key| items.take(key)) {
+                rows.push(MemberRow::of(item)?);
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Revokes the invitations to these teams that a user has sent.
+    async fn revoke_sent(&self, project: &ProjectId, user: UserId, rows: &[MemberRow]) -> Result<(), Error> {
+        let mut revoked = 0;
+        for row in rows {
+            let (invitations, _) = self.invitations_to(project, row.team_id, None, MOST_REVOKED).await?;
+            let sent = invitations.iter().filter(|invitation| invitation.invited_by == Some(user)).take(MOST_REVOKED - revoked);
+            for invitation in sent {
+                self.revoke_unrecorded(project, invitation).await?;
+                revoked += 1;
+            }
+            if revoked == MOST_REVOKED {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets which teams the user has created, which are those of somebody else now.
+    async fn forget_founded(&self, project: &ProjectId, user: UserId) -> Result<(), Error> {
+        let forget = Write::update(user_key(project, user), "REMOVE founded").on("attribute_exists(founded)");
+        match self.write_unrecorded(forget).await {
+            Ok(()) | Err(Error::Conflict(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}

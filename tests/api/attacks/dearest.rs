@@ -1,0 +1,192 @@
+//! The dearest requests that a client can make: a search over all operations that a client can
+//! call, with the longest values that each field of their bodies accepts. The results are in
+//! `infra/dearest-requests.md`; the contract test of `docs/operations/attacks.md` computes from it
+//! what an attacker can cost in a day.
+
+use std::fmt::Write as _;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use expect_test::expect_file;
+use infra::{Operation, operations};
+use model::limit::Limits;
+use model::profile_image::MAX_BYTES;
+use model::quota::Quota;
+use serde_json::{Map, Value, json};
+use support::Consumed;
+use wire::level::Level;
+
+use crate::events::{Furnished, PROJECT, World, name, success};
+
+/// Dollars per million units on demand, us-east-1.
+const READ_PRICE: f64 = 0.125;
+const WRITE_PRICE: f64 = 0.625;
+/// The lengths of values that are tried, in bytes, the longest first.
+const LENGTHS: [usize; 6] = [240_000, 100_000, 32_000, 8_000, 2_000, 250];
+/// The rows of the page.
+const ROWS: usize = 12;
+
+const HEAD: &str = "\
+# The dearest requests of clients
+
+Written by `UPDATE_EXPECT=1 cargo test -p tests --test api dearest`, which sends each operation that
+a client can call with the longest values that its fields accept, and adds up what the engine
+consumes; also for a user whose own values are as long, and who has as many teams as a user may
+create. *Table* is the price of a million requests in dollars, without the request itself. The
+test fails when a figure changes.
+
+| operation | limit | body, bytes | uploads | read units | write units | table, $ |
+|---|---|---|---|---|---|---|
+";
+
+struct Request {
+    operation: Operation,
+    body: usize,
+    uploads: bool,
+    consumed: Consumed,
+}
+
+impl Request {
+    fn price(&self) -> f64 {
+        self.consumed.read * READ_PRICE + self.consumed.write * WRITE_PRICE
+    }
+
+    fn row(&self) -> String {
+        let (route, Consumed { read, write, .. }) = (&self.operation.route, self.consumed);
+        let (limit, uploads) = (route.limit.map_or("-", |limit| limit.name()), if self.uploads { "yes" } else { "no" });
+        format!("| {} | {limit} | {} | {uploads} | {read} | {write} | {:.2} |\n", route.name, self.body, self.price())
+    }
+}
+
+/// The fields of an operation's JSON body, with their schemas.
+fn fields(document: &Value, operation: &Operation) -> Map<String, Value> {
+    let verb = operation.route.verb.name().to_lowercase();
+    let body = &document["paths"][operation.route.path][&verb]["requestBody"]["content"]["application/json"]["schema"];
+    let resolved = |schema: &Value| match schema["$ref"].as_str() {
+        Some(reference) => document.pointer(reference.trim_start_matches('#')).cloned().unwrap_or_default(),
+        None => schema.clone(),
+    };
+    let fields = resolved(body)["properties"].as_object().cloned().unwrap_or_default();
+    fields.into_iter().map(|(name, schema)| (name, resolved(&schema))).collect()
+}
+
+/// A value of this length for a field, in the forms that fields have.
+fn values(name: &str, length: usize) -> Vec<Value> {
+    let text = "x".repeat(length);
+    let mut values = vec![json!({ "text": text }), Value::from(text)];
+    if name == "profile_image_url" && length >= MAX_BYTES {
+        let picture = [&b"\x89PNG\r\n\x1a\n"[..], &vec![0; MAX_BYTES - 8]].concat();
+        values = vec![format!("data:image/png;base64,{}", STANDARD.encode(picture)).into()];
+    }
+    values
+}
+
+/// Whether a field may take a long value: a text without a format, or any object.
+fn may_be_long(schema: &Value) -> bool {
+    let text = schema.to_string();
+    let is_short = schema["enum"].is_array() || schema["format"].is_string() && schema["format"] != "uri" || text.contains("\"boolean\"");
+    !is_short
+        && (text.contains("\"string\"")
+            || text.contains("\"object\"")
+            || schema.as_object().is_some_and(|schema| !schema.contains_key("type")))
+}
+
+/// The body of the event with the longest values that the operation accepts.
+async fn longest(document: &Value, operation: &Operation, event: &str) -> Map<String, Value> {
+    let mut chosen = Map::new();
+    for (field, schema) in fields(document, operation) {
+        if !may_be_long(&schema) {
+            continue;
+        }
+        'lengths: for length in LENGTHS {
+            for value in values(&field, length) {
+                let mut tried = chosen.clone();
+                tried.insert(field.clone(), value);
+                let world = World::without_providers(Limits::off()).await;
+                let answer = world.send_with(event, |body| extend(body, &tried)).await;
+                if answer.status() == success(operation) {
+                    chosen = tried;
+                    break 'lengths;
+                }
+            }
+        }
+    }
+    chosen
+}
+
+fn extend(body: &mut Value, fields: &Map<String, Value>) {
+    if let Some(body) = body.as_object_mut() {
+        body.extend(fields.clone());
+    }
+}
+
+/// What the event costs with these fields; `None` if it does not succeed in this world.
+async fn consumed(world: &World, event: &str, expected: u16, fields: &Map<String, Value>) -> Option<(usize, Consumed)> {
+    world.app.app.memory.saw(PROJECT);
+    let mut bytes = 0;
+    world.app.recorder.measure();
+    tokio::time::pause();
+    let answer = world
+        .send_with(event, |body| {
+            extend(body, fields);
+            bytes = if *body == json!({}) { 0 } else { body.to_string().len() };
+        })
+        .await;
+    tokio::time::resume();
+    let consumed = world.app.recorder.consumed();
+    world.app.recorder.clear();
+    (answer.status() == expected).then_some((bytes, consumed))
+}
+
+/// The request of an operation with the longest fields, in the world of the events or, if it is
+/// dearer, in that of a user who has as much as a user may have.
+async fn measured(operation: Operation, fields: Map<String, Value>, rich: &Furnished) -> Request {
+    let (event, expected) = (name(&operation), success(&operation));
+    let usual = World::without_providers(Limits::standard()).await;
+    let usual = consumed(&usual, &event, expected, &fields).await;
+    let rich = consumed(&rich.begin(Limits::standard()).await, &event, expected, &fields).await;
+    let price = |(_, consumed): &(usize, Consumed)| consumed.read * READ_PRICE + consumed.write * WRITE_PRICE;
+    let dearest = usual.into_iter().chain(rich).max_by(|a, b| price(a).total_cmp(&price(b)));
+    let (body, consumed) = dearest.unwrap_or_else(|| panic!("{event} fails"));
+    Request { operation, body, uploads: fields.contains_key("profile_image_url"), consumed }
+}
+
+/// The world of the events, whose user has the longest values, and as many teams as a user may
+/// create, with the longest values.
+async fn rich(user: &Map<String, Value>, team: &Map<String, Value>) -> Furnished {
+    let world = World::without_providers(Limits::off()).await;
+    assert_eq!(world.send_with("users/me-update", |body| extend(body, user)).await.status(), 200);
+    let create = async || world.send_with("teams/team-create", |body| extend(body, team)).await.status();
+    for _ in 0..Quota::Teams.max() {
+        assert_eq!(create().await, 201);
+    }
+    assert_eq!(create().await, 400);
+    world.kept()
+}
+
+#[tokio::test]
+async fn the_dearest_requests_of_clients_are_those_of_the_page() {
+    let document: Value = serde_json::from_str(include_str!("../../../functions/content/src/openapi.json")).unwrap();
+    let is_of_client = |operation: &Operation| operation.description.level.is_none_or(|level| level == Level::Client);
+    // The public content has a page of its own, and a flow with a provider needs a socket.
+    let is_searched = |operation: &Operation| operation.area() != "content" && !operation.route.calls_providers;
+    let mut searched = Vec::new();
+    for operation in operations::all().into_iter().filter(is_of_client).filter(is_searched) {
+        let fields = longest(&document, &operation, &name(&operation)).await;
+        searched.push((operation, fields));
+    }
+    let of = |name: &str| &searched.iter().find(|(operation, _)| operation.route.name == name).unwrap().1;
+    let rich = rich(of("users-me-update"), of("teams-team-create")).await;
+    let mut requests = Vec::new();
+    for (operation, fields) in searched {
+        requests.push(Box::pin(measured(operation, fields, &rich)).await);
+    }
+    requests.sort_by(|a, b| b.price().total_cmp(&a.price()).then(a.operation.route.name.cmp(b.operation.route.name)));
+    assert!(requests.len() > 90, "{} operations", requests.len());
+    let mut page = HEAD.to_owned();
+    for request in &requests[..ROWS] {
+        write!(page, "{}", request.row()).unwrap();
+    }
+    let root = infra::checked_in::root();
+    expect_file![root.join("infra/dearest-requests.md")].assert_eq(&page);
+}

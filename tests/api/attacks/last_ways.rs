@@ -1,0 +1,93 @@
+//! Two requests that each remove one of the last two ways in which a user signs in: one of them is
+//! refused, whatever the ways are and however they are removed.
+
+use serde_json::{Value, json};
+use support::provider::Provider;
+use support::{Caller, SignedIn, TestApp};
+
+use crate::auth::oauth_callback::{sign_in, start};
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Account,
+    Passkey,
+    Codes,
+}
+
+/// A request by which a client removes a way: the path, and the body of a change.
+type Removal = (String, Option<Value>);
+
+async fn first(own: &Caller, list: &str) -> String {
+    let items = own.get(list).await.json();
+    items["items"][0]["id"].as_str().unwrap_or_else(|| panic!("{list}: {items}")).to_owned()
+}
+
+/// The requests that remove a way of the signed-in user.
+async fn removals(own: &Caller, way: Way) -> [Removal; 2] {
+    let me = |field: &str| ("/api/v1/users/me".to_owned(), Some(json!({ field: false })));
+    match way {
+        Way::Account => {
+            let path = format!("/api/v1/oauth-providers/me/{}", first(own, "/api/v1/oauth-providers?user_id=me").await);
+            [(path.clone(), None), (path, Some(json!({ "allow_sign_in": false })))]
+        }
+        Way::Passkey => {
+            let path = format!("/api/v1/passkeys/me/{}", first(own, "/api/v1/passkeys?user_id=me").await);
+            [(path, None), me("passkey_auth_enabled")]
+        }
+        Way::Codes => {
+            let path = format!("/api/v1/contact-channels/me/{}", first(own, "/api/v1/contact-channels?user_id=me").await);
+            [me("otp_auth_enabled"), (path, Some(json!({ "used_for_auth": false })))]
+        }
+    }
+}
+
+/// A user with exactly these two ways.
+async fn user(app: &TestApp, provider: &Provider, (one, other): (Way, Way), number: u64) -> SignedIn {
+    let email = format!("ada{number}@example.com");
+    if one == Way::Account && other == Way::Codes {
+        sign_in(app, provider, json!({ "sub": email, "email": email, "email_verified": true })).await;
+    }
+    let user = match other {
+        Way::Codes => app.sign_in_by_mail(&email).await,
+        _ => sign_in(app, provider, json!({ "sub": email })).await.0,
+    };
+    if other == Way::Passkey || one == Way::Passkey {
+        app.add_passkey(&user, number).await;
+    }
+    user
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_the_last_two_ways_to_sign_in_one_stays() {
+    let mut number = 0;
+    for ways in [(Way::Account, Way::Passkey), (Way::Account, Way::Codes), (Way::Passkey, Way::Codes)] {
+        for (one, other) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+            let (app, provider) = start().await;
+            app.offer_passkeys().await;
+            app.configure(json!({ "config": { "magic_link_enabled": true } })).await;
+            for _ in 0..3 {
+                number += 1;
+                let user = user(&app, &provider, ways, number).await;
+                let own = app.signed_in(&user);
+                let (one, other) = (removals(&own, ways.0).await[one].clone(), removals(&own, ways.1).await[other].clone());
+                let both = [one, other].map(|(path, body)| {
+                    let own = app.signed_in(&user);
+                    tokio::spawn(async move {
+                        match body {
+                            None => own.delete(&path).await,
+                            Some(body) => own.patch(&path, body).await,
+                        }
+                    })
+                });
+                let mut refused = Vec::new();
+                for answer in both {
+                    let answer = answer.await.unwrap();
+                    if answer.status() != 200 {
+                        refused.push((answer.status(), answer.code()));
+                    }
+                }
+                assert_eq!(refused, [(409, "LAST_SIGN_IN_METHOD".to_owned())]);
+            }
+        }
+    }
+}

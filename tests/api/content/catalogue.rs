@@ -1,0 +1,99 @@
+//! The content that a process keeps for answers that no cache keeps: the searches of `/mcp` and
+//! `/a2a`, and the documents that `/mcp` returns.
+
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+use support::TestApp;
+
+use super::mcp::{modern, tool};
+use super::publications::{long_blog, with_later_post};
+
+/// The titles of what a search over the Model Context Protocol finds.
+async fn titles(app: &TestApp, query: &str) -> Vec<String> {
+    let found = tool(app, "search", json!({ "query": query })).await["result"]["structuredContent"]["data"].clone();
+    found.as_array().unwrap().iter().map(|one| one["title"].as_str().unwrap().to_owned()).collect()
+}
+
+/// The answer of the agent to this text.
+async fn agent(app: &TestApp, text: &str) -> Value {
+    let message = json!({ "messageId": "m", "role": "ROLE_USER", "parts": [{ "text": text }] });
+    let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": { "message": message } });
+    let request = app
+        .anonymous()
+        .request("POST", "/a2a")
+        .header("content-type", "application/json")
+        .header("a2a-version", "1.0")
+        .body(request.to_string());
+    request.send().await.json()["result"]["message"].clone()
+}
+
+async fn resource(app: &TestApp, name: &str) -> String {
+    let uri = format!("{}/{name}", app.app.settings.site_url);
+    let read = modern(app, "resources/read", Some(&uri), json!({ "uri": uri })).await;
+    read.json()["result"]["contents"][0]["text"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn all_content_is_read_once_for_a_publication() {
+    let app = TestApp::start().await;
+    app.publish(&long_blog(300)).await;
+    app.recorder.clear();
+    app.recorder.measure();
+    assert_eq!(titles(&app, "posts").await.len(), 20);
+    let first = app.recorder.consumed();
+    for _ in 0..2 {
+        app.recorder.clear();
+        app.recorder.measure();
+        titles(&app, "posts").await;
+        assert!(agent(&app, "posts").await.to_string().contains("post-299"));
+        assert!(resource(&app, "llms.txt").await.contains("/blog/post-0"));
+        assert!(resource(&app, "index.md").await.contains("/blog/post-0"));
+        let later = app.recorder.consumed();
+        assert_eq!(later.calls, 4, "one for each answer");
+        assert!(later.read * 2.0 < first.read, "{} units, and {} before", later.read, first.read);
+    }
+}
+
+#[tokio::test]
+async fn a_publication_and_a_rollback_are_seen_at_once() {
+    let app = TestApp::start().await;
+    assert_eq!(titles(&app, "posts apps").await, [""; 0]);
+    assert!(resource(&app, "index.md").await.contains("site.example"));
+    let mut content = long_blog(1);
+    for title in ["Alpha", "Beta"] {
+        content.blog_posts[0].title = title.to_owned();
+        app.publish(&content).await;
+        assert_eq!(titles(&app, "posts").await, [title]);
+        assert!(resource(&app, "index.md").await.contains(title));
+    }
+    app.app.store.roll_back(None, app.now()).await.unwrap().unwrap();
+    assert_eq!(titles(&app, "posts").await, ["Alpha"]);
+    assert!(resource(&app, "index.md").await.contains("Alpha"));
+}
+
+#[tokio::test]
+async fn a_later_post_is_found_from_its_time_on() {
+    let app = TestApp::start().await;
+    app.publish(&with_later_post(&app)).await;
+    app.advance(SignedDuration::from_secs(3599));
+    assert!(!titles(&app, "posts").await.contains(&"Later".to_owned()));
+    assert!(!agent(&app, "later posts").await.to_string().contains("Later"));
+    assert!(!resource(&app, "llms.txt").await.contains("Later"));
+    app.advance(SignedDuration::from_secs(1));
+    assert_eq!(titles(&app, "later posts").await[0], "Later");
+    assert!(agent(&app, "later posts").await.to_string().contains("Later"));
+    assert!(resource(&app, "llms.txt").await.contains("Later"));
+}
+
+/// Otherwise, many requests at once would each read everything after a publication.
+#[tokio::test]
+async fn one_of_several_requests_reads_a_new_publication() {
+    let app = TestApp::start().await;
+    app.publish(&long_blog(50)).await;
+    titles(&app, "posts").await;
+    app.publish(&long_blog(60)).await;
+    app.recorder.clear();
+    let searches = futures_util::future::join_all((0..10).map(|_| titles(&app, "posts"))).await;
+    assert!(searches.iter().all(|titles| titles.len() == 20));
+    assert_eq!(app.recorder.count_of("BatchGetItem", "POSTS#"), 1);
+}

@@ -1,0 +1,260 @@
+//! What clients write counts by IP address and by network, as well as by user; pictures by
+//! themselves.
+
+use std::collections::BTreeSet;
+
+use infra::operations;
+use jiff::SignedDuration;
+use model::limit::{By, Limits, Rate, Rule};
+use serde_json::json;
+use support::{SignedIn, TestApp};
+use wire::level::Level;
+
+use super::{assert_refused, at, exhaust, is_refused, only};
+use crate::events::{World, name};
+
+const ME: &str = "/api/v1/users/me";
+const PICTURE: &str = "data:image/png;base64,iVBORw0KGgo=";
+
+/// The rules that count a request by something other than its place. Which of them a limit has
+/// depends on what the operation is for.
+fn by_place(operation: &infra::Operation) -> (bool, bool) {
+    let rules = operation.route.limit.map_or(&[][..], |limit| limit.of_request(true));
+    let has = |wanted: By| rules.iter().any(|(_, by)| *by == wanted);
+    (has(By::Address), has(By::Network))
+}
+
+/// Requests that a client can send and that write; a server's are counted by its key.
+fn writes_of_clients() -> impl Iterator<Item = infra::Operation> {
+    let is_of_client = |operation: &infra::Operation| operation.description.level.is_none_or(|level| level == Level::Client);
+    operations::all().into_iter().filter(move |operation| operation.route.limit.is_some() && is_of_client(operation))
+}
+
+/// Whether an event has the key of a server, by which its request is counted.
+fn is_of_server(world: &World, event: &str) -> bool {
+    world.request(event).headers().get("x-service-access-type").is_some_and(|level| level == "server")
+}
+
+/// Operations that no session is needed for and whose requests are counted otherwise, with the
+/// reason.
+const OTHERWISE: [(&str, &str); 3] = [
+    ("auth-challenge-create", "writes nothing, and is counted by address"),
+    ("edge-check-version", "writes nothing, and is counted in memory"),
+    ("keys-exposed-key-revoke", "is counted in memory by address: whoever found the key may use any number of keys"),
+];
+
+#[tokio::test]
+async fn every_write_of_a_client_is_counted_by_address_and_network() {
+    let mut checked = 0;
+    for operation in writes_of_clients() {
+        let route = &operation.route;
+        if OTHERWISE.iter().any(|(other, _)| *other == route.name) {
+            continue;
+        }
+        assert_eq!(by_place(&operation), (true, true), "{}", route.name);
+        let world = World::new(Limits::standard()).await;
+        if is_of_server(&world, &name(&operation)) {
+            continue;
+        }
+        world.app.recorder.clear();
+        world.app.app.memory.forget();
+        let answer = world.send(&name(&operation)).await;
+        // Links in emails are counted by their code, whoever follows them: see `limits::codes`.
+        let in_table = world.app.recorder.writes().iter().flat_map(|(_, body)| counters(body)).collect::<BTreeSet<_>>();
+        let in_memory = world.app.app.memory.batched();
+        let counted = |subject: &str| in_table.iter().chain(&in_memory).any(|counter| counter.contains(&format!("#{subject}#")));
+        let is_link = in_table.iter().any(|counter| counter.contains("#code#")) && operation.description.level.is_none();
+        let is_counted = counted("0.0.0.0") && counted("0.0.0.0/24");
+        assert!(is_counted || is_link, "{} ({}): {in_table:?} {in_memory:?}", route.name, answer.status());
+        checked += 1;
+    }
+    assert!(checked > 50, "{checked} operations");
+}
+
+/// Whoever has many addresses, but few accounts, is limited by account.
+#[tokio::test]
+async fn every_write_of_a_signed_in_client_is_counted_by_user_or_session() {
+    let mut checked = 0;
+    for operation in writes_of_clients() {
+        let world = World::new(Limits::standard()).await;
+        let event = name(&operation);
+        if is_of_server(&world, &event) || !world.request(&event).headers().contains_key("x-service-access-token") {
+            continue;
+        }
+        world.app.recorder.clear();
+        world.app.app.memory.forget();
+        let answer = world.send(&event).await;
+        let in_table = world.app.recorder.writes().iter().flat_map(|(_, body)| counters(body)).collect::<BTreeSet<_>>();
+        let counted: Vec<String> = in_table.into_iter().chain(world.app.app.memory.batched()).collect();
+        // The ids of users and sessions are the only subjects with this form.
+        let is_of_user = |counter: &String| counter.split('#').nth(2).is_some_and(|subject| uuid::Uuid::parse_str(subject).is_ok());
+        assert!(counted.iter().any(is_of_user), "{} ({}): {counted:?}", operation.route.name, answer.status());
+        checked += 1;
+    }
+    assert!(checked > 30, "{checked} operations");
+}
+
+#[tokio::test]
+async fn a_user_at_many_addresses_has_one_limit_of_codes_emails_and_proofs() {
+    let reset = "/api/v1/auth/sessions/current/reauthenticate";
+    let redeem = "/api/v1/team-invitations/accept";
+    let invite = "/api/v1/team-invitations/send-code";
+    for (rule, limit, path) in
+        [(Rule::SignInUser, "sign-in", reset), (Rule::CodeUser, "code", redeem), (Rule::SendCodeCaller, "send-code", invite)]
+    {
+        let app = TestApp::start_with(only(rule, 12, 600)).await;
+        let users = users(&app, 2).await;
+        let looms = crate::teams::team(&app, "Looms", Some(&users[0])).await;
+        let body = |number: usize| match rule {
+            Rule::SignInUser => json!({ "password": "a wrong password" }),
+            Rule::CodeUser => json!({ "code": format!("{number:045}") }),
+            _ => json!({ "team_id": looms, "email": format!("guest{number}@example.com"), "callback_url": "http://localhost:3000/x" }),
+        };
+        let (let_through, refused) = exhaust(|number| {
+            let caller = at(app.signed_in(&users[0]), &format!("203.0.{number}.7"));
+            async move { caller.post(path, body(number)).await }
+        })
+        .await;
+        assert_eq!(let_through, 12, "{rule:?}");
+        assert_refused(&refused, limit, Rate::new(12, 600));
+        assert!(!is_refused(&at(app.signed_in(&users[1]), "203.0.113.7").post(path, body(99)).await), "{rule:?}");
+        assert!(!is_refused(&app.client().post(path, body(99)).await), "{rule:?}: nobody's request counts for the user");
+    }
+}
+
+/// The names of the counters that a call increments.
+fn counters(body: &str) -> Vec<String> {
+    body.split("\"L#").skip(1).filter_map(|rest| rest.split('"').next()).map(str::to_owned).collect()
+}
+
+async fn users(app: &TestApp, count: usize) -> Vec<SignedIn> {
+    let mut users = Vec::new();
+    for number in 0..count {
+        users.push(app.sign_up(&format!("user{number}@example.com")).await);
+    }
+    users
+}
+
+#[tokio::test]
+async fn all_users_of_an_address_and_of_a_network_share_a_limit() {
+    let (by_address, by_network) = (Rate::new(25, 60), Rate::new(40, 60));
+    let limits = only(Rule::WriteAddress, 25, 60).with(Rule::WriteNetwork, Some(by_network));
+    let app = TestApp::start_with(limits).await;
+    let users = users(&app, 3).await;
+    let write = |number: usize, address: String| {
+        let caller = at(app.signed_in(&users[number % 3]), &address);
+        async move { caller.patch(ME, json!({ "display_name": "Ada" })).await }
+    };
+    let (let_through, refused) = exhaust(|number| write(number, "203.0.113.7".to_owned())).await;
+    assert_eq!(let_through, 25);
+    assert_refused(&refused, "write", by_address);
+    // Of another address in the network, what the network has left; of another network, all.
+    let (let_through, refused) = exhaust(|number| write(number, "203.0.113.8".to_owned())).await;
+    assert_eq!(let_through, 15);
+    assert_refused(&refused, "write", by_network);
+    let (let_through, _) = exhaust(|number| write(number, "203.0.114.7".to_owned())).await;
+    assert_eq!(let_through, 25);
+    app.advance(SignedDuration::from_secs(120));
+    assert_eq!(write(0, "203.0.113.7".to_owned()).await.status(), 200);
+}
+
+#[tokio::test]
+async fn every_tenth_write_is_counted_in_the_table_and_the_others_cost_nothing() {
+    let app = TestApp::start_with(only(Rule::WriteAddress, 100, 60)).await;
+    let ada = app.sign_up("ada@example.com").await;
+    let mut counted = Vec::new();
+    for _ in 0..30 {
+        app.recorder.clear();
+        assert_eq!(at(app.signed_in(&ada), "203.0.113.7").patch(ME, json!({ "display_name": "Ada" })).await.status(), 200);
+        counted.push(app.recorder.writes().iter().flat_map(|(_, body)| counters(body)).count());
+    }
+    assert_eq!(counted.iter().sum::<usize>(), 3, "{counted:?}");
+    // Another process, which knows only the table, refuses what goes beyond the quota.
+    app.app.memory.forget();
+    let (let_through, _) = exhaust(|_| {
+        let caller = at(app.signed_in(&ada), "203.0.113.7");
+        async move { caller.patch(ME, json!({ "display_name": "Ada" })).await }
+    })
+    .await;
+    assert!((70..=80).contains(&let_through), "{let_through}");
+}
+
+#[tokio::test]
+async fn a_long_body_counts_as_several_writes() {
+    let app = TestApp::start_with(only(Rule::WriteAddress, 100, 60)).await;
+    let ada = app.sign_up("ada@example.com").await;
+    let (let_through, _) = exhaust(|_| {
+        let caller = at(app.signed_in(&ada), "203.0.113.7");
+        async move { caller.patch(ME, json!({ "client_metadata": { "text": "x".repeat(30_000) } })).await }
+    })
+    .await;
+    assert_eq!(let_through, 13, "each counts eight times");
+}
+
+#[tokio::test]
+async fn sign_outs_have_a_limit_of_their_own() {
+    let limits = only(Rule::WriteAddress, 3, 60).with(Rule::SecureAccountAddress, Some(Rate::new(5, 60)));
+    let app = TestApp::start_with(limits).await;
+    let users = users(&app, 8).await;
+    for _ in 0..3 {
+        at(app.signed_in(&users[0]), "203.0.113.7").patch(ME, json!({ "display_name": "Ada" })).await;
+    }
+    let out = async |user: &SignedIn| {
+        let caller = at(app.signed_in(user), "203.0.113.7").with("x-stack-refresh-token", &user.refresh_token);
+        caller.delete("/api/v1/auth/sessions/current").await.status()
+    };
+    let mut statuses = Vec::new();
+    for user in &users[1..] {
+        statuses.push(out(user).await);
+    }
+    assert_eq!(statuses, [200, 200, 200, 200, 200, 429, 429]);
+}
+
+#[tokio::test]
+async fn pictures_are_limited_by_user_address_and_network() {
+    for (rule, limit) in [(Rule::Picture, 4), (Rule::PictureAddress, 6), (Rule::PictureNetwork, 8)] {
+        let app = TestApp::start_with(only(rule, limit, 600)).await;
+        let users = users(&app, 20).await;
+        let (let_through, refused) = exhaust(|number| {
+            let limit = limit as usize;
+            let user = if rule == Rule::Picture { 0 } else { number % 20 };
+            let address = if rule == Rule::PictureNetwork { number % limit } else { 7 };
+            let caller = at(app.signed_in(&users[user]), &format!("203.0.113.{address}"));
+            async move { caller.patch(ME, json!({ "profile_image_url": PICTURE })).await }
+        })
+        .await;
+        assert_eq!(let_through, limit as usize, "{rule:?}");
+        assert_refused(&refused, "picture", Rate::new(limit, 600));
+        // A picture's URL, and other changes, do not count.
+        let caller = at(app.signed_in(&users[0]), "203.0.113.7");
+        assert_eq!(caller.patch(ME, json!({ "profile_image_url": "https://example.com/ada.png" })).await.status(), 200);
+        // Servers upload without this limit.
+        let path = format!("/api/v1/users/{}", users[0].user_id);
+        assert_eq!(app.server().patch(&path, json!({ "profile_image_url": PICTURE })).await.status(), 200);
+    }
+}
+
+/// Every operation that stores a picture counts it: the limit is by the body, not by the operation.
+#[tokio::test]
+async fn every_operation_of_a_client_that_takes_a_picture_counts_it() {
+    let document: serde_json::Value = serde_json::from_str(include_str!("../../../functions/content/src/openapi.json")).unwrap();
+    let mut uploads = 0;
+    for operation in writes_of_clients() {
+        let verb = operation.route.verb.name().to_lowercase();
+        let takes = document["paths"][operation.route.path][&verb]["requestBody"].to_string();
+        let schema = takes.split("#/components/schemas/").nth(1).and_then(|rest| rest.split('"').next()).unwrap_or_default();
+        if !document["components"]["schemas"][schema]["properties"]["profile_image_url"].is_object() {
+            continue;
+        }
+        let world = World::new(Limits::standard()).await;
+        world.app.recorder.clear();
+        let answer = world.send_with(&name(&operation), |body| body["profile_image_url"] = PICTURE.into()).await;
+        assert!(answer.status() < 300, "{}: {}", operation.route.name, answer.text());
+        let counted: Vec<String> = world.app.recorder.writes().iter().flat_map(|(_, body)| counters(body)).collect();
+        for rule in ["picture", "picture-address", "picture-network"] {
+            assert!(counted.iter().any(|counter| counter.contains(&format!("#{rule}#"))), "{}: {counted:?}", operation.route.name);
+        }
+        uploads += 1;
+    }
+    assert!(uploads >= 4, "users, teams (twice) and members have pictures: {uploads}");
+}
