@@ -1,4 +1,4 @@
-//! How this crate's functions are linked.
+//! Links this crate's functions (`infra/link`).
 
 #[path = "../../infra/link/functions.rs"]
 mod functions;

@@ -2,6 +2,10 @@
 //! these tables, because a panic ends the process (`panic = "abort"` in the release profile). A
 //! linker script removes them, because a Cargo profile cannot set the compiler flag that would omit
 //! them.
+//!
+//! Each functions crate has a `build.rs` that includes this file: Cargo records a build script
+//! outside of its package by its absolute path, and would link all functions again in another
+//! clone.
 
 use std::env::var;
 

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use api::http::Operations;
-use aws::{Endpoint, Service as AwsService};
+use aws::Endpoint;
 use aws_smithy_runtime_api::client::http::{HttpConnector, HttpConnectorFuture};
 use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_runtime_api::client::result::ConnectorError;
@@ -110,8 +110,7 @@ impl Service {
     pub(crate) fn new(settings: Settings, clock: Clock) -> Self {
         let runtime = Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         let (table, random) = (PendingTable::default(), Random::new());
-        let endpoint = Endpoint::local(AwsService::DynamoDb, "http://model.invalid");
-        let store = Store::at(endpoint, table.clone(), TABLE, random.entropy());
+        let store = Store::at(Endpoint::embedded(), table.clone(), TABLE, random.entropy());
         let app = App::new(settings, store, clock, random.entropy(), Hasher::new(64, 1));
         let mut operations = Operations::new(app.clone());
         edge_functions::all_operations(&mut operations);

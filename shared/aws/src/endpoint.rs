@@ -108,9 +108,11 @@ impl Endpoint {
         Ok(Self::of_bucket(bucket, &required("AWS_REGION")?, credentials_from_env()?))
     }
 
-    /// A service in this process, which does not check credentials: requests are not signed.
-    pub fn local(service: Service, url: &str) -> Self {
-        Self { service, url: url.to_owned(), region: "local".to_owned(), identity: None }
+    /// A table in this process, whose connector answers the calls: requests are not signed, and the
+    /// address is never resolved.
+    pub fn embedded() -> Self {
+        let (url, region) = ("http://embedded.invalid".to_owned(), "local".to_owned());
+        Self { service: Service::DynamoDb, url, region, identity: None }
     }
 }
 

@@ -31,7 +31,7 @@ impl Store {
 
     /// The store for a table of an engine in this process: the time of a call is not limited.
     pub fn in_process(engine: impl HttpConnector + 'static, table: &str, entropy: Entropy) -> Self {
-        let endpoint = Endpoint::local(Service::DynamoDb, "http://embedded.invalid");
+        let endpoint = Endpoint::embedded();
         let client = Client::new(endpoint, Retrying::in_process(engine, entropy.clone()));
         Self::with(client, table, entropy)
     }

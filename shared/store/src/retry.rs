@@ -104,8 +104,8 @@ impl Retrying {
         Self { inner: SharedHttpConnector::new(inner), entropy, attempt: Some(ATTEMPT) }
     }
 
-    /// Like [`Self::new`], for a service in this process: no answer gets lost on the way, so each
-    /// attempt takes as long as it takes. On a busy machine, a second attempt would only be slower.
+    /// Like [`Self::new`], for a service in this process: its answers cannot get lost, so attempts
+    /// have no time limit. On a busy machine, a second attempt would only be slower.
     pub(crate) fn in_process(inner: impl HttpConnector + 'static, entropy: Entropy) -> Self {
         Self { attempt: None, ..Self::new(inner, entropy) }
     }

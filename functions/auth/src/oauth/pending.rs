@@ -7,7 +7,7 @@ use flows::email::notice;
 use model::provider::tokens::NewTokens;
 use model::sign_in::provider::Refusal;
 use model::user::User;
-use model::user::provider_account::Refused;
+use model::user::provider_accounts::Refused;
 use model::user::second_factor::{Attach, MfaAttempt};
 use store::provider::authorization::{Pending, PendingChange};
 use store::provider::tokens::keep_tokens;

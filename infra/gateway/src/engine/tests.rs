@@ -51,7 +51,7 @@ async fn a_table_whose_creation_was_not_answered_is_not_an_error() {
     assert_eq!(number(&engine).await, 1);
 }
 
-/// Takes longer for each call than a call to AWS may take.
+/// Answers later than AWS may.
 struct Starved;
 
 impl Observe for Starved {

@@ -164,8 +164,8 @@ fn write(line: &Value) {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use aws::Endpoint;
     use aws::connector::AwsHttp;
-    use aws::{Endpoint, Service};
     use crypto::password::hash::Hasher;
     use model::limit::Limits;
     use settings::Settings;
@@ -212,8 +212,7 @@ pub(crate) mod tests {
     }
 
     fn with_settings(settings: Settings) -> App {
-        let endpoint = Endpoint::local(Service::DynamoDb, "http://table.invalid");
-        let store = Store::at(endpoint, AwsHttp::from_env().expect("a client"), "table", Entropy::system());
+        let store = Store::at(Endpoint::embedded(), AwsHttp::from_env().expect("a client"), "table", Entropy::system());
         App::new(settings, store, Clock::new(|| jiff::Timestamp::UNIX_EPOCH), Entropy::system(), Hasher::new(64, 1))
     }
 

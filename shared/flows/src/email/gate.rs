@@ -25,7 +25,8 @@
 use jiff::Timestamp;
 use model::email::Email;
 use model::limit::{Counter, Limits, Rule, Subject};
-use model::outbox::notice::{Fate, NoticeCount};
+use model::outbox::notice::Fate;
+use model::outbox::notice_count::NoticeCount;
 use model::outbox::{NewEntry, OutboxEntry};
 use model::place::Place;
 use model::user::{Channel, User};

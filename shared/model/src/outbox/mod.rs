@@ -17,6 +17,7 @@ mod codes_tests;
 pub mod delivery;
 pub mod kept;
 pub mod notice;
+pub mod notice_count;
 pub mod patch;
 pub mod quota;
 pub mod report;
@@ -46,7 +47,7 @@ use crate::code::Purpose;
 use crate::document::theme::DEFAULT_THEME;
 use crate::email::Email;
 use crate::email::category::Category;
-use crate::outbox::notice::NoticeCount;
+use crate::outbox::notice_count::NoticeCount;
 use crate::outbox::status::Status;
 use crate::team::invitation;
 

@@ -1,26 +1,12 @@
-//! How notices are counted: emails that nobody asked for, which report what happened to an account.
+//! What becomes of a notice, an email that nobody asked for and which reports what happened to an
+//! account.
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::outbox::OutboxEntry;
 use crate::outbox::stage::{SkippedReason, Stage};
 use crate::outbox::status::Move;
-
-/// How a notice is counted before it is rendered.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NoticeCount {
-    /// Whether the recipient had proved the address when the notice was written.
-    pub is_proved: bool,
-    /// Whether the address was verified, by whomever.
-    #[serde(default)]
-    pub is_verified: bool,
-    /// The network of the client that caused the notice, as limits count it; absent if a server or
-    /// the service itself did.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub network: Option<String>,
-}
 
 /// What becomes of a notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -19,6 +19,7 @@ pub mod provider_input;
 pub mod redirect;
 #[cfg(test)]
 mod redirect_tests;
+mod registrations;
 pub mod second_factor;
 pub mod senders;
 pub mod sessions;

@@ -15,8 +15,9 @@ mod ownership_tests;
 pub mod passkeys;
 pub mod patch;
 pub mod provider_account;
+pub mod provider_accounts;
 #[cfg(test)]
-mod provider_account_tests;
+mod provider_accounts_tests;
 pub mod recovery;
 pub mod reference;
 pub mod restriction;

@@ -86,7 +86,7 @@ impl Channel {
 
     /// Whether another account that verifies the address takes over the claim.
     pub fn gives_way(&self) -> bool {
-        self.signs_in() && !self.is_proved() && !self.is_primary && self.standing == Standing::Provisional
+        self.signs_in() && !self.is_verified && !self.is_primary && self.standing == Standing::Provisional
     }
 
     /// Records that the owner of the account has proved the address.

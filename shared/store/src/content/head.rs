@@ -158,8 +158,8 @@ impl Store {
         self.get(&key(SITE)).await?.map(Head::of_item).transpose()
     }
 
-    /// The current edition, its head and the item of its apps. Fails with a conflict if readers were
-    /// switched to another publication between the reads of the two.
+    /// The current edition, its head and the item of its apps. Fails with a conflict if readers
+    /// were switched to another publication between the reads of the two.
     pub(super) async fn head_with_apps(&self) -> Result<Option<(Edition, Head, Option<Item>)>, Error> {
         let mut items = self.get_many([key(SITE), key(APPS)]).await?;
         let Some(site) = items.take(&key(SITE)) else { return Ok(None) };

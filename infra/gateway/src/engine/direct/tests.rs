@@ -35,7 +35,7 @@ struct World {
 
 /// A client that needs no requests to read from the engine.
 fn direct(database: &Database, recent: &Arc<Recent>, connector: impl HttpConnector + 'static) -> Client {
-    let client = Client::new(Endpoint::local(Service::DynamoDb, "http://embedded.invalid"), connector);
+    let client = Client::new(Endpoint::embedded(), connector);
     client.answered_by(Arc::new(Direct::new(database.clone(), Arc::clone(recent))))
 }
 
@@ -52,7 +52,7 @@ impl World {
             file: None,
             observer: None,
         };
-        let requests = Client::new(Endpoint::local(Service::DynamoDb, "http://embedded.invalid"), connector.clone());
+        let requests = Client::new(Endpoint::embedded(), connector.clone());
         let recent = engine.recent.clone();
         Self { requests, direct: direct(&engine.database(), &recent, connector), database: engine.database(), recent }
     }

@@ -7,6 +7,8 @@ mod includes;
 pub mod kinds;
 mod known;
 pub mod scopes;
+#[cfg(test)]
+mod scopes_tests;
 
 pub use self::kinds::{Api, ClientAuth, Identity, Offline, Parameters, Provider, TENANT, TokenCheck};
 use self::known::CATALOG;

@@ -7,7 +7,7 @@ use wire::id::ProviderAccountId;
 
 use crate::email::Email;
 use crate::project::ProjectConfig;
-use crate::user::provider_account::{AccountPatch, Refused};
+use crate::user::provider_accounts::{AccountPatch, Refused};
 use crate::user::{MAX_ACCOUNTS, ProviderAccount, User};
 
 fn account(account_id: &str) -> ProviderAccount {

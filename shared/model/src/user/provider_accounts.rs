@@ -1,0 +1,127 @@
+//! A user's provider accounts: the effects of adding, changing and removing them.
+//!
+//! A user who links accounts through the provider's consent page may sign in with several accounts
+//! of one provider; the operations that create or update provider accounts refuse to enable a
+//! second one. Users must not lock themselves out, so a user who changes how they sign in must keep
+//! a way to sign in. A server may remove the last way, since it can also add another.
+
+use wire::id::ProviderAccountId;
+
+use crate::email::Email;
+use crate::project::ProjectConfig;
+use crate::user::{Channel, MAX_ACCOUNTS, ProviderAccount, User};
+
+/// A change to a provider account; absent fields keep their values.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AccountPatch {
+    /// The user's id at the provider.
+    pub account_id: Option<String>,
+    /// The address that the provider reports.
+    pub email: Option<Email>,
+    /// Whether the user can sign in with the account.
+    pub allow_sign_in: Option<bool>,
+    /// Whether the app may get access tokens for the account.
+    pub allow_connected_accounts: Option<bool>,
+}
+
+/// Why a change is refused; the user is then unchanged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// The user does not have this account.
+    #[error("the user does not have this provider account")]
+    NotFound,
+    /// The user already has this account.
+    #[error("the user already has this provider account")]
+    Duplicate,
+    /// The user has [`MAX_ACCOUNTS`] accounts.
+    #[error("the user has reached the maximum of {MAX_ACCOUNTS} provider accounts")]
+    TooMany,
+    /// Another account of the provider already signs the user in.
+    #[error("another account of the provider already signs the user in")]
+    SecondSignIn,
+    /// The user would have no way left to sign in.
+    #[error("the user would have no way to sign in")]
+    LastWay,
+}
+
+impl User {
+    /// The provider account with this id.
+    pub fn provider_account(&self, id: ProviderAccountId) -> Option<&ProviderAccount> {
+        self.provider_accounts.iter().find(|account| account.id == id)
+    }
+
+    /// Adds a provider account.
+    pub fn add_account(&mut self, account: ProviderAccount) -> Result<(), Refused> {
+        if self.provider_accounts.iter().any(|own| own.is_same(&account)) {
+            return Err(Refused::Duplicate);
+        }
+        if self.provider_accounts.len() >= MAX_ACCOUNTS {
+            return Err(Refused::TooMany);
+        }
+        self.provider_accounts.push(account);
+        Ok(())
+    }
+
+    /// Changes a provider account.
+    pub fn change_account(&mut self, id: ProviderAccountId, patch: AccountPatch) -> Result<(), Refused> {
+        let old = self.provider_account(id).ok_or(Refused::NotFound)?.clone();
+        let new = ProviderAccount {
+            account_id: patch.account_id.unwrap_or(old.account_id),
+            email: patch.email.or(old.email),
+            allow_sign_in: patch.allow_sign_in.unwrap_or(old.allow_sign_in),
+            allow_connected_accounts: patch.allow_connected_accounts.unwrap_or(old.allow_connected_accounts),
+            ..old
+        };
+        if self.provider_accounts.iter().any(|other| other.id != id && other.is_same(&new)) {
+            return Err(Refused::Duplicate);
+        }
+        let before = self.clone();
+        for account in self.provider_accounts.iter_mut().filter(|account| account.id == id) {
+            *account = new.clone();
+        }
+        self.raise_epoch_if_way_in_went(&before);
+        Ok(())
+    }
+
+    /// Removes a provider account.
+    pub fn remove_account(&mut self, id: ProviderAccountId) -> Result<(), Refused> {
+        self.provider_account(id).ok_or(Refused::NotFound)?;
+        let before = self.clone();
+        self.provider_accounts.retain(|account| account.id != id);
+        self.raise_epoch_if_way_in_went(&before);
+        Ok(())
+    }
+
+    /// Refuses a change that increases the number of accounts of one provider with which the user
+    /// can sign in, if the new number is above 1. `before` is the user before the change.
+    pub fn keeps_one_sign_in(&self, before: &Self) -> Result<(), Refused> {
+        let count = |user: &Self, one: &ProviderAccount| {
+            user.provider_accounts.iter().filter(|account| account.allow_sign_in && account.has_source_of(one)).count()
+        };
+        let is_further = |account: &ProviderAccount| {
+            let after = count(self, account);
+            after > 1 && after > count(before, account)
+        };
+        if self.provider_accounts.iter().any(is_further) { Err(Refused::SecondSignIn) } else { Ok(()) }
+    }
+
+    /// Whether the user can sign in with the methods that the project permits.
+    pub fn has_way_to_sign_in(&self, config: &ProjectConfig) -> bool {
+        let by_email = self.channels.iter().any(Channel::signs_in);
+        let by_password = config.credential_enabled && self.password.is_some();
+        let by_code = config.magic_link_enabled && self.otp_enabled;
+        let by_account = |account: &ProviderAccount| account.allow_sign_in && config.identifies(account);
+        let by_passkey = config.passkeys.enabled && !self.passkeys.is_empty();
+        (by_email && (by_password || by_code)) || by_passkey || self.provider_accounts.iter().any(by_account)
+    }
+
+    /// Refuses a change that removes the user's last way to sign in. `before` is the user before
+    /// the change. Disabling emailed codes counts as removing a way even if the user has never used
+    /// one, because until then they work.
+    pub fn keeps_way_to_sign_in(&self, before: &Self, config: &ProjectConfig) -> Result<(), Refused> {
+        let codes_work = config.magic_link_enabled && !before.otp_refused && before.channels.iter().any(Channel::signs_in);
+        let had_way = before.has_way_to_sign_in(config) || (self.otp_refused && codes_work);
+        let is_kept = self.has_way_to_sign_in(config) || !had_way;
+        if is_kept { Ok(()) } else { Err(Refused::LastWay) }
+    }
+}
