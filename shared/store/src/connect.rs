@@ -31,8 +31,7 @@ impl Store {
 
     /// The store for a table of an engine in this process: the time of a call is not limited.
     pub fn in_process(engine: impl HttpConnector + 'static, table: &str, entropy: Entropy) -> Self {
-        let endpoint = Endpoint::embedded();
-        let client = Client::new(endpoint, Retrying::in_process(engine, entropy.clone()));
+        let client = Client::new(Endpoint::embedded(), Retrying::in_process(engine, entropy.clone()));
         Self::with(client, table, entropy)
     }
 

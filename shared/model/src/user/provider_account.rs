@@ -1,5 +1,5 @@
-//! A provider account: an account at an OAuth provider that belongs to one user of a project, whether
-//! it is used to sign in or only to get access tokens.
+//! A provider account: an account at an OAuth provider that belongs to one user of a project,
+//! whether it is used to sign in or only to get access tokens.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

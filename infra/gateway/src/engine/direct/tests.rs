@@ -6,7 +6,7 @@ mod requests;
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 
-use aws::{Client, Endpoint, Request, Service};
+use aws::{Client, Endpoint, Request};
 use aws_sdk_dynamodb::error::ProvideErrorMetadata;
 use aws_sdk_dynamodb::operation::batch_get_item::BatchGetItemInput;
 use aws_sdk_dynamodb::operation::get_item::GetItemInput;
