@@ -43,8 +43,9 @@ const ENDING: &str = "ending";
 pub enum Outcome {
     /// The change was written.
     Done,
-    /// The user has changed since it was read; nothing was written. [`Store::delete_account`] also
-    /// returns this after it has deleted memberships, but not the user.
+    /// The user, or the holder of an address that it takes, has changed since it was read; nothing
+    /// was written. [`Store::delete_account`] also returns this after it has deleted memberships,
+    /// but not the user.
     Changed,
     /// Another user signs in with this email address; nothing was written.
     EmailTaken(Email),
@@ -205,7 +206,7 @@ impl Store {
                 *write = take_email_claim(project, email, &EmailClaim::of(after, channel), holder.user.id)?;
             }
         }
-        others.push(replace(project, &holder.user, holder.version)?);
+        others.push(replace(project, &holder.user, holder.version)?.labelled(Label::Account));
         others.extend(unclaimed(project, &holder.user, email)?);
         self.write_account(project, row, after, claims, others).await
     }
