@@ -10,6 +10,7 @@ use crate::scenarios::ALL;
 
 const RANDOM: &str = "the key is random, hence unique, and a repeated transaction is recognised by its token";
 const VERSION: &str = "the condition on the user's version, in the same transaction, implies it";
+const HOLDER: &str = "the condition on the version of the address's holder, in the same transaction, implies it";
 const OTHERS: &str = "the other conditions of this write imply it; removing all of them breaks a rule";
 const STILL: &str = "time stands still";
 const GUESSES: &str = "no client guesses often enough to lock the account";
@@ -23,7 +24,9 @@ const SPARE: &[(&str, &str)] = &[
     ("Delete E/CLAIM: attribute_not_exists(pk) OR d.user_id = :user", VERSION),
     ("Delete U/SESSION: attribute_exists(pk)", "if two clients end a session, it only decides the response to the second"),
     ("Put E/CLAIM: attribute_not_exists(pk) OR d.user_id = :user", VERSION),
-    ("Put E/CLAIM: d.user_id = :from", OTHERS),
+    ("Put E/CLAIM: d.is_verified = :no", HOLDER),
+    ("Put E/CLAIM: d.user_id = :from", HOLDER),
+    ("Put E/CLAIM: d.user_id = :from AND d.is_verified = :no", HOLDER),
     ("Put M/ENTRY: attribute_not_exists(pk)", RANDOM),
     ("Put R/CLAIM: attribute_not_exists(pk)", RANDOM),
     ("Put T/USER: attribute_not_exists(pk)", TEAM),
@@ -35,7 +38,6 @@ const SPARE: &[(&str, &str)] = &[
     ("Update T/TEAM: attribute_exists(pk)", TEAM),
     ("Update T/TEAM: attribute_exists(pk) AND attribute_not_exists(deleting)", TEAM),
     ("Update T/TEAM: attribute_not_exists(deleting)", TEAM),
-    ("Update U/SESSION: attribute_exists(pk)", OTHERS),
     ("Update U/SESSION: d.expires_at > :now", STILL),
     ("Update U/SESSION: d.last_used_at > :idle", STILL),
     ("Update U/USER: (attribute_not_exists(d.wrong_passwords) OR d.wrong_passwords < :most)", GUESSES),
@@ -46,6 +48,7 @@ const SPARE: &[(&str, &str)] = &[
         "Update U/USER: (d.session_epoch = :epoch OR d.kept_session = :session OR attribute_not_exists(d.session_epoch))",
         "it only decides whether the use of an ended session counts as activity of the user",
     ),
+    ("Update U/USER: attribute_exists(founded)", "no client deletes an account while its owner changes"),
     ("Update U/USER: d.session_epoch = :epoch", "every write that raises the session epoch also raises the credential epoch"),
     ("Update U/USER: d.totp.secret = :secret", "no client changes the authenticator app"),
     ("Update V/RELEASE: d.used = :no", "the link's address is already released after its first use"),
