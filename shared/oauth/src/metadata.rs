@@ -1,8 +1,8 @@
 //! Reads what an OpenID issuer publishes: its endpoints (OpenID Connect Discovery 1.0) and its keys
-//! ([`crate::keys`]). Each instance caches both. If no cached key verifies a token, the keys are
-//! fetched again unless they were fetched in the last 30 seconds, so a new key takes effect
-//! quickly, whatever its id. An answer that is not a valid document is not cached, so the next
-//! request fetches the document again.
+//! (`keys`). Each instance caches both. If no cached key verifies a token, the keys are fetched
+//! again unless they were fetched in the last 30 seconds, so a new key takes effect quickly,
+//! whatever its id. An answer that is not a valid document is not cached, so the next request
+//! fetches the document again.
 //!
 //! Anybody with a project can name an issuer, so documents may be hostile: they are read as types
 //! with bounded lists, and the cache holds nothing that is not used. A document then needs little

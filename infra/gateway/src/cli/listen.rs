@@ -9,7 +9,7 @@ use tokio::net::{TcpListener, TcpSocket};
 
 use crate::data::Data;
 
-const PORT: u16 = 8787;
+pub(super) const PORT: u16 = 8787;
 /// The accept backlog, in connections. It equals the limit that Linux sets by default. A client
 /// that connects while the backlog is full gets no answer, and tries again a second later.
 const BACKLOG: u32 = 4096;

@@ -9,13 +9,14 @@ use crypto::seal::Sealer;
 use flows::App;
 use model::limit::Limits;
 use model::project::Project;
-use settings::Settings;
+use settings::{Settings, base_url};
 use store::Store;
 use store::record::BySystem;
 use wire::clock::Clock;
 use wire::entropy::Entropy;
 use wire::environment::variable;
 
+use super::listen::PORT;
 use super::secret;
 use crate::aws::Aws;
 use crate::data::Data;
@@ -76,10 +77,15 @@ pub(super) struct Tools {
     pub(super) secret: DeploymentSecret,
     pub(super) clock: Clock,
     pub(super) entropy: Entropy,
+    /// The URL of the API, as far as this machine knows: that of `GATELET_API_URL` or, for a folder,
+    /// of a gateway that listens where it does by default.
+    pub(super) api_url: Option<String>,
 }
 
 impl Tools {
     pub(super) async fn open(target: &Target) -> anyhow::Result<Self> {
+        let api_url = variable("GATELET_API_URL").map(|url| base_url("GATELET_API_URL", &url)).transpose()?;
+        let api_url = api_url.or_else(|| target.table.is_none().then(|| format!("http://localhost:{PORT}")));
         let (store, secret): (Store, DeploymentSecret) = match &target.table {
             Some(table) => {
                 let secret = secret::given(None)?
@@ -94,7 +100,7 @@ impl Tools {
                 (store, secret)
             }
         };
-        Ok(Self { store, sealer: Sealer::new(&secret), secret, clock: Clock::system(), entropy: Entropy::system() })
+        Ok(Self { store, sealer: Sealer::new(&secret), secret, clock: Clock::system(), entropy: Entropy::system(), api_url })
     }
 
     /// Runs a command's work on a project and adds an entry to its trail.

@@ -2,7 +2,7 @@
 //! may take together.
 //!
 //! The work of a condition is an upper bound that follows from its text alone
-//! ([`cost`](crate::sign_up::cost)), not from the sign-up: otherwise somebody could choose an
+//! (`sign_up::cost`), not from the sign-up: otherwise somebody could choose an
 //! address so long that a rule which rejects it is skipped. So which rules are skipped is known
 //! when the rules are set, and is the same for every sign-up.
 

@@ -1,4 +1,4 @@
-//! The rules of a project, compiled under one [`Budget`], so that an evaluation takes a bounded
+//! The rules of a project, compiled under one `Budget`, so that an evaluation takes a bounded
 //! part of a processor whatever the rules are. A rule that does not fit into what the rules before
 //! it leave is skipped.
 

@@ -135,7 +135,7 @@ pub(super) fn marked(write: Write, publication: &Publication, turn: &Turn) -> Wr
     write.attribute("number", integer(publication.number)).attribute("latest", integer(turn.latest))
 }
 
-/// What readers recognise a publication by: the attributes that [`marked`] writes. Items of earlier
+/// What readers recognise a publication by: the attributes that `marked` writes. Items of earlier
 /// versions have only some of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edition {

@@ -59,7 +59,8 @@ impl Command {
                 let fields = input(&provider, &fields)?;
                 let (before, after) = set(tools, &id, &fields).await?;
                 output.changed(&before, &after)?;
-                show_redirect(&output, &format!("<URL of the API>{CALLBACK}{provider}"));
+                let api_url = tools.api_url.as_deref().unwrap_or("<URL of the API>");
+                show_redirect(&output, &format!("{api_url}{CALLBACK}{provider}"));
                 Ok(())
             }
             Self::Remove { id, provider } => {
