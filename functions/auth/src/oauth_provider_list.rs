@@ -17,7 +17,7 @@ use flows::accounts::read;
 use model::user::User;
 use model::user::provider_account::ProviderAccountRead;
 use model::user::reference::UserRef;
-use store::sharded::Listing;
+use store::Listing;
 use utoipa::ToSchema;
 use wire::level::Level;
 

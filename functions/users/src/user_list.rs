@@ -24,7 +24,7 @@ use model::user::User;
 use model::user::filter::UserFilter;
 use model::user::search::Search;
 use model::user::view::ServerUser;
-use store::sharded::Listing;
+use store::Listing;
 use store::user::UserRow;
 use store::user::list::UserPage;
 use utoipa::ToSchema;

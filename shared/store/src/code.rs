@@ -26,13 +26,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wire::id::ProjectId;
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{DIGEST, Item, Key, entity, integer, is_of_digest, number, string};
-use crate::label::Label;
-use crate::table;
-use crate::team::BATCH;
-use crate::write::Write;
+use crate::table::{self, BATCH, DIGEST, Error, Item, Key, Label, Store, Write, entity, integer, is_of_digest, number, string};
 
 fn code_key(project: &ProjectId, purpose: &str, code: &Code) -> Key {
     Key::new(format!("C#{project}#{purpose}#{}", code.nonce_digest()), "CODE")

@@ -24,11 +24,8 @@ use model::user::User;
 use serde::{Deserialize, Serialize};
 use wire::id::{ProjectId, UserId};
 
-use crate::client::Store;
 use crate::code::redeem_at;
-use crate::error::Error;
-use crate::item::{Key, entity, string};
-use crate::write::Write;
+use crate::table::{Error, Key, Store, Write, entity, string};
 
 /// The claim to a credential id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

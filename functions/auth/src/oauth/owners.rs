@@ -13,7 +13,7 @@ use model::provider::profile::Profile;
 use model::sign_in::provider::{Decision, Refusal, Situation};
 use model::user::ownership::{Proof, Prover};
 use model::user::{ProviderAccount, User};
-use store::user::provider_account::{AccountClaim, account_claim_key};
+use store::provider::account::{AccountClaim, account_claim_key};
 use store::user::{self, EmailClaim, UserRow, email_claim_key};
 use store::{Contention as _, Items, Key, Write};
 use wire::id::{ProjectId, UserId};

@@ -8,7 +8,7 @@ use model::project::Project;
 use model::trail::Actor;
 use model::user::filter::UserFilter;
 use model::user::view::ServerUser;
-use store::sharded::Listing;
+use store::Listing;
 use store::trail::list::TrailListing;
 use store::user::UserRow;
 use wire::clock::after;

@@ -16,9 +16,7 @@ use model::trail::retention::longest_retention;
 use wire::clock::after;
 use wire::id::ProjectId;
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{Item, Key, entity};
+use crate::table::{Error, Item, Key, Store, entity};
 use crate::trail::chain::{Signed, earlier, number_of, time_of};
 use crate::trail::day;
 

@@ -17,10 +17,7 @@ use model::user::{ProviderAccount, User};
 use serde::{Deserialize, Serialize};
 use wire::id::{ProjectId, UserId};
 
-use crate::error::Error;
-use crate::item::{Key, string};
-use crate::label::Label;
-use crate::write::Write;
+use crate::table::{Error, Key, Label, Write, string};
 
 /// The claim of a provider account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
