@@ -1,5 +1,5 @@
-//! The architecture: crates depend only on lower layers, files have no cyclic dependencies,
-//! operations are independent of each other, and sizes are limited.
+//! The architecture: crates depend only on lower layers, files and folders have no cyclic
+//! dependencies, operations are independent of each other, and sizes are limited.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,6 +9,7 @@ use std::str::FromStr;
 use infra::checked_in::root;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
+use super::imports::{Module, Sources, arrows, circles, folders};
 use super::tree::names;
 
 /// The crates of `shared/`, from the lowest layer up: each may use those before it.
@@ -26,16 +27,12 @@ const UNKNOWN: [(&str, &[&str]); 8] = [
     ("oauth", &["axum", "lambda", "aws"]),
     ("flows", &["axum", "http", "hyper", "lambda", "aws"]),
 ];
+/// The crates whose folders depend on each other.
+const WITH_CYCLES: [&str; 2] = ["functions/auth", "shared/api"];
 const LONGEST_FILE: usize = 350;
 const LONGEST_FUNCTION: usize = 60;
 /// The limit on a function's arguments without `self`.
 const MOST_ARGUMENTS: usize = 5;
-
-/// A module by its path within its crate; the path of the root is empty.
-type Module = Vec<String>;
-
-/// The files of a crate by their modules.
-type Sources = BTreeMap<Module, String>;
 
 /// The sources of the crate in a folder, without its binaries.
 fn sources(folder: &Path) -> Sources {
@@ -70,122 +67,6 @@ fn crates() -> BTreeMap<String, Sources> {
     let folders =
         below("shared").chain(below("functions")).chain(["infra".to_owned(), "infra/console".to_owned(), "infra/gateway".to_owned()]);
     folders.map(|folder| (folder.clone(), sources(&root().join(folder).join("src")))).filter(|(_, sources)| !sources.is_empty()).collect()
-}
-
-/// Collects the files of the crate to which the paths in a file lead.
-struct Reader<'a> {
-    sources: &'a Sources,
-    /// The module at the current position: the file's, or an inline one.
-    here: Module,
-    /// How many inline modules surround the current position.
-    depth: usize,
-    found: BTreeSet<Module>,
-}
-
-impl Reader<'_> {
-    fn read(&mut self, tokens: TokenStream) {
-        let tokens: Vec<TokenTree> = tokens.into_iter().collect();
-        let mut at = 0;
-        while at < tokens.len() {
-            match &tokens[at..] {
-                [TokenTree::Ident(word), TokenTree::Ident(name), TokenTree::Group(body), ..]
-                    if *word == "mod" && body.delimiter() == Delimiter::Brace =>
-                {
-                    self.here.push(name.to_string());
-                    self.depth += 1;
-                    self.read(body.stream());
-                    self.depth -= 1;
-                    self.here.pop();
-                    at += 3;
-                }
-                [TokenTree::Ident(_), ..] => at += self.path(&tokens[at..], Vec::new()),
-                [TokenTree::Group(group), ..] => {
-                    self.read(group.stream());
-                    at += 1;
-                }
-                _ => at += 1,
-            }
-        }
-    }
-
-    /// Notes the path that begins here, or one path for each branch if a `use` has branches in
-    /// braces; returns the number of tokens read.
-    fn path(&mut self, tokens: &[TokenTree], mut path: Vec<String>) -> usize {
-        let mut at = 0;
-        loop {
-            match &tokens[at..] {
-                [TokenTree::Ident(name), rest @ ..] => {
-                    path.push(name.to_string());
-                    at += 1;
-                    let goes_on =
-                        matches!(rest, [TokenTree::Punct(a), TokenTree::Punct(b), ..] if a.as_char() == ':' && b.as_char() == ':');
-                    if !goes_on {
-                        // `pub(crate)` is not a path.
-                        if path.len() > 1 {
-                            self.note(&path);
-                        }
-                        return at;
-                    }
-                    at += 2;
-                }
-                [TokenTree::Group(branches), ..] if branches.delimiter() == Delimiter::Brace => {
-                    let branches: Vec<TokenTree> = branches.stream().into_iter().collect();
-                    for branch in branches.split(|token| matches!(token, TokenTree::Punct(comma) if comma.as_char() == ',')) {
-                        self.path(branch, path.clone());
-                    }
-                    return at + 1;
-                }
-                _ => {
-                    self.note(&path);
-                    return at.max(1);
-                }
-            }
-        }
-    }
-
-    fn note(&mut self, path: &[String]) {
-        let ups = path.iter().take_while(|part| *part == "super").count();
-        let absolute = match path.first().map(String::as_str) {
-            Some("crate") => path[1..].to_vec(),
-            // Paths into inline modules of the same file are not dependencies.
-            Some("super") if ups <= self.depth => return,
-            Some("super") => [&self.here[..self.here.len().saturating_sub(ups)], &path[ups..]].concat(),
-            Some("self") => [&self.here[..], &path[1..]].concat(),
-            Some(first) if path.len() > 1 && self.sources.contains_key(&[&self.here[..], &[first.to_owned()]].concat()) => {
-                [&self.here[..], path].concat()
-            }
-            _ => return,
-        };
-        let file = (0..=absolute.len()).rev().map(|length| absolute[..length].to_vec()).find(|module| self.sources.contains_key(module));
-        self.found.extend(file);
-    }
-}
-
-/// For each file, the files that it depends on.
-fn arrows(sources: &Sources) -> BTreeMap<Module, BTreeSet<Module>> {
-    let of = |(module, text): (&Module, &String)| {
-        let mut reader = Reader { sources, here: module.clone(), depth: 0, found: BTreeSet::new() };
-        reader.read(TokenStream::from_str(text).unwrap());
-        reader.found.remove(module);
-        (module.clone(), reader.found)
-    };
-    sources.iter().map(of).collect()
-}
-
-/// The files in cycles, or between two cycles: those that remain after repeatedly removing files
-/// without dependencies or dependents.
-fn circles(mut arrows: BTreeMap<Module, BTreeSet<Module>>) -> Vec<String> {
-    loop {
-        let left: BTreeSet<Module> = arrows.keys().cloned().collect();
-        let named: BTreeSet<Module> = arrows.values().flatten().cloned().collect();
-        arrows.retain(|module, names| !names.is_disjoint(&left) && named.contains(module));
-        for names in arrows.values_mut() {
-            names.retain(|name| left.contains(name));
-        }
-        if arrows.len() == left.len() {
-            return arrows.into_keys().map(|module| module.join("::")).collect();
-        }
-    }
 }
 
 /// Operations that are named in a file other than the area's list. Code that operations share
@@ -284,6 +165,14 @@ fn no_files_depend_on_each_other_in_a_cycle() {
 }
 
 #[test]
+fn no_folders_depend_on_each_other_in_a_cycle() {
+    for (folder, sources) in crates() {
+        let circles = circles(folders(&arrows(&sources)));
+        assert_eq!(circles.is_empty(), !WITH_CYCLES.contains(&folder.as_str()), "{folder}: {circles:?}");
+    }
+}
+
+#[test]
 fn no_operation_imports_another() {
     for (folder, sources) in crates().into_iter().filter(|(folder, _)| folder.starts_with("functions/")) {
         assert_eq!(borrowed(&sources), [""; 0], "{folder}");
@@ -335,6 +224,16 @@ fn violations_of_the_rules_are_detected() {
         ("e.rs", "use crate::d;"),
     ]);
     assert_eq!(circles(arrows(&circle)), ["a", "b", "c"]);
+    let through_files = planted(&[
+        ("lib.rs", "pub mod a; pub mod b; pub mod c;"),
+        ("a/mod.rs", "pub mod low; pub mod high;"),
+        ("a/low.rs", "use crate::c::C;"),
+        ("a/high.rs", "use crate::b::B; use super::low;"),
+        ("b.rs", "use crate::a::low;"),
+        ("c.rs", "pub struct C;"),
+    ]);
+    assert_eq!(circles(arrows(&through_files)), [""; 0]);
+    assert_eq!(circles(folders(&arrows(&through_files))), ["a", "b"]);
     let operations = planted(&[
         ("lib.rs", "register.operation(one::ROUTE, one::handle);"),
         ("one.rs", "use crate::two::handle;\npub const ROUTE: Route = Route::get();"),

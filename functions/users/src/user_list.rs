@@ -23,7 +23,7 @@ use model::project::Project;
 use model::user::User;
 use model::user::filter::UserFilter;
 use model::user::search::Search;
-use model::user::view::ServerUser;
+use model::view::user::ServerUser;
 use store::Listing;
 use store::user::UserRow;
 use store::user::list::UserPage;

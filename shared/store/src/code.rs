@@ -19,9 +19,9 @@
 use jiff::Timestamp;
 use model::code::{Code, Purpose, Rejected, StoredCode};
 use model::limit::Subject;
+use model::sign_in::second_factor::MfaAttempt;
 use model::trail::Event;
 use model::user::enrolment::Enrolment;
-use model::user::second_factor::MfaAttempt;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wire::id::ProjectId;

@@ -18,9 +18,9 @@
 use crypto::digest::Digest;
 use crypto::webauthn::client_data::Ceremony;
 use model::code::Code;
-use model::passkey::Passkey;
 use model::passkey::challenge::Challenge;
 use model::user::User;
+use model::user::passkey::Passkey;
 use serde::{Deserialize, Serialize};
 use wire::id::{ProjectId, UserId};
 

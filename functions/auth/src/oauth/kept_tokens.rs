@@ -4,7 +4,7 @@
 use errors::Error;
 use flows::context::Scope;
 use model::provider::tokens::NewTokens;
-use model::user::second_factor::MfaAttempt;
+use model::sign_in::second_factor::MfaAttempt;
 use store::provider::account::belongs_to;
 use store::provider::tokens::{Of, renew_tokens};
 use store::user::{self, UserRow};

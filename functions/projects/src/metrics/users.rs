@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use model::project::Project;
 use model::trail::Actor;
 use model::user::filter::UserFilter;
-use model::user::view::ServerUser;
+use model::view::user::ServerUser;
 use store::Listing;
 use store::trail::list::TrailListing;
 use store::user::UserRow;

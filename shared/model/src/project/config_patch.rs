@@ -6,20 +6,20 @@ use wire::change::Change;
 
 use crate::bot_challenge::{self, BotChallengeInput};
 use crate::document::theme::ThemeId;
-use crate::notice::kind::Topic;
-use crate::passkey::settings::{MAX_RP_IDS, UserVerification, parse_rp_id};
+use crate::email::notice::Topic;
 use crate::password;
 use crate::permission::{Occasion, PermissionId};
 use crate::project::email_input::EmailInput;
+use crate::project::passkeys::{MAX_RP_IDS, UserVerification, parse_rp_id};
 use crate::project::provider_input::{ProviderInput, check_providers};
 use crate::project::redirect::{TrustedDomain, parse_domain};
+use crate::project::retention::RETENTION_RANGE;
 use crate::project::second_factor::SecondFactorInput;
-use crate::project::setting::{Deployment, InvalidSetting, invalid, set};
 use crate::project::{MergeStrategy, ProjectConfig};
+use crate::setting::{Deployment, InvalidSetting, invalid, set};
 use crate::sign_up::check::check;
 use crate::sign_up::program::in_order;
 use crate::sign_up::rule::{DefaultAction, MAX_RULES, SignUpRule};
-use crate::trail::retention::RETENTION_RANGE;
 
 /// The body of a change; absent fields keep their values.
 #[derive(Default, Deserr, ToSchema)]

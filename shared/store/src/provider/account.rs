@@ -13,7 +13,8 @@
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use crypto::digest::Digest;
-use model::user::{ProviderAccount, User};
+use model::provider::account::ProviderAccount;
+use model::user::User;
 use serde::{Deserialize, Serialize};
 use wire::id::{ProjectId, UserId};
 

@@ -13,9 +13,9 @@
 //! are kept, and deleted ones do not come back.
 
 use jiff::Timestamp;
+use model::provider::account::ProviderAccount;
 use model::provider::registration::Registration;
 pub use model::provider::tokens::{NewTokens, ProviderTokens};
-use model::user::ProviderAccount;
 use serde_json::json;
 use wire::id::{ProjectId, UserId};
 

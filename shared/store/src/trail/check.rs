@@ -10,9 +10,9 @@ use crypto::digest::Digest;
 use crypto::trail_keys::TrailKeys;
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
+use model::project::retention::longest_retention;
 use model::trail::chain::{Covered, Link, OVERLAP};
 use model::trail::check::{Chain, CoveredDay, DayReport, Expected, Problem};
-use model::trail::retention::longest_retention;
 use wire::clock::after;
 use wire::id::ProjectId;
 

@@ -12,8 +12,8 @@ use futures_util::future::try_join_all;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
+use model::project::retention::longest_retention;
 use model::trail::Entry;
-use model::trail::retention::longest_retention;
 use wire::clock::after;
 use wire::id::{ProjectId, UserId};
 

@@ -11,10 +11,11 @@
 use jiff::Timestamp;
 use model::email::Email;
 use model::metrics::tally::Tally;
-use model::passkey::Passkey;
+use model::provider::account::ProviderAccount;
 use model::trail::Event;
 use model::trail::account::{additions, events};
-use model::user::{Channel, ProviderAccount, User};
+use model::user::passkey::Passkey;
+use model::user::{Channel, User};
 use wire::id::{ProjectId, TeamId, UserId};
 
 use crate::deletions::{Ended, Ending};
