@@ -1,13 +1,11 @@
 //! The architecture: crates depend only on lower layers, files and folders have no cyclic
-//! dependencies, operations are independent of each other, and sizes are limited.
+//! dependencies, operations are independent of each other, and the sizes of files are limited.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use infra::checked_in::root;
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use super::imports::{Module, Sources, arrows, circles, folders};
 use super::tree::names;
@@ -30,9 +28,6 @@ const UNKNOWN: [(&str, &[&str]); 8] = [
 /// The crates whose folders depend on each other.
 const WITH_CYCLES: [&str; 2] = ["functions/auth", "shared/api"];
 const LONGEST_FILE: usize = 350;
-const LONGEST_FUNCTION: usize = 60;
-/// The limit on a function's arguments without `self`.
-const MOST_ARGUMENTS: usize = 5;
 
 /// The sources of the crate in a folder, without its binaries.
 fn sources(folder: &Path) -> Sources {
@@ -80,83 +75,6 @@ fn borrowed(sources: &Sources) -> Vec<String> {
     arrows(sources).into_iter().flat_map(of).collect()
 }
 
-/// Names and lengths of the overlong functions of a formatted file.
-fn long_functions(text: &str) -> Vec<String> {
-    let lines: Vec<&str> = text.lines().collect();
-    let is_function =
-        |line: &str| line.trim_start().split(['(', '<']).next().is_some_and(|head| head.split(' ').rev().nth(1) == Some("fn"));
-    let length = |start: usize| {
-        let indent = lines[start].len() - lines[start].trim_start().len();
-        let end = lines[start..].iter().position(|line| line.trim_end() == format!("{}}}", " ".repeat(indent)));
-        end.map_or(0, |end| end + 1)
-    };
-    let starts = (0..lines.len()).filter(|line| is_function(lines[*line]) && lines[*line].ends_with(['{', '(']));
-    starts
-        .filter(|start| length(*start) > LONGEST_FUNCTION)
-        .map(|start| format!("{} lines: {}", length(start), lines[start].trim()))
-        .collect()
-}
-
-/// Functions with too many arguments, with their number.
-fn many_arguments(tokens: TokenStream) -> Vec<String> {
-    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
-    let mut found = Vec::new();
-    for at in 0..tokens.len() {
-        match &tokens[at..] {
-            [TokenTree::Ident(word), TokenTree::Ident(name), rest @ ..] if *word == "fn" => {
-                // Parentheses between angle brackets belong to a bound such as `Fn(A)`.
-                let mut angles = Angles::default();
-                let list = rest.iter().find_map(|token| match token {
-                    TokenTree::Group(group) if angles.depth == 0 && group.delimiter() == Delimiter::Parenthesis => Some(group.stream()),
-                    token => angles.pass(token),
-                });
-                let count = list.map_or(0, arguments);
-                found.extend((count > MOST_ARGUMENTS).then(|| format!("{count} arguments: {name}")));
-            }
-            [TokenTree::Group(group), ..] => found.extend(many_arguments(group.stream())),
-            _ => {}
-        }
-    }
-    found
-}
-
-/// The number of arguments in a list, without `self`.
-fn arguments(list: TokenStream) -> usize {
-    let (mut angles, mut parts) = (Angles::default(), vec![Vec::new()]);
-    for token in list {
-        angles.pass::<()>(&token);
-        if angles.depth == 0 && angles.last == ',' {
-            parts.push(Vec::new());
-        } else {
-            parts.last_mut().unwrap().push(token);
-        }
-    }
-    let is_self = |part: &[TokenTree]| part.iter().take_while(|token| token.to_string() != ":").any(|token| token.to_string() == "self");
-    parts.iter().filter(|part| !part.is_empty() && !is_self(part)).count()
-}
-
-/// Counts the open angle brackets.
-#[derive(Default)]
-struct Angles {
-    depth: i32,
-    last: char,
-}
-
-impl Angles {
-    fn pass<T>(&mut self, token: &TokenTree) -> Option<T> {
-        let now = if let TokenTree::Punct(punct) = token { punct.as_char() } else { ' ' };
-        match (self.last, now) {
-            // The `>` of an arrow `->` closes no bracket.
-            ('-', '>') => {}
-            (_, '<') => self.depth += 1,
-            (_, '>') => self.depth -= 1,
-            _ => {}
-        }
-        self.last = now;
-        None
-    }
-}
-
 #[test]
 fn no_files_depend_on_each_other_in_a_cycle() {
     for (folder, sources) in crates() {
@@ -194,7 +112,7 @@ fn every_crate_only_depends_on_lower_layers() {
 }
 
 #[test]
-fn files_functions_and_lines_stay_within_their_limits() {
+fn files_stay_within_their_limit() {
     let folders = ["shared", "functions", "infra/src", "infra/console", "infra/gateway", "tests"].map(|folder| root().join(folder));
     let mut long = Vec::new();
     for path in folders.iter().flat_map(|folder| rust_files(folder)).filter(|path| !path.iter().any(|part| part == "target")) {
@@ -202,9 +120,6 @@ fn files_functions_and_lines_stay_within_their_limits() {
         let name = path.strip_prefix(root()).unwrap().display().to_string();
         let lines = text.lines().count();
         long.extend((lines > LONGEST_FILE).then(|| format!("{name}: {lines} lines")));
-        let tokens = TokenStream::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let functions = long_functions(&text).into_iter().chain(many_arguments(tokens));
-        long.extend(functions.map(|function| format!("{name}: {function}")));
     }
     assert!(long.is_empty(), "{}", long.join("\n"));
 }
@@ -241,9 +156,4 @@ fn violations_of_the_rules_are_detected() {
         ("shared/mod.rs", "use crate::one::Answer;"),
     ]);
     assert_eq!(borrowed(&operations), ["one names two", "shared names one"]);
-    let long = format!("impl A {{\n    pub async fn f(\n{}    }}\n}}\nfn g() {{}}\n", "        x;\n".repeat(LONGEST_FUNCTION));
-    assert_eq!(long_functions(&long), ["62 lines: pub async fn f("]);
-    let many = "impl A { fn f<B: Fn(C) -> D>(&mut self, a: A<B, C>, b: impl Fn(A, B) -> C<D, E>, c: (A, B), d: D, e: E, f: F,) {} \
-                fn g(self: &A, a: A<B, C>, b: fn(A) -> B, c: C, d: D, e: E) {} }";
-    assert_eq!(many_arguments(many.parse().unwrap()), ["6 arguments: f"]);
 }
