@@ -10,6 +10,7 @@ mod document;
 mod emails;
 mod events;
 mod house;
+mod imports;
 mod lists;
 mod new_operation;
 mod passages;

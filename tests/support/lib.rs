@@ -42,7 +42,7 @@ use gateway::service::{Parts, Service};
 use jiff::{SignedDuration, Timestamp};
 use model::content::Content;
 use model::limit::Limits;
-use model::project::senders::Senders;
+use model::setting::senders::Senders;
 use settings::Settings;
 use wire::id::ProjectId;
 

@@ -241,7 +241,7 @@ async fn token(State(inner): State<Arc<Inner>>, headers: HeaderMap, Form(form): 
     let mut state = inner.state.lock().unwrap();
     let Some(pending) = state.codes.remove(form.get("code").map_or("", String::as_str)) else { return refused() };
     let verifies =
-        form.get("code_verifier").is_some_and(|verifier| model::provider::authorization::challenge(verifier) == pending.challenge);
+        form.get("code_verifier").is_some_and(|verifier| model::sign_in::authorization::challenge(verifier) == pending.challenge);
     if !proves || !verifies || form.get("redirect_uri") != Some(&pending.redirect_uri) {
         return refused();
     }

@@ -225,7 +225,7 @@ impl Inner {
         let is = |name: &str, value: &str| form.get(name).is_some_and(|found| found == value);
         let verifies = match form.get("code_verifier") {
             Some(verifier) => {
-                let challenge = model::provider::authorization::challenge(verifier);
+                let challenge = model::sign_in::authorization::challenge(verifier);
                 self.provider.takes_pkce && asked.get("code_challenge") == Some(&challenge)
             }
             None => !self.provider.takes_pkce,

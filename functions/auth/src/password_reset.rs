@@ -62,7 +62,7 @@ pub async fn handle(
         return Err(KnownError::PasswordAuthenticationNotEnabled.into());
     }
     let row = row.ok_or(KnownError::VerificationCodeNotFound)?;
-    password::check(&body.password, &access.access.project, row.user.addresses())?;
+    password::check(&body.password, access.access.project.password_rules(), row.user.addresses())?;
     let hash = app.hasher.hash(&app.entropy, body.password.secret()).await;
     let failures = Failures::of(&app, project, stored.email.as_str());
     let redeem = [code::redeem(project, Purpose::ResetPassword, &body.code)].into_iter().chain(failures.forget());

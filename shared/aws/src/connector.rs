@@ -37,6 +37,7 @@ impl AwsHttp {
     /// addition to AWS's roots, and calls HTTPS endpoints through the operator's proxy
     /// (`HTTPS_PROXY`). Fails if the operator's certificates cannot be read or parsed, or if the
     /// proxy cannot be used.
+    #[expect(clippy::disallowed_methods, reason = "the endpoints are those of AWS, or named by the operator")]
     pub fn from_env() -> Result<Self, Error> {
         let mut roots = RootCertStore::empty();
         tls::trust(&mut roots, ROOTS)?;

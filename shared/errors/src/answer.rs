@@ -60,7 +60,7 @@ impl KnownError {
     /// The HTTP status.
     #[rustfmt::skip]
     pub fn status(&self) -> StatusCode {
-        #[allow(clippy::enum_glob_use)]
+        #[expect(clippy::enum_glob_use, reason = "the names of the variants suffice in this table")]
         use KnownError::*;
         match self {
             InvalidPublishableClientKey { .. } | InvalidSecretServerKey { .. } | InvalidSuperSecretAdminKey { .. }

@@ -25,7 +25,7 @@ pub enum Error {
     Seal(#[from] crypto::seal::Error),
     /// A provider's configuration is unusable.
     #[error("an OAuth provider is misconfigured")]
-    Provider(#[from] model::provider::authorization::InvalidEndpoint),
+    Provider(#[from] model::sign_in::authorization::InvalidEndpoint),
 }
 
 impl Error {

@@ -19,7 +19,7 @@ impl Kept {
     /// The current catalogue, with at most the newest 10,000 posts and links to `site_url`; `None`
     /// before the first publication. Of several requests that find a new edition, one reads it, and
     /// the others wait.
-    pub async fn current(&self, store: &Store, site_url: &str) -> Result<Option<Arc<Catalogue>>, store::error::Error> {
+    pub async fn current(&self, store: &Store, site_url: &str) -> Result<Option<Arc<Catalogue>>, store::Error> {
         let known = self.0.read().await.clone();
         if let Some(known) = known
             && store.is_current(&known.edition).await?

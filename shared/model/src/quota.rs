@@ -10,7 +10,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::project::setting::{InvalidSetting, invalid};
+use crate::setting::{InvalidSetting, invalid};
 
 /// One kind of what clients create.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

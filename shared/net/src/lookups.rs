@@ -31,6 +31,7 @@ pub(crate) static WEBHOOKS: Lookups = Lookups::new(OF_WEBHOOKS, system);
 /// The addresses of a host, with port 0.
 type Addresses = std::vec::IntoIter<SocketAddr>;
 
+#[expect(clippy::disallowed_methods, reason = "the resolver keeps only the public ones among the addresses")]
 fn system(host: &str) -> io::Result<Addresses> {
     (host, 0).to_socket_addrs()
 }

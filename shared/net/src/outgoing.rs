@@ -223,6 +223,7 @@ fn client_from_env(resolver: PublicResolver) -> Client {
 }
 
 /// A client that trusts these roots and uses this proxy.
+#[expect(clippy::disallowed_methods, reason = "the connector calls only public addresses")]
 pub(crate) fn client<R>(resolver: PublicResolver<R>, roots: RootCertStore, proxy: Option<Proxy>) -> Client<R>
 where
     PublicResolver<R>:

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use model::project::redirect::RedirectUrl;
-use model::provider::authorization::challenge;
+use model::provider::account::ProviderAccount;
 use model::provider::profile::Profile;
-use model::user::ProviderAccount;
+use model::sign_in::authorization::challenge;
 use secrecy::SecretString;
 use serde_json::json;
 use stateright::Property;

@@ -198,7 +198,7 @@ pub(crate) mod tests {
             project_cache_seconds: 0,
             limits: Limits::off(),
             stage: stage.map(str::to_owned),
-            senders: model::project::senders::Senders::new("noreply@api.test".to_owned(), "").expect("a list"),
+            senders: model::setting::senders::Senders::new("noreply@api.test".to_owned(), "").expect("a list"),
             trust_viewer_headers: false,
             development: false,
             allow_private_issuers: false,

@@ -214,7 +214,9 @@ impl Smtp {
             self.lanes.of(&mail.project, &server.host, server.port).rest();
             self.failures.again("TEMPORARY", "the mail server cannot be reached").because(error.to_string())
         };
-        TcpStream::connect(&*addresses).await.map_err(unreachable)
+        #[expect(clippy::disallowed_methods, reason = "the addresses have been checked")]
+        let connected = TcpStream::connect(&*addresses).await;
+        connected.map_err(unreachable)
     }
 
     /// An encrypted connection to a server that knows who is there, and what the server offers.

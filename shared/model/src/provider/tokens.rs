@@ -4,9 +4,9 @@ use crypto::seal::Sealed;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::provider::account::ProviderAccount;
 use crate::provider::catalog;
 use crate::provider::registration::Registration;
-use crate::user::ProviderAccount;
 
 /// A provider's tokens for an account, sealed for the account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

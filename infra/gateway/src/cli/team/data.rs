@@ -8,9 +8,8 @@ use model::project::Project;
 use model::team::Team;
 use model::user::User;
 use serde_json::{Value, json};
-use store::sharded::Listing;
 use store::team::membership;
-use store::{Error, Label};
+use store::{Error, Label, Listing};
 use wire::id::{ProjectId, TeamId, UserId};
 
 use super::super::input::project_id;

@@ -14,13 +14,12 @@ use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsInput;
 use aws_sdk_dynamodb::types::KeysAndAttributes;
 use wire::entropy::Entropy;
 
-use crate::error::{Cancelled, Error, cancelled, failure};
-use crate::item::{Item, Key};
-use crate::label::Conflict;
-use crate::record::Turn;
-use crate::retry::Waits;
-use crate::row::{Items, Page, ReadPage, ReadRows, Row, Rows};
-use crate::write::Write;
+use crate::table::error::{Cancelled, Error, cancelled, failure};
+use crate::table::item::{Item, Key, string};
+use crate::table::label::Conflict;
+use crate::table::retry::Waits;
+use crate::table::row::{Items, Page, ReadPage, ReadRows, Row, Rows};
+use crate::table::write::Write;
 
 /// Access to the table.
 #[derive(Clone)]
@@ -33,6 +32,8 @@ pub struct Store {
     pub(crate) known: Arc<Items>,
 }
 
+/// The maximum number of items that one call reads by key.
+pub(crate) const BATCH: usize = 100;
 /// The maximum number of items in a transaction besides the trail entry; DynamoDB permits 100.
 pub const MAX_WRITES: usize = 99;
 
@@ -97,6 +98,13 @@ impl Store {
         Ok(items)
     }
 
+    /// A page of a list in `gsi1`.
+    pub(crate) async fn listed(&self, partition: &str, from: Option<Item>) -> Result<(Vec<Item>, Option<Item>), Error> {
+        let query = self.query().index_name("gsi1").key_condition_expression("gsi1pk = :pk");
+        let query = query.expression_attribute_values(":pk", string(partition)).set_exclusive_start_key(from);
+        self.query_page(query).await
+    }
+
     /// Reads up to 100 items in one round trip (more if DynamoDB leaves some unprocessed), or
     /// without a round trip if all of them are prefetched: one unit for each 4 KB of each item that
     /// is read.
@@ -157,19 +165,6 @@ impl Store {
         Ok(rows)
     }
 
-    /// Writes at most [`MAX_WRITES`] items, all or none: two units for each KB of each item. If
-    /// this is the request's first change, the transaction also writes the request's trail entry
-    /// (`record`), at the same cost per KB.
-    pub async fn transact(&self, writes: impl IntoIterator<Item = Write>) -> Result<(), Error> {
-        let mut writes: Vec<Write> = writes.into_iter().collect();
-        let Some(mut turn) = Turn::of(&writes)? else { return self.transact_unrecorded(writes).await };
-        // The trail entry comes last, so that the other writes keep their positions.
-        writes.extend(turn.write());
-        self.transact_unrecorded(writes).await?;
-        turn.made();
-        Ok(())
-    }
-
     /// Like [`Self::transact`], for writes that do not belong in the trail.
     pub async fn transact_unrecorded(&self, writes: Vec<Write>) -> Result<(), Error> {
         let meanings: Vec<_> = writes.iter().map(|write| (write.label(), write.refusal())).collect();
@@ -192,16 +187,6 @@ impl Store {
         let items = items.map_err(Cancelled::Otherwise)?;
         let request = TransactWriteItemsInput::builder().set_transact_items(Some(items)).client_request_token(token);
         self.client.call(request).await.map(drop).map_err(cancelled)
-    }
-
-    /// Makes one conditional write: one unit for each KB. If this is the request's first change,
-    /// the write becomes a transaction with the request's trail entry: two units for each KB of
-    /// both.
-    pub async fn write(&self, write: Write) -> Result<(), Error> {
-        let Some(mut turn) = Turn::of(std::slice::from_ref(&write))? else { return self.write_unrecorded(write).await };
-        self.transact_unrecorded([write].into_iter().chain(turn.write()).collect()).await?;
-        turn.made();
-        Ok(())
     }
 
     /// Like [`Self::write`], for writes that do not belong in the trail, such as counters, times of

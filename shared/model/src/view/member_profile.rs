@@ -7,7 +7,7 @@ use wire::id::{TeamId, UserId};
 use crate::team::Member;
 use crate::text::either::either;
 use crate::user::User;
-use crate::user::view::ServerUser;
+use crate::view::user::ServerUser;
 
 /// A member's name and picture in a team.
 #[derive(Debug, Clone, Serialize, ToSchema)]

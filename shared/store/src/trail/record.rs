@@ -25,9 +25,8 @@ use wire::clock::Clock;
 use wire::entropy::Entropy;
 use wire::id::{ProjectId, TrailEntryId, UserId};
 
-use crate::error::Error;
+use crate::table::{Error, Store, Write};
 use crate::trail;
-use crate::write::Write;
 
 /// The maximum number of targets in an entry.
 const MAX_TARGETS: usize = 10;
@@ -176,7 +175,7 @@ impl Record {
 
 /// A transaction's turn to write the entry. If the transaction fails, the request's next
 /// transaction writes the entry.
-pub(crate) struct Turn {
+struct Turn {
     record: Record,
     write: Option<Write>,
     is_made: bool,
@@ -186,7 +185,7 @@ impl Turn {
     /// The turn of a transaction with these writes. `None` if the writes change nothing, if
     /// another transaction has written the entry or is writing it, or if no trail records the
     /// request.
-    pub(crate) fn of(writes: &[Write]) -> Result<Option<Self>, Error> {
+    fn of(writes: &[Write]) -> Result<Option<Self>, Error> {
         let Ok(record) = RECORD.try_with(Record::clone) else { return Ok(None) };
         let write = {
             let mut state = record.state();
@@ -204,11 +203,11 @@ impl Turn {
         Ok(Some(Self { record, write: Some(write), is_made: false }))
     }
 
-    pub(crate) fn write(&mut self) -> Option<Write> {
+    fn write(&mut self) -> Option<Write> {
         self.write.take()
     }
 
-    pub(crate) fn made(mut self) {
+    fn made(mut self) {
         self.is_made = true;
     }
 }
@@ -216,6 +215,31 @@ impl Turn {
 impl Drop for Turn {
     fn drop(&mut self) {
         self.record.state().phase = if self.is_made { Phase::Written } else { Phase::Open };
+    }
+}
+
+impl Store {
+    /// Writes at most [`MAX_WRITES`](crate::MAX_WRITES) items, all or none: two units for each KB of each item. If
+    /// this is the request's first change, the transaction also writes the request's trail entry
+    /// ([`record`](self)), at the same cost per KB.
+    pub async fn transact(&self, writes: impl IntoIterator<Item = Write>) -> Result<(), Error> {
+        let mut writes: Vec<Write> = writes.into_iter().collect();
+        let Some(mut turn) = Turn::of(&writes)? else { return self.transact_unrecorded(writes).await };
+        // The trail entry comes last, so that the other writes keep their positions.
+        writes.extend(turn.write());
+        self.transact_unrecorded(writes).await?;
+        turn.made();
+        Ok(())
+    }
+
+    /// Makes one conditional write: one unit for each KB. If this is the request's first change,
+    /// the write becomes a transaction with the request's trail entry: two units for each KB of
+    /// both.
+    pub async fn write(&self, write: Write) -> Result<(), Error> {
+        let Some(mut turn) = Turn::of(std::slice::from_ref(&write))? else { return self.write_unrecorded(write).await };
+        self.transact_unrecorded([write].into_iter().chain(turn.write()).collect()).await?;
+        turn.made();
+        Ok(())
     }
 }
 

@@ -8,9 +8,9 @@ use aws_smithy_runtime_api::client::http::HttpConnector;
 use wire::entropy::Entropy;
 use wire::environment::{Error, required};
 
-use crate::client::Store;
-use crate::retry::Retrying;
-use crate::row::Items;
+use crate::table::client::Store;
+use crate::table::retry::Retrying;
+use crate::table::row::Items;
 
 impl Store {
     /// The store for the table that the environment names.
@@ -23,7 +23,7 @@ impl Store {
         Ok(Self::at(Endpoint::from_env(Service::DynamoDb)?, AwsHttp::from_env()?, table, Entropy::system()))
     }
 
-    /// The store for a table at an endpoint. Failed calls are retried ([`crate::retry`]).
+    /// The store for a table at an endpoint. Failed calls are retried ([`crate::table::retry`]).
     pub fn at(endpoint: Endpoint, http: impl HttpConnector + 'static, table: &str, entropy: Entropy) -> Self {
         let client = Client::new(endpoint, Retrying::new(http, entropy.clone()));
         Self::with(client, table, entropy)

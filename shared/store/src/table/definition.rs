@@ -12,7 +12,7 @@ use aws_sdk_dynamodb::types::{
     StreamSpecification, StreamViewType, TimeToLiveSpecification, TimeToLiveStatus,
 };
 
-use crate::error::{Error, failure};
+use crate::table::error::{Error, failure};
 
 /// A sparse index. Its key attributes begin with its name: those of `gsi1` are `gsi1pk` and
 /// `gsi1sk`.

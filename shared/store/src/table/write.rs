@@ -17,10 +17,10 @@ use model::trail::{Event, Target};
 use serde::Serialize;
 use wire::id::UserId;
 
-use crate::error::{Error, failure, is_uncertain};
-use crate::item::{Item, Key, integer, string};
-use crate::label::{Conflict, Label};
-use crate::told::Told;
+use crate::table::error::{Error, failure, is_uncertain};
+use crate::table::item::{Item, Key, integer, string};
+use crate::table::label::{Conflict, Label};
+use crate::table::told::Told;
 
 /// The attribute that identifies the last put or update by
 /// [`Store::write_unrecorded`](crate::Store::write_unrecorded) or its variant that returns the

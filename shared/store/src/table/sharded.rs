@@ -12,9 +12,9 @@ use std::collections::VecDeque;
 
 use futures_util::future::try_join_all;
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{Item, string};
+use crate::table::client::Store;
+use crate::table::error::Error;
+use crate::table::item::{Item, string};
 
 /// The maximum number of times that each partition is read for one page.
 const ROUNDS: usize = 3;

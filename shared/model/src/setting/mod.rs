@@ -1,5 +1,7 @@
 //! Validation of project settings.
 
+pub mod senders;
+
 use std::borrow::Cow;
 
 use crypto::seal::Sealer;
@@ -7,8 +9,8 @@ use url::Url;
 use wire::change::Change;
 use wire::entropy::Entropy;
 
-use crate::project::senders::Senders;
 use crate::provider::shared::SharedClients;
+use crate::setting::senders::Senders;
 
 /// An invalid setting with its path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -5,8 +5,8 @@ use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use model::limit::Refused;
 
-use crate::label::Conflict;
-use crate::retry::UNCERTAIN;
+use crate::table::label::Conflict;
+use crate::table::retry::UNCERTAIN;
 
 /// Why an access to the table, or to the bucket of images, failed.
 #[derive(Debug, thiserror::Error)]

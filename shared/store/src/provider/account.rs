@@ -13,14 +13,12 @@
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use crypto::digest::Digest;
-use model::user::{ProviderAccount, User};
+use model::provider::account::ProviderAccount;
+use model::user::User;
 use serde::{Deserialize, Serialize};
 use wire::id::{ProjectId, UserId};
 
-use crate::error::Error;
-use crate::item::{Key, string};
-use crate::label::Label;
-use crate::write::Write;
+use crate::table::{Error, Key, Label, Write, string};
 
 /// The claim of a provider account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

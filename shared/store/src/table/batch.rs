@@ -4,10 +4,10 @@ use aws_sdk_dynamodb::operation::batch_write_item::BatchWriteItemInput;
 use aws_sdk_dynamodb::types::WriteRequest;
 use futures_util::future::try_join_all;
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::retry::Waits;
-use crate::write::Write;
+use crate::table::client::Store;
+use crate::table::error::Error;
+use crate::table::retry::Waits;
+use crate::table::write::Write;
 
 /// DynamoDB writes at most this many items in one request.
 const MOST: usize = 25;

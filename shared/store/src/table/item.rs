@@ -8,7 +8,7 @@ use crypto::digest::Digest;
 use serde::de::DeserializeOwned;
 use subtle::ConstantTimeEq as _;
 
-use crate::error::Error;
+use crate::table::error::Error;
 
 /// An item, as the SDK represents it.
 pub type Item = HashMap<String, AttributeValue>;

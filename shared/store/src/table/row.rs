@@ -8,8 +8,8 @@ use std::sync::{Arc, OnceLock};
 use aws_sdk_dynamodb::operation::query::builders::QueryInputBuilder;
 use serde::de::DeserializeOwned;
 
-use crate::error::Error;
-use crate::item::{Item, Key, bytes_of, entity, string};
+use crate::table::error::Error;
+use crate::table::item::{Item, Key, bytes_of, entity, string};
 
 /// An item that was read, and the entity that was first deserialised from it.
 #[derive(Debug)]

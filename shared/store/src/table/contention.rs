@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use crate::error::Error;
-use crate::label::Conflict;
+use crate::table::error::Error;
+use crate::table::label::Conflict;
 
 /// Waits before every round except the first: 5 ms, doubled each time up to 80 ms, so that the
 /// conflicting write can finish.
@@ -46,12 +46,12 @@ impl Contention for Error {
 #[macro_export]
 macro_rules! optimistic {
     ($rounds:expr, |$round:pat_param| $change:block) => {{
-        let mut result = Err($crate::contention::Contention::lost());
+        let mut result = Err($crate::table::contention::Contention::lost());
         for round in 0..$rounds {
-            $crate::contention::pause(round).await;
+            $crate::table::contention::pause(round).await;
             let $round = round;
             let made = async { $change }.await;
-            if !made.as_ref().is_err_and($crate::contention::Contention::is_conflict) {
+            if !made.as_ref().is_err_and($crate::table::contention::Contention::is_conflict) {
                 result = made;
                 break;
             }

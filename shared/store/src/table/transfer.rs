@@ -16,12 +16,10 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
-use wire::id::ProjectId;
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{Item, Key};
-use crate::keys::project_key;
+use crate::table::client::Store;
+use crate::table::error::Error;
+use crate::table::item::{Item, Key};
 
 /// A part of an exported table.
 pub struct Page {
@@ -107,11 +105,9 @@ impl Store {
     }
 }
 
-/// The project that a line is the item of; `None` if it is another item.
-pub fn project_of(line: &str) -> Result<Option<ProjectId>, Error> {
-    let key = Key::of(&read_item(line)?);
-    let id = key.as_ref().and_then(|key| key.pk.strip_prefix("P#")).and_then(|id| ProjectId::parse(id).ok());
-    Ok(id.filter(|id| key == Some(project_key(id))))
+/// The key of the item of a line; `None` if it has none.
+pub(crate) fn key_in(line: &str) -> Result<Option<Key>, Error> {
+    Ok(Key::of(&read_item(line)?))
 }
 
 pub(crate) fn write_item(item: Item) -> Result<String, Error> {
