@@ -1,7 +1,7 @@
 //! The functions that serve no operation, with the properties that the template needs.
 
 use api::http::TableAction;
-use edge_functions::fallback;
+use registry::fallback;
 
 /// A function that does not serve an operation.
 #[derive(Debug, Clone, Copy)]

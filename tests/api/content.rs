@@ -17,7 +17,7 @@ mod publications;
 mod rust_client;
 mod security_text;
 
-use edge_functions::fallback::all_routes;
+use registry::routes;
 use gateway::content::sample;
 use model::content::{BlogPost, Content};
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ fn content() -> Content {
 /// Whether the route of a document has its media type; objects have none.
 fn is_declared(path: &str, media_type: &str) -> bool {
     let bare = media_type.split(';').next().unwrap();
-    let matching = all_routes().iter().filter(|route| route.matches(path));
+    let matching = routes().iter().filter(|route| route.matches(path));
     let media = matching.min_by_key(|route| route.path.matches('{').count()).unwrap().media;
     media.iter().any(|declared| *declared == bare || declared.strip_suffix('*').is_some_and(|start| bare.starts_with(start)))
         || path.starts_with("/api/")
