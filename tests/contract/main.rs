@@ -11,6 +11,7 @@ mod emails;
 mod events;
 mod house;
 mod lists;
+mod manifest;
 mod new_operation;
 mod passages;
 mod prose;
