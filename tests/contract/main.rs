@@ -12,6 +12,7 @@ mod events;
 mod house;
 mod imports;
 mod lists;
+mod manifest;
 mod new_operation;
 mod passages;
 mod prose;

@@ -92,7 +92,7 @@ const WITHOUT: &[(Leaves, &[&str])] = &[
 /// Whether strangers or clients can make the operation create something.
 fn creates(operation: &Operation) -> bool {
     let is_of_clients = matches!(operation.description.level, None | Some(Level::Client));
-    is_of_clients && operation.route.table.iter().any(|action| matches!(action, PutItem | UpdateItem))
+    is_of_clients && operation.route.table.actions.iter().any(|action| matches!(action, PutItem | UpdateItem))
 }
 
 fn with_quota() -> BTreeMap<&'static str, Quota> {

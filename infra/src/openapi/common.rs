@@ -68,7 +68,7 @@ pub fn codes(operation: &Operation) -> BTreeSet<&'static str> {
 fn shared_codes(operation: &Operation) -> Vec<&'static [&'static str]> {
     let description = &operation.description;
     let mut groups = vec![EVERY];
-    if description.level.is_some() || !operation.route.table.is_empty() {
+    if description.level.is_some() || !operation.route.table.actions.is_empty() {
         groups.push(TABLE);
     }
     if description.reads_input {

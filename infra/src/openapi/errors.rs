@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use api::content::Problem;
-use api::http::{Interface, Route};
+use api::http::{BodyRule, Interface, Route};
 use api::product::oauth_error::OauthErrorCode;
 use errors::KnownError;
 use strum::VariantNames as _;
@@ -17,7 +17,7 @@ use super::catalog;
 pub(super) const CONTENT: &str = "ContentError";
 /// The name of the schema for errors of the product API.
 pub(super) const PRODUCT: &str = "ProductError";
-/// The name of the schema for OAuth errors (`Route::has_oauth_errors`).
+/// The name of the schema for OAuth errors (`BodyRule::OauthForm`).
 pub(super) const OAUTH: &str = "OauthError";
 const CODE: &str = "ProductErrorCode";
 
@@ -30,7 +30,7 @@ pub(super) fn schemas() -> [(String, RefOr<Schema>); 4] {
 pub(super) fn name(route: &Route) -> &'static str {
     match route.interface {
         Interface::Content | Interface::Agents => CONTENT,
-        Interface::Product if route.has_oauth_errors => OAUTH,
+        Interface::Product if route.body == BodyRule::OauthForm => OAUTH,
         Interface::Product => PRODUCT,
     }
 }

@@ -37,9 +37,9 @@ pub(super) fn describe(operation: &Operation, schemas: &Schemas, site_url: Optio
     }
     if let Some(body) = &description.body {
         let required = has_required_field(&body.schema);
-        let content = Content::new(Some(schemas.whole(body, !route.ignores_unknown_fields)));
+        let content = Content::new(Some(schemas.whole(body, !route.body.ignores_unknown_fields())));
         let mut request = RequestBodyBuilder::new().content(JSON, content.clone());
-        if route.takes_forms {
+        if route.body.is_form() {
             request = request.content(FORM, content);
         }
         described = described.request_body(Some(request.required(Some(if required { Required::True } else { Required::False })).build()));
@@ -151,7 +151,7 @@ fn answers(operation: &Operation, schemas: &Schemas, is_content: bool) -> BTreeM
     if let Some(answer) = &operation.description.answer {
         success = success.content(JSON, Content::new(Some(schemas.whole(answer, is_content))));
     }
-    for media_type in operation.description.text.iter().chain(operation.route.media) {
+    for media_type in operation.description.text.iter().chain(operation.route.answer.media) {
         success = success.content(*media_type, Content::new(Some(document(media_type))));
     }
     if status.is_redirection() {

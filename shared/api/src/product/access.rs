@@ -40,6 +40,7 @@ use wire::problem::Problems;
 
 use crate::http::client::{PeerAddress, device, place};
 use crate::http::describe::{Describe, Description};
+use crate::http::need::Need;
 use crate::http::route::Route;
 use crate::product::access_token::AccessToken;
 use crate::product::admin_token::AdminToken;
@@ -153,7 +154,7 @@ impl<'a> Headers<'a> {
     fn read(headers: &'a HeaderMap, route: Option<&Route>, app: &App) -> Result<Self, KnownError> {
         // Functions without the secret ignore tokens. The gateway has the secret, but must respond
         // as they do.
-        let verifies = route.is_none_or(|route| route.uses_secret);
+        let verifies = route.is_none_or(|route| route.needs.has(Need::Secret));
         let mut keys = Vec::with_capacity(KEY_HEADERS.len());
         for (name, kind) in KEY_HEADERS {
             keys.push((kind, header(headers, name)?));
@@ -256,7 +257,7 @@ impl<L: Least> Access<L> {
         let place = place(&parts.headers, peer, &app.settings);
         let claims = headers.token.as_ref().map(AccessToken::claims);
         let names = Names { parts, path: path.as_ref(), claims };
-        let named = names.keys(route.map_or(&[], |route| route.reads), &headers.project);
+        let named = names.keys(route.map_or(&[], |route| route.table.reads), &headers.project);
         let keys = own.chain(named).chain(headers.owner().map(AdminToken::keys).unwrap_or_default());
         let limit = route.and_then(|route| route.limit);
         let counting = headers.claimed(limit, &names, &place).counting(app);

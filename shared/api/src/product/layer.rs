@@ -22,7 +22,7 @@ use tracing::Instrument as _;
 use wire::json::{MAX_MARKS, is_too_complex, without_mark};
 
 use crate::http::request_id::RequestId;
-use crate::http::route::Route;
+use crate::http::route::{BodyRule, Route};
 use crate::http::whole_body::{self, Unread};
 use crate::product::header_family::{REQUEST_HEADERS, RESPONSE_HEADERS, answer_prefixes, is_of_older_sdk, names, values};
 use crate::product::input::ParsedBody;
@@ -39,11 +39,11 @@ const HIDING: Duration = Duration::from_millis(10);
 
 /// Wraps an operation of the product API.
 pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Response {
-    let hides_accounts = request.extensions().get::<Route>().is_some_and(|route| route.hides_accounts);
+    let hides_accounts = request.extensions().get::<Route>().is_some_and(|route| route.answer.hides_accounts);
     let until = Instant::now() + HIDING;
     let response = answered(&app, request, |request| async {
         let (mut parts, body) = request.into_parts();
-        let is_ignored = parts.extensions.get::<Route>().is_some_and(|route| route.ignores_body);
+        let is_ignored = parts.extensions.get::<Route>().is_some_and(|route| route.body == BodyRule::Ignored);
         let body = if is_ignored { Ok((None, 0)) } else { read_body(&parts.method, &parts.headers, body).await };
         match body {
             Ok((json, bytes)) => {
@@ -83,7 +83,7 @@ pub async fn fallback_layer(State(app): State<App>, request: Request, next: Next
 
 async fn answered<F: Future<Output = Response>>(app: &App, request: Request, answer: impl FnOnce(Request) -> F) -> Response {
     let request_id = request.extensions().get().cloned().unwrap_or_else(|| RequestId::new(app.entropy.request_id()));
-    let has_oauth_errors = request.extensions().get::<Route>().is_some_and(|route| route.has_oauth_errors);
+    let has_oauth_errors = request.extensions().get::<Route>().is_some_and(|route| route.body == BodyRule::OauthForm);
     let headers = request.headers().clone();
     // The level is `error`, because a span of a level that is not logged would not be attached to
     // log lines.

@@ -19,6 +19,7 @@ mod machine_token;
 pub mod named;
 pub mod oauth_error;
 pub mod page;
+pub mod picture;
 pub mod precondition;
 pub mod trail;
 

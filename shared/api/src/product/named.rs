@@ -31,7 +31,7 @@ use store::user::email_claim_key;
 use url::form_urlencoded;
 use wire::id::{DocumentId, EmailId, KeySetId, ProjectId, TeamId, UserId};
 
-use crate::http::needs::Named;
+use crate::http::table::Named;
 use crate::product::header_family::header;
 use crate::product::input::ParsedBody;
 

@@ -1,6 +1,6 @@
 //! Lambda of [`fallback`], behind the route `$default`.
-use edge_functions::fallback;
 use flows::App;
+use registry::fallback;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), lambda_http::Error> {

@@ -7,13 +7,10 @@
 //! route `$default` to this function. The gateway, which serves the API on one machine, uses the
 //! same handler. The Lambda knows the routes of all operations but links none of their handlers.
 
-use std::sync::LazyLock;
-
 use api::content::Problem;
-use api::http::{Interface, Register, Route, Signature, Verb, fallback_router, with_allow};
+use api::http::{Interface, fallback_router, with_allow};
 use api::product::preflight;
 use axum::extract::Request;
-use axum::handler::Handler;
 use axum::response::{IntoResponse, Response};
 use errors::{KnownError, PathSlip};
 use flows::App;
@@ -22,41 +19,10 @@ use tower::ServiceExt as _;
 
 use crate::error_page;
 use crate::nearest::nearest;
+use crate::routes::{interface, methods, routes};
 
 /// The name of the Lambda behind `$default`.
 pub const NAME: &str = "edge-fallback";
-
-/// Collects the routes of operations.
-#[derive(Debug, Default)]
-pub struct Routes(pub Vec<Route>);
-
-impl Register for Routes {
-    fn operation<H, T>(&mut self, route: Route, _: H)
-    where
-        H: Handler<T, App> + Signature<T>,
-        T: 'static,
-    {
-        self.0.push(route);
-    }
-}
-
-/// The routes of every operation.
-pub fn all_routes() -> &'static [Route] {
-    static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
-        let mut routes = Routes::default();
-        crate::all_operations(&mut routes);
-        routes.0
-    });
-    &ROUTES
-}
-
-/// The interface to which a path belongs, for requests that match no operation.
-pub fn interface(path: &str) -> Interface {
-    let content = ["/api/v1/apps", "/api/v1/blog-posts", "/api/v1/site"];
-    let is_content = content.iter().any(|start| path == *start || path.strip_prefix(start).is_some_and(|rest| rest.starts_with('/')));
-    let is_api = path == "/api" || path.starts_with("/api/") || path == "/health";
-    if is_content || !is_api { Interface::Content } else { Interface::Product }
-}
 
 pub async fn handle(request: Request) -> Response {
     let (method, path) = (request.method(), request.uri().path());
@@ -80,15 +46,7 @@ fn slip(method: &Method, path: &str) -> PathSlip {
     if path.ends_with('/') && !methods(path.trim_end_matches('/')).is_empty() {
         return PathSlip::Slash;
     }
-    nearest(all_routes(), method, path).map_or(PathSlip::None, |route| PathSlip::Near { verb: route.verb.name(), path: route.path })
-}
-
-/// The methods of a path. Only the best matches count: `/users/me` wins over `/users/{user_id}`.
-fn methods(path: &str) -> Vec<Verb> {
-    let parameters = |route: &&Route| route.path.matches('{').count();
-    let matching: Vec<&Route> = all_routes().iter().filter(|route| route.matches(path)).collect();
-    let least = matching.iter().map(parameters).min();
-    matching.iter().filter(|route| Some(parameters(route)) == least).map(|route| route.verb).collect()
+    nearest(routes(), method, path).map_or(PathSlip::None, |route| PathSlip::Near { verb: route.verb.name(), path: route.path })
 }
 
 /// The fallback of a deployment, with the console where the operator wants it

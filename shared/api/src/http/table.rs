@@ -1,8 +1,23 @@
-//! What an operation needs from the table: the items that its requests name, the actions of its
-//! role, and its entry in the trail.
+//! What an operation does with the table: the actions and partitions of its role, the items that
+//! its requests name, and its entry in the trail.
 
 use crypto::webauthn::client_data::Ceremony;
 use model::document::DocumentKind;
+
+/// What an operation does with the table.
+#[derive(Debug, Clone, Copy)]
+pub struct Table {
+    /// The actions that the operation itself needs; [`Route::actions`](super::Route::actions) adds
+    /// those that the layers around it need.
+    pub actions: &'static [TableAction],
+    /// Patterns of the partition keys that the function may access (`dynamodb:LeadingKeys`). If
+    /// empty, the function may access all partitions except the public content.
+    pub partitions: &'static [&'static str],
+    /// Items fetched in the authentication round trip.
+    pub reads: &'static [Named],
+    /// Whether the operation records its changes in the trail.
+    pub trail: Trail,
+}
 
 /// One or more items that a request names in its path, query, body or access token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
