@@ -20,6 +20,7 @@ pub mod named;
 pub mod oauth_error;
 pub mod page;
 pub mod precondition;
+pub mod prefetched;
 pub mod trail;
 
 pub use crate::product::access::{Access, Admin, Client, Server};
