@@ -57,7 +57,7 @@ pub async fn handle(
     Input { body, .. }: Input<Reset>,
 ) -> Result<Json<Success>, Error> {
     let (project, config) = (&access.access.project.id, &access.access.project.config);
-    let (stored, row) = access.decide(&app, &body.code).await?;
+    let (stored, row) = access.decide(&body.code).await?;
     if !config.credential_enabled {
         return Err(KnownError::PasswordAuthenticationNotEnabled.into());
     }

@@ -6,11 +6,9 @@ use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetIt
 use api::http::{Json, Route};
 use api::product::Input;
 use api::product::code_access::{CodeAccess, CodeBody, InvitationCode};
-use axum::extract::State;
 use errors::{CODE_ERRORS, Error, ErrorCode, KnownError};
-use flows::App;
 use model::limit::{Limit, Subject};
-use model::team::invitation::By;
+use model::team::invitation::{By, Invitation};
 
 use crate::invitations::accepting::accept;
 use crate::invitations::input::Accepted;
@@ -29,23 +27,11 @@ pub const ROUTE: Route = Route::post("teams-invitation-accept", "/api/v1/team-in
         ErrorCode::TeamNotFound,
     ]);
 
-pub async fn handle(
-    State(app): State<App>,
-    access: CodeAccess<InvitationCode>,
-    Input { body, .. }: Input<CodeBody>,
-) -> Result<Json<Accepted>, Error> {
-    let user = &access.access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?.row.user;
-    let (project, caller) = (&access.access.project, Subject::user(user.id));
-    let member = async {
-        match &access.hint {
-            Some(hint) => app.store.member(&project.id, hint.team_id, user.id).await,
-            None => Ok::<_, store::Error>(None),
-        }
-    };
-    let (invitation, member) = tokio::try_join!(access.try_invitation(&app, &body.code, &caller), member)?;
-    let invitation = invitation?;
-    let is_hinted = access.hint.as_ref().is_some_and(|hint| hint.team_id == invitation.team_id);
-    let member = if is_hinted { member } else { app.store.member(&project.id, invitation.team_id, user.id).await? };
-    accept(&access.access, &invitation, By::Code, user, member.is_some()).await?;
+pub async fn handle(code: CodeAccess<InvitationCode>, Input { body, .. }: Input<CodeBody>) -> Result<Json<Accepted>, Error> {
+    let access = &code.access;
+    let user = &access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?.row.user;
+    let member = async |invitation: Invitation| access.app.store.member(&access.project.id, invitation.team_id, user.id).await;
+    let (invitation, member) = code.try_invitation(&body.code, &Subject::user(user.id), member).await?;
+    accept(access, &invitation, By::Code, user, member.is_some()).await?;
     Ok(Json(Accepted {}))
 }

@@ -28,19 +28,6 @@ pub enum Error {
     Provider(#[from] model::sign_in::authorization::InvalidEndpoint),
 }
 
-impl Error {
-    /// Whether the request failed because its key is not valid.
-    pub fn is_wrong_key(&self) -> bool {
-        let Self::Known(error) = self else { return false };
-        matches!(
-            error,
-            KnownError::InvalidPublishableClientKey { .. }
-                | KnownError::InvalidSecretServerKey { .. }
-                | KnownError::InvalidSuperSecretAdminKey { .. }
-        )
-    }
-}
-
 impl From<Rejected> for KnownError {
     fn from(rejected: Rejected) -> Self {
         match rejected {

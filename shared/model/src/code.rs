@@ -35,7 +35,7 @@ pub enum Purpose {
 
 impl Purpose {
     /// The name of the purpose in the table's keys.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::SignIn => "sign-in",
             Self::VerifyEmail => "verify-email",

@@ -12,15 +12,14 @@ pub mod code_access;
 pub mod cursor;
 pub mod header_family;
 pub mod input;
-mod key_permission;
 pub mod layer;
 pub mod link_page;
-mod machine_token;
 pub mod named;
 pub mod oauth_error;
 pub mod page;
 pub mod picture;
 pub mod precondition;
+pub mod prefetched;
 pub mod trail;
 
 pub use crate::product::access::{Access, Admin, Client, Server};

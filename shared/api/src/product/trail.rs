@@ -9,7 +9,7 @@ use serde_json::Value;
 use store::record::Started;
 use wire::id::UserId;
 
-use crate::http::client::{PeerAddress, place};
+use crate::http::client::place;
 use crate::http::route::Route;
 use crate::http::table::Trail;
 
@@ -55,7 +55,6 @@ pub(crate) fn started(app: &App, parts: &Parts, path: Option<&RawPathParams>, bo
     let target = |(before, name)| Some(Target::new(target_kind(before, name)?, value(name)?));
     // If unknown fields are permitted, senders choose their names, so no names are recorded.
     let fields = body.filter(|_| !route.body.ignores_unknown_fields()).map(trail::fields).unwrap_or_default();
-    let peer = parts.extensions.get::<PeerAddress>().copied().unwrap_or_default();
     let at = app.clock.now();
     Some(Started {
         id: app.entropy.ordered_uuid(at).into(),
@@ -63,7 +62,7 @@ pub(crate) fn started(app: &App, parts: &Parts, path: Option<&RawPathParams>, bo
         operation: route.name.to_owned(),
         targets: parameters(route.path).filter_map(target).collect(),
         fields,
-        place: Some(place(&parts.headers, peer, &app.settings)),
+        place: Some(place(parts, &app.settings)),
     })
 }
 
