@@ -89,12 +89,15 @@ fn with_code(error: ObjectBuilder, description: &str) -> ObjectBuilder {
 }
 
 /// The schema of a code: an enumeration whose description has each code's status and the fields of
-/// its details.
+/// its details. Codes are sorted by name, so that a row may move within the source.
 fn code() -> Schema {
     let mut description = "| code | status | details |\n|---|---|---|\n".to_owned();
-    for entry in catalog::entries().iter().filter(|entry| KnownError::CODES.contains(&entry.code)) {
+    let mut entries = catalog::entries();
+    entries.retain(|entry| KnownError::CODES.contains(&entry.code));
+    entries.sort_by_key(|entry| entry.code);
+    for entry in &entries {
         let details: Vec<String> = entry.details.iter().map(|field| format!("`{field}`")).collect();
         let _ = writeln!(description, "| `{}` | {} | {} |", entry.code, entry.status, details.join(", "));
     }
-    Schema::Object(text().enum_values(Some(KnownError::CODES.iter().copied())).description(Some(description)).build())
+    Schema::Object(text().enum_values(Some(entries.iter().map(|entry| entry.code))).description(Some(description)).build())
 }
