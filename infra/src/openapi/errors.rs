@@ -20,6 +20,11 @@ pub(super) const PRODUCT: &str = "ProductError";
 /// The name of the schema for OAuth errors (`Route::has_oauth_errors`).
 pub(super) const OAUTH: &str = "OauthError";
 const CODE: &str = "ProductErrorCode";
+/// The description of `details`. It names no property, because generated clients would then drop
+/// the others.
+const DETAILS: &str = "The details of the error. Their fields depend on the code; see the list of codes. Those of `SCHEMA_ERROR` \
+                       have `problems`, a list of objects with two strings: `path`, the place of a wrong value, such as \
+                       `body.primary_email`, and `problem`, what is wrong with it, such as `is required`.";
 
 pub(super) fn schemas() -> [(String, RefOr<Schema>); 4] {
     let schemas = [(CONTENT, content()), (PRODUCT, product()), (OAUTH, oauth()), (CODE, code())];
@@ -79,7 +84,7 @@ fn with_code(error: ObjectBuilder, description: &str) -> ObjectBuilder {
         .required("error")
         .property(
             "details",
-            ObjectBuilder::new().description(Some("The details of the error. Their fields depend on the code; see the list of codes.")),
+            ObjectBuilder::new().description(Some(DETAILS)),
         )
         .property("hint", text().description(Some("What the developer who receives the error can do.")))
         .required("hint")

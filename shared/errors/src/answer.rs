@@ -26,7 +26,7 @@ impl KnownError {
             message.push_str("\n  - ");
             message.push_str(&line);
         }
-        Self::SchemaError { message }
+        Self::SchemaError { message, problems: problems.reported().to_vec() }
     }
 
     /// The error's part of the body: `{code, error, details?}`.

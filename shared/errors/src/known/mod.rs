@@ -46,6 +46,7 @@ use model::password::Weakness;
 use model::user::restriction::RestrictedReason;
 use serde::Serialize;
 use strum::{EnumDiscriminants, EnumIter, EnumString, IntoEnumIterator as _, IntoStaticStr, VariantNames};
+use wire::problem::Problem;
 
 use crate::key_slip::KeySlip;
 use crate::path_slip::PathSlip;

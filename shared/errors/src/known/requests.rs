@@ -35,12 +35,12 @@ macro_rules! requests {
         #[answer(UNSUPPORTED_MEDIA_TYPE, Sdks::None)]
         UnsupportedContentEncoding { content_encoding: String },
 
-        /// The request has unknown, missing or malformed fields; the message lists at most 50 of
+        /// The request has unknown, missing or malformed fields; `details.problems` lists at most 50 of
         /// them.
         #[error("{message}")]
         #[hint("Correct the listed fields; the API reference lists the fields of each operation.")]
         #[answer(BAD_REQUEST, Sdks::All)]
-        SchemaError { message: String },
+        SchemaError { message: String, problems: Vec<Problem> },
 
         /// A header was sent twice with different values, or is not text.
         #[error("the header x-service-{header}, or a synonym of it, was sent twice with different values, or is not text")]
