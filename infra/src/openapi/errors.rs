@@ -82,10 +82,7 @@ fn with_code(error: ObjectBuilder, description: &str) -> ObjectBuilder {
         .required("code")
         .property("error", error)
         .required("error")
-        .property(
-            "details",
-            ObjectBuilder::new().description(Some(DETAILS)),
-        )
+        .property("details", ObjectBuilder::new().description(Some(DETAILS)))
         .property("hint", text().description(Some("What the developer who receives the error can do.")))
         .required("hint")
         .property("documentation_url", url().description(Some("The page that explains the code.")))
