@@ -4,14 +4,14 @@
 use api::content::Problem;
 use api::http::{Page, escape_html};
 use axum::response::{IntoResponse, Response};
-use errors::KnownError;
+use errors::ErrorCode;
 use http::StatusCode;
 
 /// The path of the page.
 pub(crate) const PATH: &str = "/docs/errors";
 
 pub(crate) fn show() -> Response {
-    let product = KnownError::catalog().map(|error| entry(error.code, error.status, error.meaning, error.hint));
+    let product = ErrorCode::all().map(|code| entry(code.name(), code.status(), code.meaning(), code.hint()));
     let content = Problem::ALL.map(|problem| entry(problem.code(), problem.status(), &problem.to_string(), &problem.hint()));
     let body: String = product.chain(content).collect();
     Page::of(StatusCode::OK, "Error codes", &body).into_response()

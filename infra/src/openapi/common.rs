@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use api::content::Problem;
 use api::http::{Interface, Verb};
-use errors::KnownError;
+use errors::ErrorCode;
 use http::StatusCode;
 use wire::level::Level;
 
@@ -95,7 +95,7 @@ fn shared_codes(operation: &Operation) -> Vec<&'static [&'static str]> {
 pub fn status(interface: Interface, code: &str) -> Option<StatusCode> {
     match interface {
         Interface::Content | Interface::Agents => Problem::ALL.into_iter().find(|problem| problem.code() == code).map(Problem::status),
-        Interface::Product => KnownError::status_of(code),
+        Interface::Product => code.parse().ok().map(ErrorCode::status),
     }
 }
 

@@ -203,7 +203,7 @@ fn looks_like_json(bytes: &[u8]) -> bool {
 fn finish(request: &HeaderMap, request_id: RequestId, mut response: Response) -> Response {
     let prefixes = answer_prefixes(request);
     let is_older = is_of_older_sdk(request);
-    let code = response.extensions().get::<AnsweredCode>().map(|code| code.0).filter(|code| KnownError::is_known_to_sdks(code, is_older));
+    let code = response.extensions().get::<AnsweredCode>().map(|code| code.0).filter(|code| code.is_known_to_sdk(is_older));
     let status = response.status();
     let overridden = status.is_client_error() && values(request, "override-error-status").any(|value| !value.is_empty());
     if overridden {
@@ -214,7 +214,7 @@ fn finish(request: &HeaderMap, request_id: RequestId, mut response: Response) ->
     for prefix in prefixes {
         set(headers, prefix, RESPONSE_HEADERS[2], request_id.as_str());
         if let Some(code) = code {
-            set(headers, prefix, RESPONSE_HEADERS[0], code);
+            set(headers, prefix, RESPONSE_HEADERS[0], code.name());
         }
         if overridden || values(request, "override-error-status").next().is_some() {
             set(headers, prefix, RESPONSE_HEADERS[1], status.as_str());
