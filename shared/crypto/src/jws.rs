@@ -1,8 +1,8 @@
 //! Signatures of JWTs (RFC 7515, RFC 7518). We sign our own with ES256: ring behind jsonwebtoken's
 //! interface, because the backends that jsonwebtoken ships would add a second crypto stack. Tokens
-//! of other issuers may have any asymmetric algorithm of the standards ([`Algorithm`]); jsonwebtoken
-//! does not know all of these. HMAC is excluded, so that a public key cannot be passed off as a
-//! shared secret.
+//! of other issuers may have any asymmetric algorithm of the standards ([`Algorithm`]);
+//! jsonwebtoken does not know all of these. HMAC is excluded, so that a public key cannot be passed
+//! off as a shared secret.
 
 use std::sync::Once;
 
@@ -135,8 +135,8 @@ impl JwtVerifier for Es256Verifier {
     }
 }
 
-/// Registers ring as the provider that jsonwebtoken signs and verifies our tokens with. May be called
-/// repeatedly.
+/// Registers ring as the provider that jsonwebtoken signs and verifies our tokens with. May be
+/// called repeatedly.
 pub fn install() {
     static PROVIDER: CryptoProvider = CryptoProvider {
         signer_factory: |algorithm, key| match algorithm {

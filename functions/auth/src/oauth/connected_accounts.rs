@@ -3,9 +3,9 @@
 //! caller says that it failed (`refresh=true`).
 //!
 //! A provider may revoke a token at any time, so a token is returned only if the provider has
-//! issued or accepted it within the last five minutes; otherwise, the
-//! provider is asked first. What the provider answers to a report that a token failed serves further
-//! reports for 30 seconds, so a client that goes on reporting does not make the provider work.
+//! issued or accepted it within the last five minutes; otherwise, the provider is asked first. What
+//! the provider answers to a report that a token failed serves further reports for 30 seconds, so a
+//! client that goes on reporting does not make the provider work.
 //!
 //! One request at a time refreshes the tokens of an account. Meanwhile, others return the stored
 //! token or, if it has expired or failed, wait for the new one. Tokens are given up only if the

@@ -11,14 +11,14 @@
 //! of the message or after it.
 //!
 //! A project's administrators choose the server, so it is trusted with the project's own emails and
-//! nothing else. It must have a public IP address ([`net::public_address`]) and prove its name with a
-//! certificate before it sees a password or an email. There are two exceptions, both by the choice
-//! of the operator: if private addresses are allowed, as on a developer's machine, its address may
-//! be private, and a server on the same machine may lack TLS; and a mail relay of the deployment
-//! ([`MailRelays`]) may have a private address, and gets emails without TLS from projects that do
-//! not log in to it. The time that a server may take and the size of its replies are bounded. A
-//! server that cannot be reached, or does not answer in time, gets no connections for 20 seconds,
-//! so that it occupies the worker less.
+//! nothing else. It must have a public IP address ([`net::public_address`]) and prove its name with
+//! a certificate before it sees a password or an email. There are two exceptions, both by the
+//! choice of the operator: if private addresses are allowed, as on a developer's machine, its
+//! address may be private, and a server on the same machine may lack TLS; and a mail relay of the
+//! deployment ([`MailRelays`]) may have a private address, and gets emails without TLS from
+//! projects that do not log in to it. The time that a server may take and the size of its replies
+//! are bounded. A server that cannot be reached, or does not answer in time, gets no connections
+//! for 20 seconds, so that it occupies the worker less.
 
 mod failures;
 mod lane;
