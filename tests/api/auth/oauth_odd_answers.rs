@@ -185,11 +185,13 @@ async fn offline_access_is_asked_for_at_an_authorization_endpoint_of_the_project
     setting["authorization_endpoint"] = json!("https://id.acme.test/authorize?tenant=7");
     app.configure(json!({ "config": { "oauth_providers": [setting] } })).await;
     let user = app.sign_up("grace@example.com").await;
-    let link = [("type", "link"), ("token", user.access_token.as_str())];
-    assert_eq!(asked(&app, &link).await.0, "openid email profile", "the issuer does not list the scope");
+    let linking = asked(&app, &[("type", "link"), ("token", user.access_token.as_str())]).await;
+    assert_eq!(linking.0, "openid email profile", "the issuer does not list the scope");
 
     provider.publish("scopes_supported", json!(["openid", "offline_access"]));
     app.advance(SignedDuration::from_hours(2));
+    let user = app.sign_up("alan@example.com").await;
+    let link = [("type", "link"), ("token", user.access_token.as_str())];
     provider.requests();
     assert_eq!(asked(&app, &[]).await, ("openid email profile".to_owned(), None, None));
     assert_eq!(provider.requests(), Vec::<String>::new(), "a plain sign-in need not know");
