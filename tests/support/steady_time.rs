@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::{JoinHandle, spawn_blocking};
+use tokio::time::Instant;
 
 /// How far tokio's clock moves at a time, and how long that takes at least.
 const STEP: Duration = Duration::from_millis(10);
@@ -15,7 +16,7 @@ const STEP: Duration = Duration::from_millis(10);
 /// test has its turn in each of them. If the machine is busy, the steps take longer. So a limit of
 /// two seconds ends a call after two hundred turns without an answer, and none whose answer only
 /// came late because the test did not run. Has no effect in tests with several threads, where
-/// tokio's clock cannot be stopped.
+/// tokio's clock cannot be stopped, and in those that have stopped it themselves.
 pub struct SteadyTime(#[expect(dead_code, reason = "it ends when it is dropped")] Option<Arc<Steps>>);
 
 struct Steps(JoinHandle<()>);
@@ -31,14 +32,23 @@ impl SteadyTime {
             return Self(None);
         }
         STEPS.with_borrow_mut(|running| {
-            let steps = running.upgrade().unwrap_or_else(|| {
-                tokio::time::pause();
-                Arc::new(Steps(tokio::spawn(pass())))
+            let steps = running.upgrade().or_else(|| {
+                (!is_paused()).then(|| {
+                    tokio::time::pause();
+                    Arc::new(Steps(tokio::spawn(pass())))
+                })
             });
-            *running = Arc::downgrade(&steps);
-            Self(Some(steps))
+            *running = steps.as_ref().map(Arc::downgrade).unwrap_or_default();
+            Self(steps)
         })
     }
+}
+
+/// Whether the test has stopped tokio's clock itself.
+fn is_paused() -> bool {
+    let now = Instant::now();
+    std::thread::sleep(Duration::from_millis(1));
+    Instant::now() == now
 }
 
 impl Drop for Steps {
