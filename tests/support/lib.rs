@@ -20,6 +20,7 @@ pub mod roles;
 pub mod secrets;
 mod shell;
 pub mod stand_in;
+pub mod steady_time;
 mod table;
 mod tasks;
 pub mod trace;

@@ -10,14 +10,6 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 #[error("{0} has no public address; GATELET_ALLOW_PRIVATE_ISSUERS=1 allows private ones")]
 pub struct NotPublic(pub String);
 
-/// Resolves a host to those of its IP addresses that may be called, at least one. Fails with
-/// [`NotPublic`] if none may be called, and with an I/O error if the name does not resolve.
-pub async fn resolve(host: &str, port: u16, allow_private: bool) -> Result<Vec<SocketAddr>, Box<dyn std::error::Error + Send + Sync>> {
-    #[expect(clippy::disallowed_methods, reason = "only the public ones among the addresses are returned")]
-    let found = tokio::net::lookup_host((host, port)).await?;
-    Ok(among(host, found, rule(allow_private))?)
-}
-
 /// The rule for the addresses that may be called.
 pub(crate) fn rule(allow_private: bool) -> fn(IpAddr) -> bool {
     if allow_private { |_| true } else { is_public }

@@ -197,6 +197,7 @@ async fn link_for(app: &TestApp, user: &SignedIn, session: &str) -> String {
         refreshing_until: None,
         registration: None,
         confirmed_at: None,
+        last_report: None,
     };
     code_that(app, user, |code| {
         code.begun_in = Some(SessionId::parse(session.strip_prefix("SESSION#").unwrap()).unwrap());

@@ -38,6 +38,7 @@ impl TokenSealer<'_> {
             refreshing_until: None,
             registration: Some(registration),
             confirmed_at: Some(app.clock.now()),
+            last_report: None,
         })
     }
 

@@ -19,6 +19,7 @@ fn tokens(scope: &str, refresh: Option<&str>) -> ProviderTokens {
         refreshing_until: None,
         registration: None,
         confirmed_at: None,
+        last_report: None,
     }
 }
 

@@ -162,11 +162,16 @@ impl Asked {
             None if has_offline_access || asks_offline() => (OPENID_SCOPE, &[][..], OPENID_OFFLINE),
             None => (OPENID_SCOPE, &[][..], Offline::UNASKED),
         };
-        if purpose == Purpose::Authenticate && extra.is_empty() {
+        if is_plain(purpose, extra_scope) {
             return Self { scope: scope.to_owned(), parameters: sign_in };
         }
         Self { scope: joined([scope, offline.scope, extra]), parameters: offline.parameters }
     }
+}
+
+/// Whether a flow only signs the user in: it asks for no further scopes, and no refresh token.
+pub fn is_plain(purpose: Purpose, extra_scope: Option<&str>) -> bool {
+    purpose == Purpose::Authenticate && extra_scope.is_none_or(|extra| extra.trim().is_empty())
 }
 
 /// The provider's authorization endpoint: the configured one, or the one in the catalog. `None` if

@@ -15,7 +15,7 @@
 use jiff::Timestamp;
 use model::provider::account::ProviderAccount;
 use model::provider::registration::Registration;
-pub use model::provider::tokens::{NewTokens, ProviderTokens};
+pub use model::provider::tokens::{NewTokens, ProviderTokens, Report};
 use serde_json::json;
 use wire::id::{ProjectId, UserId};
 
@@ -138,10 +138,14 @@ impl Store {
         made(self.write_unrecorded(unchanged(write, old, "")?).await).map(drop)
     }
 
-    /// Records that the provider accepts the access token at `now`. Has no effect if the tokens are
-    /// no longer those of `old`.
-    pub async fn confirm_tokens(&self, of: Of<'_>, old: &ProviderTokens, now: Timestamp) -> Result<(), Error> {
-        let write = Write::update(of.key(), "SET d.confirmed_at = :now").value(":now", integer(now.as_millisecond()));
+    /// Records that the provider accepts the access token at `now` and, if a caller had reported
+    /// that it fails, answers the report. Has no effect if the tokens are no longer those of `old`.
+    pub async fn confirm_tokens(&self, of: Of<'_>, old: &ProviderTokens, now: Timestamp, report: Option<Report>) -> Result<(), Error> {
+        let write = match report {
+            Some(report) => Write::update(of.key(), "SET d.confirmed_at = :now, d.last_report = :report").entity(":report", &report)?,
+            None => Write::update(of.key(), "SET d.confirmed_at = :now"),
+        };
+        let write = write.value(":now", integer(now.as_millisecond()));
         made(self.write_unrecorded(unchanged(write, old, "")?).await).map(drop)
     }
 
