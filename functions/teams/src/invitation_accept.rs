@@ -2,7 +2,7 @@
 //! code. The invitation must be to one of the user's verified email addresses. Only one of several
 //! concurrent requests succeeds.
 
-use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem};
+use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Route};
 use api::product::Input;
 use api::product::code_access::{CodeAccess, CodeBody, InvitationCode};
@@ -20,13 +20,14 @@ pub const ROUTE: Route = Route::post("teams-invitation-accept", "/api/v1/team-in
     .limit(Limit::Code)
     // Restricted users are rejected below with a more specific error.
     .open_to_restricted()
-    .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem])
+    .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem])
     .errors(CODE_ERRORS)
     .errors(&[
         ErrorCode::UserAuthenticationRequired,
         ErrorCode::TeamInvitationRestrictedUserNotAllowed,
         ErrorCode::TeamInvitationEmailMismatch,
         ErrorCode::TeamNotFound,
+        ErrorCode::TooManyTeamMemberships,
     ]);
 
 pub async fn handle(
@@ -34,8 +35,9 @@ pub async fn handle(
     access: CodeAccess<InvitationCode>,
     Input { body, .. }: Input<CodeBody>,
 ) -> Result<Json<Accepted>, Error> {
-    let user = &access.access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?.row.user;
-    let (project, caller) = (&access.access.project, Subject::user(user.id));
+    let row = &access.access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?.row;
+    let (project, user) = (&access.access.project, &row.user);
+    let caller = Subject::user(user.id);
     let member = async {
         match &access.hint {
             Some(hint) => app.store.member(&project.id, hint.team_id, user.id).await,
@@ -46,6 +48,6 @@ pub async fn handle(
     let invitation = invitation?;
     let is_hinted = access.hint.as_ref().is_some_and(|hint| hint.team_id == invitation.team_id);
     let member = if is_hinted { member } else { app.store.member(&project.id, invitation.team_id, user.id).await? };
-    accept(&access.access, &invitation, By::Code, user, member.is_some()).await?;
+    accept(&access.access, &invitation, By::Code, row, member.is_some()).await?;
     Ok(Json(Accepted {}))
 }

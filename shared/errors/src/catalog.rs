@@ -309,6 +309,7 @@ catalog! {
     PrimaryEmailRequired: "The user has no primary address.",
         "Send `primary_email` as well.";
     TooManyContactChannels: "The user has the maximum number of contact channels.", "Delete one first.";
+    TooManyTeamMemberships: "The user belongs to the maximum number of teams.", "Leave one of them, or add the user to the team with server access.";
     TooManyTeams: "The user has created the maximum number of teams.", "Delete one of them, raise `config.max_teams_per_user`, or create the team with server access.";
     TooManyInvitations: "The team has the maximum number of invitations by members that wait for an answer.", "Revoke one, wait until one is accepted or expires, or invite with server access.";
     TooManyProjects: "The team owns the maximum number of projects.", "Delete one that is not used, or let another team own the project.";

@@ -51,6 +51,7 @@ pub(crate) const OWN_CODES: &[ErrorCode] = &[
     ErrorCode::PrimaryEmailRequired,
     ErrorCode::TooManyContactChannels,
     ErrorCode::TooManyTeams,
+    ErrorCode::TooManyTeamMemberships,
     ErrorCode::TooManyInvitations,
     ErrorCode::TooManyProjects,
     ErrorCode::ProfileImageNotFound,

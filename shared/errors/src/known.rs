@@ -260,6 +260,7 @@ pub enum KnownError {
     #[error("a user can have at most {max} contact channels: delete one first")]
     TooManyContactChannels { max: usize },
     #[error("a user can create at most {max} teams: delete one of them first")] TooManyTeams { max: usize },
+    #[error("a user can belong to at most {max} teams: leave one first")] TooManyTeamMemberships { max: usize },
     #[error("a team can have at most {max} invitations that wait for an answer: revoke one first")]
     TooManyInvitations { max: usize },
     #[error("a team can own at most {max} projects: delete one first, or choose another team")] TooManyProjects { max: usize },
