@@ -7,8 +7,8 @@
 
 use api::http::TableAction::GetItem;
 use api::http::{Describe, Description, Route};
-use api::product::Input;
 use api::product::input::{Ignored, Nothing};
+use api::product::{Anybody, Input};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use crypto::digest::Digest;
@@ -56,7 +56,7 @@ impl Describe for Picture {
     fn describe(_: &mut Description) {}
 }
 
-pub async fn handle(State(app): State<App>, Input { path, .. }: Input<Ignored, Nothing, ImagePath>) -> Result<Picture, Error> {
+pub async fn handle(State(app): State<App>, _: Anybody, Input { path, .. }: Input<Ignored, Nothing, ImagePath>) -> Result<Picture, Error> {
     let image = match (ProjectId::parse(&path.project_id), UserId::parse(&path.user_id), Digest::parse(&path.digest)) {
         (Ok(project), Ok(user), Some(digest)) => app.store.image(&project, user, &digest).await?,
         _ => None,

@@ -46,6 +46,7 @@ pub mod told;
 pub mod trail;
 pub mod transfer;
 pub mod user;
+pub mod volume;
 pub mod webhook;
 pub mod write;
 

@@ -47,6 +47,7 @@ use crate::product::header_family::header;
 use crate::product::key_permission::permit;
 use crate::product::machine_token::key_digest;
 use crate::product::named::Names;
+use crate::product::reading::Reading;
 use crate::product::trail::named_user;
 
 /// The text that SDKs send in place of a key if they have no key.
@@ -259,7 +260,9 @@ impl<L: Least> Access<L> {
         let named = names.keys(route.map_or(&[], |route| route.reads), &headers.project);
         let keys = own.chain(named).chain(headers.owner().map(AdminToken::keys).unwrap_or_default());
         let limit = route.and_then(|route| route.limit);
-        let counting = headers.claimed(limit, &names, &place).counting(app);
+        let claimed = headers.claimed(limit, &names, &place);
+        Reading::begin(parts, app, claimed.reader(app))?;
+        let counting = claimed.counting(app);
         let sends_code = matches!(limit, Some(Limit::SendCode | Limit::SignUp));
         let recipient = names.email().filter(|_| sends_code);
         let recipient = recipient.map(|email| gate::keys(app, &headers.project, headers.level, &email)).unwrap_or_default();
@@ -332,5 +335,6 @@ impl<L> Describe for Option<Access<L>> {
 impl<L: Least> Describe for Access<L> {
     fn describe(description: &mut Description) {
         description.level = Some(L::LEVEL);
+        description.counts_reads = L::LEVEL == Level::Client;
     }
 }

@@ -20,8 +20,10 @@ pub mod named;
 pub mod oauth_error;
 pub mod page;
 pub mod precondition;
+mod reading;
 pub mod trail;
 
 pub use crate::product::access::{Access, Admin, Client, Server};
 pub use crate::product::input::Input;
 pub use crate::product::layer::{fallback_layer, layer, panicked, preflight};
+pub use crate::product::reading::Anybody;
