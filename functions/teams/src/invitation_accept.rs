@@ -2,7 +2,7 @@
 //! code. The invitation must be to one of the user's verified email addresses. Only one of several
 //! concurrent requests succeeds.
 
-use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem};
+use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Route};
 use api::product::Input;
 use api::product::code_access::{CodeAccess, CodeBody, InvitationCode};
@@ -18,20 +18,22 @@ pub const ROUTE: Route = Route::post("teams-invitation-accept", "/api/v1/team-in
     .limit(Limit::Code)
     // Restricted users are rejected below with a more specific error.
     .open_to_restricted()
-    .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem])
+    .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem])
     .errors(CODE_ERRORS)
     .errors(&[
         ErrorCode::UserAuthenticationRequired,
         ErrorCode::TeamInvitationRestrictedUserNotAllowed,
         ErrorCode::TeamInvitationEmailMismatch,
         ErrorCode::TeamNotFound,
+        ErrorCode::TooManyTeamMemberships,
     ]);
 
 pub async fn handle(code: CodeAccess<InvitationCode>, Input { body, .. }: Input<CodeBody>) -> Result<Json<Accepted>, Error> {
     let access = &code.access;
-    let user = &access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?.row.user;
-    let member = async |invitation: Invitation| access.app.store.member(&access.project.id, invitation.team_id, user.id).await;
-    let (invitation, member) = code.try_invitation(&body.code, &Subject::user(user.id), member).await?;
-    accept(access, &invitation, By::Code, user, member.is_some()).await?;
+    let row = &access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?.row;
+    let user = row.user.id;
+    let member = async |invitation: Invitation| access.app.store.member(&access.project.id, invitation.team_id, user).await;
+    let (invitation, member) = code.try_invitation(&body.code, &Subject::user(user), member).await?;
+    accept(access, &invitation, By::Code, row, member.is_some()).await?;
     Ok(Json(Accepted {}))
 }

@@ -6,9 +6,9 @@
 
 use api::http::Route;
 use api::http::TableAction::GetItem;
-use api::product::Input;
 use api::product::input::{Ignored, Nothing};
 use api::product::picture::Picture;
+use api::product::{Anybody, Input};
 use axum::extract::State;
 use crypto::digest::Digest;
 use deserr::Deserr;
@@ -33,7 +33,11 @@ pub struct TeamImagePath {
     digest: String,
 }
 
-pub async fn handle(State(app): State<App>, Input { path, .. }: Input<Ignored, Nothing, TeamImagePath>) -> Result<Picture, Error> {
+pub async fn handle(
+    State(app): State<App>,
+    _: Anybody,
+    Input { path, .. }: Input<Ignored, Nothing, TeamImagePath>,
+) -> Result<Picture, Error> {
     let image = match (ProjectId::parse(&path.project_id), TeamId::parse(&path.team_id), Digest::parse(&path.digest)) {
         (Ok(project), Ok(team), Some(digest)) => app.store.image(&project, team, &digest).await?,
         _ => None,

@@ -77,7 +77,7 @@ fn shared_codes(operation: &Operation) -> Vec<&'static [&'static str]> {
     if description.takes_version {
         groups.push(VERSION);
     }
-    if operation.route.limit.is_some() {
+    if operation.route.limit.is_some() || description.counts_reads {
         groups.push(LIMIT);
     }
     if operation.route.verb != Verb::Get {

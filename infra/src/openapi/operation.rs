@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use api::http::describe::Described;
 use api::http::{Interface, Route};
 use http::StatusCode;
+use model::limit::Limit;
 use utoipa::openapi::extensions::ExtensionsBuilder;
 use utoipa::openapi::header::HeaderBuilder;
 use utoipa::openapi::path::{OperationBuilder, Parameter, ParameterBuilder, ParameterIn};
@@ -234,9 +235,9 @@ fn error(route: &Route, status: StatusCode, codes: &[&str]) -> Response {
     let names: Vec<String> = codes.iter().map(|code| format!("`{code}`")).collect();
     let reason = status.canonical_reason().unwrap_or("Error");
     let extensions = ExtensionsBuilder::new().add("x-codes", serde_json::json!(codes));
-    let extensions = match route.limit.filter(|_| status == StatusCode::TOO_MANY_REQUESTS) {
-        Some(limit) => extensions.add("x-limit", limit.name()),
-        None => extensions,
+    let extensions = match status {
+        StatusCode::TOO_MANY_REQUESTS => extensions.add("x-limit", route.limit.unwrap_or(Limit::Read).name()),
+        _ => extensions,
     };
     let response = ResponseBuilder::new()
         .description(format!("{reason}: {}", names.join(", ")))

@@ -38,7 +38,7 @@ async fn every_limited_operation_is_rejected_at_its_limit() {
 }
 
 #[tokio::test]
-async fn writes_are_limited_and_reads_are_not() {
+async fn routes_of_writes_have_a_limit_and_those_of_reads_have_none() {
     for operation in operations::all() {
         let route = operation.route;
         let writes = [TableAction::PutItem, TableAction::UpdateItem, TableAction::DeleteItem];

@@ -42,6 +42,7 @@ use crate::http::route::Route;
 pub use crate::product::access::headers::NO_KEY;
 pub use crate::product::access::request::Operator;
 use crate::product::access::request::Request;
+use crate::product::reading::Reading;
 
 /// A minimum access level, at the type level.
 pub trait Least: Send + Sync + 'static {
@@ -109,6 +110,7 @@ impl<L> Access<L> {
 async fn authenticate(parts: &mut Parts, app: &App, least: Level) -> Result<Context, Error> {
     let path = RawPathParams::from_request_parts(parts, app).await.ok();
     let request = Request::read(parts, path.as_ref(), app)?;
+    Reading::begin(parts, app, request.reader())?;
     let (lookup, counting) = (request.look_up(), request.counting());
     let keys = request.keys(&lookup).chain(counting.keys());
     let (early, items) = tokio::join!(counting.early(), app.store.get_many(keys));
@@ -147,5 +149,6 @@ impl<L> Describe for Option<Access<L>> {
 impl<L: Least> Describe for Access<L> {
     fn describe(description: &mut Description) {
         description.level = Some(L::LEVEL);
+        description.counts_reads = L::LEVEL == Level::Client;
     }
 }

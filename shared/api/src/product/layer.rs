@@ -26,6 +26,7 @@ use crate::http::route::{BodyRule, Route};
 use crate::http::whole_body::{self, Unread};
 use crate::product::header_family::{REQUEST_HEADERS, RESPONSE_HEADERS, answer_prefixes, is_of_older_sdk, names, values};
 use crate::product::input::ParsedBody;
+use crate::product::reading::counted;
 use crate::product::{client_input, oauth_error, trail};
 
 /// Largest accepted body, in bytes.
@@ -53,16 +54,16 @@ pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Resp
                 request.extensions_mut().insert(ParsedBody { json, bytes });
                 match started {
                     Some(started) => {
-                        let counted = async {
-                            let response = next.run(request).await;
+                        let run = async {
+                            let response = counted(&app, request, next).await;
                             // Boxed; otherwise the future of every request would contain this one,
                             // although few sign-ups are rejected.
                             Box::pin(rejections::count(&app)).await;
                             response
                         };
-                        record::within(started, counted).await
+                        record::within(started, run).await
                     }
-                    None => next.run(request).await,
+                    None => counted(&app, request, next).await,
                 }
             }
             Err(error) => error.into_response(),

@@ -20,8 +20,10 @@ pub mod page;
 pub mod picture;
 pub mod precondition;
 pub mod prefetched;
+mod reading;
 pub mod trail;
 
 pub use crate::product::access::{Access, Admin, Client, Server};
 pub use crate::product::input::Input;
 pub use crate::product::layer::{fallback_layer, layer, panicked, preflight};
+pub use crate::product::reading::Anybody;

@@ -21,6 +21,12 @@ macro_rules! teams {
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyTeams { max: usize },
 
+        /// The user belongs to the maximum number of teams.
+        #[error("a user can belong to at most {max} teams: leave one first")]
+        #[hint("Leave one of them, or add the user to the team with server access.")]
+        #[answer(BAD_REQUEST, Sdks::None)]
+        TooManyTeamMemberships { max: usize },
+
         /// The team owns projects, so it cannot be deleted, and its last member cannot leave it.
         #[error("team {team_id} owns projects, which nobody could administer any more")]
         #[hint("Transfer the projects to another team, or delete them, first.")]

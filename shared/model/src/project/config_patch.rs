@@ -10,6 +10,7 @@ use crate::email::notice::Topic;
 use crate::password::length::{MAX_LENGTH, MIN_LENGTH};
 use crate::permission::{Occasion, PermissionId};
 use crate::project::email_input::EmailInput;
+use crate::project::host_pattern::MAX_WILDCARDS;
 use crate::project::passkeys::{MAX_RP_IDS, UserVerification, parse_rp_id};
 use crate::project::provider_input::{ProviderInput, check_providers};
 use crate::project::redirect::{TrustedDomain, parse_domain};
@@ -319,7 +320,9 @@ fn check_domains(domains: Vec<DomainInput>) -> Result<Vec<TrustedDomain>, Invali
         parse_domain(&domain).map_err(|_| {
             invalid(
                 format!("config.domains[{index}].domain"),
-                "must be http:// or https://, a host (* and ** are wildcards) and optionally a port, or a native app's URL whose scheme has a dot, as in com.example.app:/callback",
+                format!(
+                    "must be http:// or https://, a host (* and ** are wildcards, {MAX_WILDCARDS} at most) and optionally a port, or a native app's URL whose scheme has a dot, as in com.example.app:/callback"
+                ),
             )
         })?;
         let handler_path = input.handler_path.unwrap_or_else(|| "/handler".to_owned());

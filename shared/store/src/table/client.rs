@@ -19,6 +19,7 @@ use crate::table::item::{Item, Key, string};
 use crate::table::label::Conflict;
 use crate::table::retry::Waits;
 use crate::table::row::{Items, Page, ReadPage, ReadRows, Row, Rows};
+use crate::table::volume;
 use crate::table::write::Write;
 
 /// Access to the table.
@@ -68,11 +69,15 @@ impl Store {
 
     /// Reads one item from the table, even if it is prefetched.
     pub(crate) async fn get_now(&self, key: &Key) -> Result<Option<Item>, Error> {
-        if let Ok(rows) = self.rows_here(vec![key.clone()]) {
-            return Ok(rows.into_iter().next().map(Row::into_item));
-        }
-        let request = GetItemInput::builder().table_name(&self.table).set_key(Some(key.item())).consistent_read(true);
-        Ok(self.ask(request).await?.item)
+        let found = match self.rows_here(vec![key.clone()]) {
+            Ok(rows) => rows.into_iter().next().map(Row::into_item),
+            Err(_) => {
+                let request = GetItemInput::builder().table_name(&self.table).set_key(Some(key.item())).consistent_read(true);
+                self.ask(request).await?.item
+            }
+        };
+        volume::add(&found);
+        Ok(found)
     }
 
     /// Starts a query; add the key condition.
@@ -84,6 +89,7 @@ impl Store {
     /// last page. A page may be empty although others follow.
     pub(crate) async fn query_page(&self, query: QueryInputBuilder) -> Result<(Vec<Item>, Option<Item>), Error> {
         let answer = self.ask(query).await?;
+        volume::add(answer.items());
         Ok((answer.items.unwrap_or_default(), answer.last_evaluated_key.filter(|key| !key.is_empty())))
     }
 
@@ -115,7 +121,9 @@ impl Store {
         };
         let mut found: HashMap<Key, Option<Arc<Row>>> = keys.into_iter().map(with_known).collect();
         let unknown: Vec<Key> = found.keys().filter(|key| !self.known.0.contains_key(key)).cloned().collect();
-        for row in self.rows(unknown).await? {
+        let read = self.rows(unknown).await?;
+        volume::add(read.iter().map(|row| row.item()));
+        for row in read {
             if let Some(key) = Key::of(row.item()) {
                 found.insert(key, Some(row));
             }
@@ -132,8 +140,11 @@ impl Store {
     /// Up to `limit` items of a partition with sort keys from `first` to `last`, in descending
     /// order. Costs one unit for each 4 KB that is read.
     pub(crate) async fn page_down(&self, read: ReadPage) -> Result<Page, Error> {
-        let read = match self.client.in_process(read) {
-            Ok(page) => return Ok(page),
+        let read = match self.client.in_process::<_, Page>(read) {
+            Ok(page) => {
+                volume::add(page.rows.iter().map(|row| row.item()));
+                return Ok(page);
+            }
             Err(read) => read,
         };
         let (items, next) = self.query_page(read.query()).await?;

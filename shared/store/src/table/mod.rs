@@ -16,6 +16,7 @@ pub mod row;
 pub mod sharded;
 mod told;
 pub mod transfer;
+pub mod volume;
 mod write;
 
 pub(crate) use client::BATCH;

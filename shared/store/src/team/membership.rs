@@ -292,6 +292,12 @@ pub fn joins(project: &ProjectId, user: UserId) -> Write {
         .value(":one", integer(1))
 }
 
+/// Makes [`joins`] or [`joins_protected`] fail unless the user still has this version: then the
+/// user has joined no team since it was read.
+pub fn still(joins: Write, version: u64) -> Write {
+    joins.on("version = :seen").value(":seen", integer(version))
+}
+
 /// Like [`joins`], for a team whose members need a second factor: also records the team in the
 /// user's item.
 pub fn joins_protected(project: &ProjectId, user: UserId, team: TeamId) -> Write {

@@ -22,8 +22,9 @@ use std::collections::BTreeSet;
 
 use futures_util::future::try_join_all;
 use model::email::Email;
+use model::text::folded::folded;
 use model::user::User;
-use model::user::search::{Search, cut, folded};
+use model::user::search::{Search, cut};
 use wire::id::{ProjectId, UserId};
 
 use crate::optimistic;

@@ -2,7 +2,8 @@
 
 use jiff::Timestamp;
 use model::email::Email;
-use model::user::search::{cut, folded};
+use model::text::folded::folded;
+use model::user::search::cut;
 use wire::id::{ProjectId, UserId};
 
 use crate::keys::user_key;

@@ -52,7 +52,7 @@ impl Operator {
 
     pub(super) async fn add(&self, team: TeamId, user: &str) -> anyhow::Result<()> {
         let (Self { tools, project }, user) = (self, self.user(user).await?);
-        let join = tools.store.transact(joining(&tools.app()?, project, Joined { team, created_at: None }, &user)?);
+        let join = tools.store.transact(joining(&tools.app()?, project, Joined { team, created_at: None, user_version: None }, &user)?);
         match tools.recorded("gateway-team-add", project, Vec::new(), join).await {
             Ok(()) => {}
             Err(Error::Conflict(conflict)) if conflict.is_of(Label::Team) => {

@@ -9,7 +9,7 @@ use flows::App;
 use flows::context::Context;
 use flows::current_user::CurrentUser;
 use flows::email::gate;
-use flows::limits::{Claimed, Counting};
+use flows::limits::{Claimed, Counting, Reader};
 use flows::proofs::{Claim, Lookup, Proof};
 use flows::quota;
 use http::request::Parts;
@@ -76,11 +76,21 @@ impl<'a> Request<'a> {
         self.app.proofs.look_up(claim, may_remember, self.app.clock.now())
     }
 
-    /// The counters of the claimed sender. Of an access token, only the signature has been verified
-    /// by now; its session may have ended.
+    /// The counters of the claimed sender.
     pub(super) fn counting(&self) -> Counting<'_> {
+        self.claimed().counting(self.app)
+    }
+
+    /// The claimed sender if what it reads counts.
+    pub(super) fn reader(&self) -> Option<Reader> {
+        self.claimed().reader(self.app)
+    }
+
+    /// The claimed sender. Of an access token, only the signature has been verified by now; its
+    /// session may have ended.
+    fn claimed(&self) -> Claimed<'_> {
         let (headers, names, limit) = (&self.headers, self.names(), self.limit());
-        let claimed = Claimed {
+        Claimed {
             limit,
             level: headers.level,
             project: &headers.project,
@@ -92,8 +102,7 @@ impl<'a> Request<'a> {
             place: &self.caller.place,
             uploads: names.uploads() && limit.is_some_and(Limit::is_in_table),
             body_bytes: names.body_bytes(),
-        };
-        claimed.counting(self.app)
+        }
     }
 
     /// The keys of the items that prove the access, of those that the request names, and of the
