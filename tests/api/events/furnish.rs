@@ -45,7 +45,8 @@ use store::link::{Link, Release, Unsubscribe};
 use store::project::key_set;
 use store::provider::tokens as kept;
 use store::provider::tokens::ProviderTokens;
-use store::user::{self, EmailClaim, device, provider_account};
+use store::provider::account;
+use store::user::{self, EmailClaim, device};
 use store::{Write, code, outbox, profile_image, session};
 use support::stand_in::StandIn;
 use support::{TestApp, authenticator_code};
@@ -206,7 +207,7 @@ async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
     let mut writes: Vec<Write> = vec![
         user::create(project, &user).unwrap(),
         user::claim_email(project, &email, &EmailClaim::of(&user, user.primary().unwrap())).unwrap(),
-        provider_account::claim(project, &github, (&user).into()).unwrap(),
+        account::claim(project, &github, (&user).into()).unwrap(),
         kept::keep_tokens(project, user.id, &github, &tokens).unwrap(),
         code::create(project, &code, &stored(Purpose::SignIn)).unwrap(),
         code::create(project, &code, &stored(Purpose::VerifyEmail)).unwrap(),

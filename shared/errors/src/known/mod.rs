@@ -79,7 +79,6 @@ macro_rules! known_errors {
         #[strum_discriminants(name(ErrorCode), derive(Hash, EnumIter, EnumString, IntoStaticStr, PartialOrd, Ord))]
         #[strum_discriminants(strum(serialize_all = "SCREAMING_SNAKE_CASE"))]
         #[strum_discriminants(doc = "The code of a [`KnownError`], without its details.")]
-        #[strum_discriminants(expect(missing_docs, reason = "the codes are those of `KnownError`"))]
         #[serde(tag = "code", content = "details", rename_all = "SCREAMING_SNAKE_CASE")]
         #[strum(serialize_all = "SCREAMING_SNAKE_CASE")]
         pub enum KnownError {

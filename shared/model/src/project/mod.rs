@@ -42,7 +42,6 @@ use crate::permission::Rbac;
 use crate::project::onboarding::OnboardingStatus;
 use crate::project::passkeys::PasskeySettings;
 use crate::project::redirect::{RedirectUrl, Rules, TrustedDomain};
-use crate::project::retention;
 use crate::project::second_factor::SecondFactorSettings;
 use crate::project::source::ConfigSource;
 use crate::provider::registration::Registration;

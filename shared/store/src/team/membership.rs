@@ -29,6 +29,7 @@ use wire::id::{ProjectId, TeamId, UserId};
 use crate::keys::{team_key, user_key};
 use crate::table::{Error, Item, Key, Label, Store, Write, entity, integer, sortable, string};
 use crate::team::{self, TeamRow, partition};
+use crate::user::list::sign_up_partition;
 use crate::{profile_image, user};
 
 /// A member of a team, with the attributes outside of the profile.
