@@ -7,7 +7,7 @@ use expect_test::expect_file;
 use infra::checked_in::root;
 use model::limit::{BYTES_PER_READ, By, Limit, Limits, Rule};
 use model::outbox::quota::{Audience, Bucket};
-use store::sharded::MAX_PAGE_BYTES;
+use store::table::sharded::MAX_PAGE_BYTES;
 
 use crate::tree;
 

@@ -92,7 +92,8 @@ async fn a_resource_shows_the_newest_posts_and_where_the_others_are() {
     let app = TestApp::start().await;
     app.publish(&long_blog(450)).await;
     for name in ["index.md", "llms.txt"] {
-        let (read, document) = (resource(&app, name).await, app.anonymous().get(&format!("/{name}")).await.text());
+        let (read, document) = (resource(&app, name).await, app.anonymous().get(&format!("/{name}")).await);
+        let document = document.text();
         let posts = |text: &str| text.matches("/blog/post-").count();
         assert_eq!((posts(&read), posts(&document)), (200, 450), "{name}");
         assert!(read.contains("/blog/post-449.md") && read.contains("/blog/post-250.md"), "{name}");
