@@ -46,8 +46,8 @@ pub fn is_public(address: IpAddr) -> bool {
         }
         IpAddr::V6(address) => match embedded(address) {
             Some(inner) => is_public(IpAddr::V4(inner)),
-            // Global unicast is 2000::/3; 2001:db8::/32 and 3fff::/20 are for documentation,
-            // 2001::/23 for protocols.
+            // Global unicast is 2000::/3; 2001:db8::/32 (RFC 3849) and 3fff::/20 (RFC 9637) are for
+            // documentation, 2001::/23 for protocols.
             None => {
                 let [first, second, ..] = address.segments();
                 let is_special = match first {
