@@ -77,8 +77,8 @@ pub(super) struct Tools {
     pub(super) secret: DeploymentSecret,
     pub(super) clock: Clock,
     pub(super) entropy: Entropy,
-    /// The URL of the API, as far as this machine knows: that of `GATELET_API_URL` or, for a folder,
-    /// of a gateway that listens where it does by default.
+    /// The URL of the API, if this machine knows it: `GATELET_API_URL` or, for a folder, that of a
+    /// gateway on the default port.
     pub(super) api_url: Option<String>,
 }
 

@@ -16,9 +16,8 @@
 //! choice of the operator: if private addresses are allowed, as on a developer's machine, its
 //! address may be private, and a server on the same machine may lack TLS; and a mail relay of the
 //! deployment ([`MailRelays`]) may have a private address, and gets emails without TLS from
-//! projects that do not log in to it. The time that a server may take and the size of its replies
-//! are bounded. A server that cannot be reached, or does not answer in time, gets no connections
-//! for 20 seconds, so that it occupies the worker less.
+//! projects that do not log in to it. The server's time and the size of its replies are bounded. A
+//! server that cannot be reached, or does not answer in time, gets no connections for 20 seconds.
 
 mod failures;
 mod lane;

@@ -1,5 +1,5 @@
-//! Errors of requests to any operation: their form, their size and their number, and failures of the
-//! service.
+//! Errors of requests to any operation: their form, their size and their number, and failures of
+//! the service.
 
 macro_rules! requests {
     ($next:ident! $($before:tt)*) => { $next! { $($before)*
@@ -35,8 +35,8 @@ macro_rules! requests {
         #[answer(UNSUPPORTED_MEDIA_TYPE, Sdks::None)]
         UnsupportedContentEncoding { content_encoding: String },
 
-        /// The request has unknown, missing or malformed fields; `details.problems` lists at most 50 of
-        /// them.
+        /// The request has unknown, missing or malformed fields; `details.problems` lists at most
+        /// 50 of them.
         #[error("{message}")]
         #[hint("Correct the listed fields; the API reference lists the fields of each operation.")]
         #[answer(BAD_REQUEST, Sdks::All)]

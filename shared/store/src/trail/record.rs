@@ -219,9 +219,9 @@ impl Drop for Turn {
 }
 
 impl Store {
-    /// Writes at most [`MAX_WRITES`](crate::MAX_WRITES) items, all or none: two units for each KB of each item. If
-    /// this is the request's first change, the transaction also writes the request's trail entry
-    /// ([`record`](self)), at the same cost per KB.
+    /// Writes at most [`MAX_WRITES`](crate::MAX_WRITES) items, all or none: two units for each KB
+    /// of each item. If this is the request's first change, the transaction also writes the
+    /// request's trail entry ([`record`](self)), at the same cost per KB.
     pub async fn transact(&self, writes: impl IntoIterator<Item = Write>) -> Result<(), Error> {
         let mut writes: Vec<Write> = writes.into_iter().collect();
         let Some(mut turn) = Turn::of(&writes)? else { return self.transact_unrecorded(writes).await };
