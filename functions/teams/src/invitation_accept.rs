@@ -8,9 +8,9 @@ use api::product::Input;
 use api::product::code_access::{CodeAccess, CodeBody, InvitationCode};
 use errors::{CODE_ERRORS, Error, ErrorCode, KnownError};
 use model::limit::{Limit, Subject};
-use model::team::invitation::{By, Invitation};
+use model::team::invitation::By;
 
-use crate::invitations::accepting::accept;
+use crate::invitations::accepting::{Memberships, accept};
 use crate::invitations::input::Accepted;
 
 pub const ROUTE: Route = Route::post("teams-invitation-accept", "/api/v1/team-invitations/accept")
@@ -32,8 +32,8 @@ pub async fn handle(code: CodeAccess<InvitationCode>, Input { body, .. }: Input<
     let access = &code.access;
     let row = &access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?.row;
     let user = row.user.id;
-    let member = async |invitation: Invitation| access.app.store.member(&access.project.id, invitation.team_id, user).await;
-    let (invitation, member) = code.try_invitation(&body.code, &Subject::user(user), member).await?;
-    accept(access, &invitation, By::Code, row, member.is_some()).await?;
+    let read = |invitation| Memberships::read(access, invitation, user);
+    let (invitation, memberships) = code.try_invitation(&body.code, &Subject::user(user), read).await?;
+    accept(access, &invitation, By::Code, row, memberships).await?;
     Ok(Json(Accepted {}))
 }

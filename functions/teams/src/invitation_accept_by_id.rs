@@ -17,7 +17,7 @@ use model::team::invitation::By;
 use model::user::reference::UserRef;
 use utoipa::ToSchema;
 
-use crate::invitations::accepting::accept;
+use crate::invitations::accepting::{Memberships, accept};
 use crate::invitations::input::{Accepted, InvitationPath};
 
 pub const ROUTE: Route = Route::post("teams-invitation-accept-by-id", "/api/v1/team-invitations/{invitation_id}/accept")
@@ -53,9 +53,10 @@ pub async fn handle(
     limited_to(&access)?;
     let (project, user_id) = (&access.project, access.user_id(query.user_id)?);
     let invitation = async { Ok::<_, Error>(app.store.invitation(&project.id, path.invitation_id).await?) };
-    let (invitation, row) = tokio::try_join!(invitation, read(&access, user_id))?;
+    let memberships = Memberships::count(&access, user_id);
+    let (invitation, row, memberships) = tokio::try_join!(invitation, read(&access, user_id), memberships)?;
     let row = row.ok_or(KnownError::UserNotFound)?;
     let invitation = invitation.filter(|invitation| invitation.is_open(app.clock.now())).ok_or(Rejected::NotFound)?;
-    accept(&access, &invitation, By::List, &row, false).await?;
+    accept(&access, &invitation, By::List, &row, memberships).await?;
     Ok(Json(Accepted {}))
 }

@@ -27,8 +27,8 @@ async fn the_details_have_the_path_of_each_problem() {
     let body = json!({ "description": "x", "scopes": ["a", 1], "colour": "red" });
     let answer = app.client().post("/api/v1/user-api-keys?limit=1", body).await;
     let problems = json!([
-        { "path": "body.scopes[1]", "problem": "must be a string, not an integer" },
         { "path": "body.colour", "problem": "is not known" },
+        { "path": "body.scopes[1]", "problem": "must be a string, not an integer" },
         { "path": "body.user_id", "problem": "is required" },
         { "path": "query.limit", "problem": "is not known" },
     ]);

@@ -15,20 +15,49 @@ use store::team::invitation;
 use store::user::UserRow;
 use store::{Conflict, Label, optimistic};
 use wire::id::UserId;
+use wire::level::Level;
 
 /// The maximum number of attempts to join while the user is being changed.
 const ROUNDS: u32 = 10;
 
-/// Accepts an invitation. If `is_member` is set, the user's membership stays unchanged; otherwise
-/// a membership is created, which fails if the user is already a member. An invitation whose sender
-/// has left the team or was removed is rejected as if it did not exist.
-pub(crate) async fn accept(context: &Context, invitation: &Invitation, by: By, row: &UserRow, is_member: bool) -> Result<(), Error> {
+/// What is known about the memberships of the user, read after the user.
+#[derive(Default)]
+pub(crate) struct Memberships {
+    /// Whether the user is known to be a member of the invitation's team.
+    is_member: bool,
+    /// The number of the user's teams; `None` if they were not counted yet.
+    count: Option<usize>,
+}
+
+impl Memberships {
+    /// Those of a user who has been read.
+    pub(crate) async fn read(context: &Context, invitation: Invitation, user: UserId) -> Result<Self, store::Error> {
+        let (store, project) = (&context.app.store, &context.project.id);
+        let (member, all) = tokio::try_join!(store.member(project, invitation.team_id, user), store.memberships(project, user))?;
+        Ok(Self { is_member: member.is_some(), count: Some(all.len()) })
+    }
+
+    /// The number alone, for a client: its user was read when the request was authenticated. For
+    /// servers, it has no maximum.
+    pub(crate) async fn count(context: &Context, user: UserId) -> Result<Self, Error> {
+        if context.level > Level::Client {
+            return Ok(Self::default());
+        }
+        let all = context.app.store.memberships(&context.project.id, user).await?;
+        Ok(Self { is_member: false, count: Some(all.len()) })
+    }
+}
+
+/// Accepts an invitation. The membership of a member stays unchanged; otherwise a membership is
+/// created, which fails if the user is already a member. An invitation whose sender has left the
+/// team or was removed is rejected as if it did not exist.
+pub(crate) async fn accept(context: &Context, invitation: &Invitation, by: By, row: &UserRow, mut known: Memberships) -> Result<(), Error> {
     let (app, project, id) = (&context.app, &context.project, row.user.id);
     invitation.may_be_accepted_by(&row.user, by, context.restricted_reason(&row.user)).map_err(|refused| match refused {
         NotAcceptable::Restricted(restricted_reason) => KnownError::TeamInvitationRestrictedUserNotAllowed { restricted_reason },
         NotAcceptable::OtherAddress => KnownError::TeamInvitationEmailMismatch,
     })?;
-    if is_member {
+    if known.is_member {
         let accepted = app.store.transact(invitation::accept(&project.id, invitation)).await;
         return accepted.map_err(|error| refused(error, invitation, false));
     }
@@ -46,19 +75,19 @@ pub(crate) async fn accept(context: &Context, invitation: &Invitation, by: By, r
         }
         let user_version = max.map(|_| row.version);
         if let Some(max) = max {
-            has_room(context, id, max).await?;
+            let count = match known.count.take() {
+                Some(count) => count,
+                None => app.store.memberships(&project.id, id).await?.len(),
+            };
+            if count >= max {
+                return Err(KnownError::TooManyTeamMemberships { max }.into());
+            }
         }
         let joined = Joined { team: invitation.team_id, created_at: invitation.team_created_at, user_version };
         let mut writes = invitation::accept(&project.id, invitation);
         writes.extend(joining(app, project, joined, &row.user)?);
         app.store.transact(writes).await.map_err(|error| refused(error, invitation, max.is_some()))
     })
-}
-
-/// Fails if the user belongs to `max` teams or more.
-async fn has_room(context: &Context, user: UserId, max: usize) -> Result<(), Error> {
-    let memberships = context.app.store.memberships(&context.project.id, user).await?;
-    if memberships.len() < max { Ok(()) } else { Err(KnownError::TooManyTeamMemberships { max }.into()) }
 }
 
 /// The error for failed writes. If the user must have the version that was read, another version is
