@@ -32,7 +32,7 @@ pub async fn handle(code: CodeAccess<InvitationCode>, Input { body, .. }: Input<
     let access = &code.access;
     let row = &access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?.row;
     let user = row.user.id;
-    let read = |invitation| Memberships::read(access, invitation, user);
+    let read = |invitation| Box::pin(Memberships::read(access, invitation, user));
     let (invitation, memberships) = code.try_invitation(&body.code, &Subject::user(user), read).await?;
     accept(access, &invitation, By::Code, row, memberships).await?;
     Ok(Json(Accepted {}))

@@ -135,11 +135,15 @@ impl<K: CodeKind> FromRequestParts<App> for CodeAccess<K> {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
         let claimed = claimed(parts);
         let stored = async {
-            let (project, code) = claimed.as_ref()?;
-            app.store.code_of_nonce(project, K::NAME, code).await.ok()
+            let Some((project, code)) = &claimed else { return Prefetched::Unread };
+            match app.store.code_of_nonce(project, K::NAME, code).await {
+                Ok(Some(stored)) => Prefetched::Found(stored),
+                Ok(None) => Prefetched::Missing,
+                Err(_) => Prefetched::Unread,
+            }
         };
-        let (access, stored) = tokio::join!(Access::from_request_parts(parts, app), stored);
-        Ok(Self { access: access?, code: Prefetched(stored) })
+        let (access, code) = tokio::join!(Access::from_request_parts(parts, app), stored);
+        Ok(Self { access: access?, code })
     }
 }
 

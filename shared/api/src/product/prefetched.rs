@@ -4,20 +4,26 @@ use errors::Error;
 use model::code::Rejected;
 
 /// An item that a request names by a secret, read before the secret has been checked. It is a hint,
-/// which decides what else is read early. `None` if it was not read, because the request names none
-/// or reading failed; `Some(None)` if the table has none.
+/// which decides what else is read early.
 #[derive(Debug)]
-pub struct Prefetched<T>(pub(crate) Option<Option<T>>);
+pub enum Prefetched<T> {
+    /// It was not read, because the request names none or reading failed.
+    Unread,
+    /// The table has no such item.
+    Missing,
+    /// The table has this item.
+    Found(T),
+}
 
 impl<T: Clone + PartialEq> Prefetched<T> {
     /// Whether the table was read and has no such item.
     pub(crate) fn is_missing(&self) -> bool {
-        matches!(self.0, Some(None))
+        matches!(self, Self::Missing)
     }
 
     /// The item, which the response must not reveal.
     pub fn unproved(&self) -> Option<&T> {
-        self.0.as_ref()?.as_ref()
+        if let Self::Found(item) = self { Some(item) } else { None }
     }
 
     /// Checks the secret. Returns the item that it proves, and what `read` has read for that item:
@@ -51,23 +57,23 @@ mod tests {
     use super::*;
 
     /// What is returned for a proved item, and the items that were read for.
-    async fn prove(hint: Option<Option<u8>>, checked: Result<u8, Rejected>) -> (Option<(u8, String)>, Vec<u8>) {
+    async fn prove(hint: Prefetched<u8>, checked: Result<u8, Rejected>) -> (Option<(u8, String)>, Vec<u8>) {
         let asked = RefCell::new(Vec::new());
         let read = async |item: u8| {
             asked.borrow_mut().push(item);
             Ok(format!("of {item}"))
         };
-        let proved = Prefetched(hint).prove(async { Ok(checked) }, read).await.ok();
+        let proved = hint.prove(async { Ok(checked) }, read).await.ok();
         (proved, asked.into_inner())
     }
 
     #[tokio::test]
     async fn what_was_read_early_is_returned_only_for_the_item_that_is_proved() {
         let of_one = || Some((1, "of 1".to_owned()));
-        assert_eq!(prove(Some(Some(1)), Ok(1)).await, (of_one(), vec![1]));
-        assert_eq!(prove(Some(Some(2)), Ok(1)).await, (of_one(), vec![2, 1]), "another item");
-        assert_eq!(prove(Some(None), Ok(1)).await, (of_one(), vec![1]), "created since then");
-        assert_eq!(prove(None, Ok(1)).await, (of_one(), vec![1]), "not read");
-        assert_eq!(prove(Some(Some(1)), Err(Rejected::NotFound)).await, (None, vec![1]));
+        assert_eq!(prove(Prefetched::Found(1), Ok(1)).await, (of_one(), vec![1]));
+        assert_eq!(prove(Prefetched::Found(2), Ok(1)).await, (of_one(), vec![2, 1]), "another item");
+        assert_eq!(prove(Prefetched::Missing, Ok(1)).await, (of_one(), vec![1]), "created since then");
+        assert_eq!(prove(Prefetched::Unread, Ok(1)).await, (of_one(), vec![1]), "not read");
+        assert_eq!(prove(Prefetched::Found(1), Err(Rejected::NotFound)).await, (None, vec![1]));
     }
 }
