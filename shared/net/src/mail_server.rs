@@ -1,5 +1,5 @@
 //! The IP addresses of mail servers, whose names a project's administrators choose. A lookup has a
-//! time limit of its own, and only so many are made at the same time ([`crate::lookups`]): sending
+//! time limit of its own, and only so many are made at the same time (`lookups`): sending
 //! gives up after some seconds, but the system may go on looking for a name much longer.
 
 use std::error::Error as StdError;
