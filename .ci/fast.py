@@ -73,6 +73,8 @@ def selection(files):
                 wanted["gateway/process"].add(pathlib.PurePosixPath(*rest).parts[0].removesuffix(".rs") + "::")
             case ("infra", "gateway", *_):
                 wanted["gateway/lib"] = set()
+            case ("infra", "registry", *_):
+                wanted["registry/lib"] = set()
             case ("infra", "console", *_):
                 wanted["web-console/lib"] = set()
             case ("infra", *_):

@@ -55,12 +55,12 @@ pub fn template_files() -> anyhow::Result<Vec<File>> {
     Ok(files)
 }
 
-/// `Cargo.toml` with the routes of `cargo lambda watch`.
+/// `CargoLambda.toml`, the routes of `cargo lambda watch`.
 pub fn watch_file() -> anyhow::Result<File> {
-    let path = root().join("Cargo.toml");
-    let found = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    let wanted = watch::render(&found, &operations::all());
-    Ok(File { path, found, wanted })
+    let path = root().join("CargoLambda.toml");
+    // The file does not exist before the first rendering.
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    Ok(File { path, found, wanted: watch::document(&operations::all()) })
 }
 
 /// The manifest of each area, which lists its binaries.

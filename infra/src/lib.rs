@@ -13,6 +13,7 @@ pub mod binaries;
 pub mod checked_in;
 mod content_paths;
 pub mod error_codes;
+pub mod needs;
 pub mod new;
 pub mod openapi;
 pub mod operation;

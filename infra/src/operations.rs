@@ -2,8 +2,8 @@
 
 use api::http::{Register, Route, Signature};
 use axum::handler::Handler;
-use edge_functions::all_operations;
 use flows::App;
+use registry::all_operations;
 
 use crate::operation::Operation;
 

@@ -47,9 +47,9 @@ const ISSUERS: &str = "
 ## OpenID issuers
 
 Signatures of ID tokens are always verified: with the issuer's keys (RS256, RS384, RS512, PS256,
-PS384, PS512, ES256, ES384, EdDSA), or with the client secret (HS256, HS384, HS512) if the discovery
-document lists the algorithm. If no key that was read before verifies a token, the keys are read
-again, at most every 30 seconds, so a new key works under a new id, the same id or none.
+PS384, PS512, ES256, ES384, ES512, EdDSA), or with the client secret (HS256, HS384, HS512) if the
+discovery document lists the algorithm. If no key that was read before verifies a token, the keys
+are read again, at most every 30 seconds, so a new key works under a new id, the same id or none.
 
 These are accepted, as OpenID Connect permits them:
 

@@ -12,8 +12,9 @@ const HEAD: &str = "\
 Written by `cargo run -p infra -- render`. Whatever a client can create and stays until somebody
 removes it has a maximum for each owner. One more is refused with the error in the table, whose
 `details` have the maximum, however many requests arrive at the same time. Requests with server or
-admin access create without a maximum what is an item of its own: teams and invitations. The others
-are part of their owner's item, which every request reads, and have the same maximum for servers.
+admin access create without a maximum what is an item of its own: teams, memberships and
+invitations. The others are part of their owner's item, which every request reads, and have the same
+maximum for servers.
 
 Anonymous users have no quota: these operations answer 401 `ANONYMOUS_AUTHENTICATION_NOT_ALLOWED`,
 unless `config.anonymous_creation_enabled` of the project is `true`. They can never invite anybody

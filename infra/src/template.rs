@@ -9,13 +9,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use api::http::version::gateway_path;
-use api::http::{HASHING_MEMORY, Interface, MEMORY, Route, TableAction, Verb};
+use api::http::{Interface, Need, Route, TableAction, Verb};
 use model::content::image;
 use model::limit::Rule;
 use serde::Serialize;
 use store::{content, table};
 
 use crate::content_paths::ContentPath;
+use crate::needs::{self, HASHING_MEMORY, MEMORY, Names, TIMEOUT};
 use crate::operation::Operation;
 use crate::render::{self, Source};
 use crate::workers::{CHANGES, ENDINGS, FALLBACK, MAIL_REPORTS, OUTBOX, TRAIL, WEBHOOKS, Worker};
@@ -28,12 +29,6 @@ const WORKERS: Source = ("workers.yaml", include_str!("../template/workers.yaml.
 pub const WORKERS_STACK: &str = "Workers";
 /// The method of a route that gets all methods.
 pub const ANY: &str = "ANY";
-/// The timeout of a function, in seconds. API Gateway would wait for 30 seconds, but an operation
-/// that takes longer than ten is broken.
-const TIMEOUT: u16 = 10;
-/// The timeout of a function that calls providers, in seconds: that of the calls together
-/// (`PROVIDERS_TIMEOUT` of the crate `net`), and some for the rest.
-const PROVIDERS_TIMEOUT: u16 = 25;
 
 /// The data that the templates of all stacks share.
 #[derive(Serialize)]
@@ -66,35 +61,9 @@ struct Area {
     name: String,
     id: String,
     /// Which of the optional parameters of an area's stack this area needs.
-    #[serde(flatten)]
-    needs: Needs,
+    needs: Names,
     /// The stack that is deployed before this one.
     after: String,
-}
-
-/// What one function, or at least one function of an area, needs beyond what all functions need.
-#[derive(Debug, Clone, Copy, Default, Serialize)]
-struct Needs {
-    uses_secret: bool,
-    renews_sessions: bool,
-    calls_providers: bool,
-    serves_content: bool,
-    serves_images: bool,
-    shows_console: bool,
-}
-
-impl Needs {
-    fn of(functions: &[Function]) -> Self {
-        let any = |needs: fn(Needs) -> bool| functions.iter().any(|function| needs(function.needs));
-        Self {
-            uses_secret: any(|needs| needs.uses_secret),
-            renews_sessions: any(|needs| needs.renews_sessions),
-            calls_providers: any(|needs| needs.calls_providers),
-            serves_content: any(|needs| needs.serves_content),
-            serves_images: any(|needs| needs.serves_images),
-            shows_console: any(|needs| needs.shows_console),
-        }
-    }
 }
 
 /// The data for an area's stack: its functions and what they need, and the data that all stacks
@@ -104,7 +73,7 @@ struct AreaContext<'a> {
     #[serde(flatten)]
     all: &'a Context,
     area: &'a str,
-    needs: Needs,
+    needs: Names,
     functions: &'a [Function],
 }
 
@@ -113,7 +82,7 @@ struct AreaContext<'a> {
 struct WorkersContext<'a> {
     #[serde(flatten)]
     all: &'a Context,
-    needs: Needs,
+    needs: Names,
     outbox: Function,
     changes: Function,
     reports: Function,
@@ -146,9 +115,7 @@ struct Function {
     /// The prefix of the logical ids of its resources.
     id: String,
     summary: String,
-    hashes: bool,
-    #[serde(flatten)]
-    needs: Needs,
+    needs: Names,
     memory: u16,
     timeout: u16,
     actions: Vec<String>,
@@ -219,23 +186,15 @@ impl Function {
             name: route.name.to_owned(),
             id,
             summary: route.summary.to_owned(),
-            hashes: route.hashes(),
-            needs: Needs {
-                uses_secret: route.uses_secret,
-                renews_sessions: route.renews_sessions(),
-                calls_providers: route.calls_providers,
-                serves_content: route.interface == Interface::Content,
-                serves_images: route.serves_images,
-                shows_console: route.leads_to_console,
-            },
-            memory: route.memory,
-            timeout: if route.calls_providers { PROVIDERS_TIMEOUT } else { TIMEOUT },
+            needs: needs::of_route(route),
+            memory: needs::memory(route),
+            timeout: needs::timeout(route),
             actions: actions("dynamodb", route.actions()),
             mail: Vec::new(),
             // A function that is restricted to some partitions may not query the indexes, as
             // patterns of the table's partition keys cannot restrict an index.
-            queries: route.table.contains(&TableAction::Query) && route.partitions.is_empty(),
-            partitions: route.partitions,
+            queries: route.table.actions.contains(&TableAction::Query) && route.table.partitions.is_empty(),
+            partitions: route.table.partitions,
             routes,
         }
     }
@@ -247,8 +206,7 @@ impl Function {
             name: worker.name.to_owned(),
             id,
             summary: summary.to_owned(),
-            hashes: false,
-            needs: Needs { uses_secret: worker.uses_secret, shows_console: worker.name == FALLBACK.name, ..Needs::default() },
+            needs: needs::names(worker.needs.iter()),
             memory: worker.memory,
             timeout: worker.timeout,
             actions: actions("dynamodb", worker.table),
@@ -258,6 +216,11 @@ impl Function {
             routes,
         }
     }
+}
+
+/// The needs of these functions together.
+fn together(functions: &[Function]) -> Names {
+    functions.iter().flat_map(|function| &function.needs).copied().collect()
 }
 
 /// The functions of each area.
@@ -271,7 +234,8 @@ fn areas(operations: &[Operation]) -> BTreeMap<String, Vec<Function>> {
 }
 
 fn context(operations: &[Operation], areas: &BTreeMap<String, Vec<Function>>) -> Context {
-    let content = operations.iter().filter(|operation| operation.route.interface == Interface::Content && !operation.route.serves_images);
+    let content =
+        operations.iter().filter(|operation| operation.route.interface == Interface::Content && !operation.route.needs.has(Need::Images));
     let content_paths: Vec<ContentPath> = content.flat_map(ContentPath::of).collect();
     // The workers are deployed first, so that the entries that an area writes to the outbox are
     // read by a worker of the same version or a newer one.
@@ -281,7 +245,7 @@ fn context(operations: &[Operation], areas: &BTreeMap<String, Vec<Function>>) ->
         areas: areas
             .iter()
             .zip(before)
-            .map(|((name, functions), after)| Area { name: name.clone(), id: logical_id(name), needs: Needs::of(functions), after })
+            .map(|((name, functions), after)| Area { name: name.clone(), id: logical_id(name), needs: together(functions), after })
             .collect(),
         content_parameters: content_paths.iter().filter_map(|path| path.parameter.clone()).collect(),
         content_paths,
@@ -304,7 +268,7 @@ pub fn render(operations: &[Operation]) -> anyhow::Result<BTreeMap<PathBuf, Stri
     let context = context(operations, &areas);
     let mut files = BTreeMap::from([(PathBuf::from("template.yaml"), render::render_with(ROOT, &[SHARED], &context)?)]);
     for (name, functions) in &areas {
-        let area = AreaContext { all: &context, area: name, needs: Needs::of(functions), functions };
+        let area = AreaContext { all: &context, area: name, needs: together(functions), functions };
         files.insert(format!("stacks/{name}.yaml").into(), render::render_with(AREA, &[SHARED], area)?);
     }
     let outbox = Function::of_worker(&OUTBOX, "Renders and sends the emails that are due", None);
@@ -314,7 +278,7 @@ pub fn render(operations: &[Operation]) -> anyhow::Result<BTreeMap<PathBuf, Stri
     let trail = Function::of_worker(&TRAIL, "Links new entries into the chains of audit trails", None);
     let webhooks = Function::of_worker(&WEBHOOKS, "Delivers the events of webhooks", None);
     // The workers' stack has the secret as a parameter, as some of the workers need it.
-    let needs = Needs { uses_secret: true, ..Needs::default() };
+    let needs = needs::names([Need::Secret]);
     let workers = WorkersContext { all: &context, needs, outbox, changes, reports, endings, trail, webhooks };
     files.insert("stacks/workers.yaml".into(), render::render_with(WORKERS, &[SHARED], workers)?);
     Ok(files)

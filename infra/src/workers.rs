@@ -1,7 +1,7 @@
 //! The functions that serve no operation, with the properties that the template needs.
 
-use api::http::TableAction;
-use edge_functions::fallback;
+use api::http::{Need, Needs, TableAction};
+use registry::fallback;
 
 /// A function that does not serve an operation.
 #[derive(Debug, Clone, Copy)]
@@ -11,8 +11,8 @@ pub struct Worker {
     pub name: &'static str,
     pub table: &'static [TableAction],
     pub mail: &'static [MailAction],
-    /// Whether the function uses keys that derive from the deployment secret.
-    pub uses_secret: bool,
+    /// What the function needs beyond what all functions have.
+    pub needs: Needs,
     /// The memory in MB.
     pub memory: u16,
     /// The timeout in seconds.
@@ -36,7 +36,8 @@ const READS_AND_WRITES: &[TableAction] = &[
 ];
 
 /// Answers requests that match no operation.
-pub const FALLBACK: Worker = Worker { name: fallback::NAME, table: &[], mail: &[], uses_secret: false, memory: 256, timeout: 10 };
+pub const FALLBACK: Worker =
+    Worker { name: fallback::NAME, table: &[], mail: &[], needs: Needs::NONE.with(Need::Console), memory: 256, timeout: 10 };
 
 /// Sends emails: finds due work by an index, and makes each step with a conditional write.
 pub const OUTBOX: Worker = Worker {
@@ -44,7 +45,7 @@ pub const OUTBOX: Worker = Worker {
     table: READS_AND_WRITES,
     mail: &[MailAction::SendEmail],
     // The passwords of mail servers are sealed with a key derived from the deployment secret.
-    uses_secret: true,
+    needs: Needs::NONE.with(Need::Secret),
     memory: 512,
     timeout: 120,
 };
@@ -52,21 +53,21 @@ pub const OUTBOX: Worker = Worker {
 /// Records the events of webhooks, and starts the functions that send emails and deliver events;
 /// invoked by the table's stream.
 pub const CHANGES: Worker =
-    Worker { name: "workers-changes", table: READS_AND_WRITES, mail: &[], uses_secret: false, memory: 512, timeout: 60 };
+    Worker { name: "workers-changes", table: READS_AND_WRITES, mail: &[], needs: Needs::NONE, memory: 512, timeout: 60 };
 
 /// Records SES's reports about emails.
 pub const MAIL_REPORTS: Worker = Worker {
     name: "workers-mail-reports",
     table: &[TableAction::GetItem, TableAction::UpdateItem],
     mail: &[],
-    uses_secret: false,
+    needs: Needs::NONE,
     memory: 256,
     timeout: 10,
 };
 
 /// Finishes deletions that take longer than the requests that began them.
 pub const ENDINGS: Worker =
-    Worker { name: "workers-endings", table: READS_AND_WRITES, mail: &[], uses_secret: false, memory: 256, timeout: 120 };
+    Worker { name: "workers-endings", table: READS_AND_WRITES, mail: &[], needs: Needs::NONE, memory: 256, timeout: 120 };
 
 /// Links new entries into the chains of audit trails, and counts these entries in the figures of
 /// projects; invoked by the table's stream.
@@ -85,7 +86,7 @@ pub const TRAIL: Worker = Worker {
     ],
     mail: &[],
     // Links are authenticated with a key that derives from the secret.
-    uses_secret: true,
+    needs: Needs::NONE.with(Need::Secret),
     memory: 256,
     timeout: 60,
 };
@@ -96,7 +97,7 @@ pub const WEBHOOKS: Worker = Worker {
     table: READS_AND_WRITES,
     mail: &[],
     // The secrets that sign events are sealed with a key derived from the deployment secret.
-    uses_secret: true,
+    needs: Needs::NONE.with(Need::Secret),
     memory: 256,
     timeout: 120,
 };

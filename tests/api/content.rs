@@ -17,9 +17,9 @@ mod publications;
 mod rust_client;
 mod security_text;
 
-use edge_functions::fallback::all_routes;
 use gateway::content::sample;
 use model::content::{BlogPost, Content};
+use registry::routes;
 use serde_json::{Value, json};
 use support::TestApp;
 
@@ -32,8 +32,8 @@ fn content() -> Content {
 /// Whether the route of a document has its media type; objects have none.
 fn is_declared(path: &str, media_type: &str) -> bool {
     let bare = media_type.split(';').next().unwrap();
-    let matching = all_routes().iter().filter(|route| route.matches(path));
-    let media = matching.min_by_key(|route| route.path.matches('{').count()).unwrap().media;
+    let matching = routes().iter().filter(|route| route.matches(path));
+    let media = matching.min_by_key(|route| route.path.matches('{').count()).unwrap().answer.media;
     media.iter().any(|declared| *declared == bare || declared.strip_suffix('*').is_some_and(|start| bare.starts_with(start)))
         || path.starts_with("/api/")
 }

@@ -5,7 +5,9 @@
 
 use std::fmt::Write as _;
 
+use api::http::Need;
 use expect_test::expect_file;
+use infra::needs::{self, MEMORY};
 use infra::operations;
 use model::limit::{Limits, Subject};
 use support::authenticator::Ceremony;
@@ -98,7 +100,7 @@ async fn every_operation_costs_what_the_cost_table_says() {
     let (last, first): (Vec<_>, Vec<_>) = events().into_iter().partition(|(name, _)| name == WITH_KEYS);
     for (name, event) in first.into_iter().chain(last) {
         let operation = all.iter().find(|operation| operation.route.name == name);
-        let memory = operation.map_or(256, |operation| operation.route.memory);
+        let memory = operation.map_or(MEMORY, |operation| needs::memory(&operation.route));
         let world = if name == WITH_KEYS {
             assert_eq!(World::new(Limits::standard()).await.send(&event).await.status(), 200);
             World::new(Limits::standard()).await
@@ -108,7 +110,7 @@ async fn every_operation_costs_what_the_cost_table_says() {
         };
         warm(&world, &event);
         let cost = measured(&world.app, &name, memory, async { drop(world.send(&event).await) }).await;
-        let hashes = operation.is_some_and(|operation| operation.route.hashes());
+        let hashes = operation.is_some_and(|operation| operation.route.needs.has(Need::Hashing));
         assert!(
             hashes || cost.round_trips <= MOST_ROUND_TRIPS + u128::from(LONGEST.contains(&name.as_str())),
             "{name} takes {} round trips",

@@ -1,6 +1,7 @@
 //! Operations that declare that they need no deployment secret give the same responses without it,
 //! as their Lambda functions do not have it.
 
+use api::http::Need;
 use crypto::deployment_secret::DeploymentSecret;
 use infra::operations;
 use model::limit::Limits;
@@ -11,7 +12,7 @@ use crate::events::{World, name, success};
 #[tokio::test]
 async fn operations_without_the_secret_answer_the_same() {
     let mut count = 0;
-    for operation in operations::all().iter().filter(|operation| !operation.route.uses_secret) {
+    for operation in operations::all().iter().filter(|operation| !operation.route.needs.has(Need::Secret)) {
         let event = name(operation);
         // Each request has a world of its own, as some requests change data, and some answers
         // contain random ids.

@@ -53,6 +53,7 @@ impl Endpoint {
                 while let Ok((client, _)) = front.accept().await {
                     let (acceptor, hands) = (tls.as_ref().map(|(acceptor, _)| acceptor.clone()), Arc::clone(&hands));
                     tokio::spawn(async move {
+                        #[expect(clippy::disallowed_methods, reason = "the engine is in this process")]
                         let Ok(engine) = TcpStream::connect(engine).await else { return };
                         // With Nagle's algorithm, a handshake would wait for acknowledgements,
                         // which TCP delays by 40 ms.

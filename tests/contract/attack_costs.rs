@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 
 use expect_test::expect_file;
 use infra::checked_in::root;
-use model::limit::{By, Limit, Limits, Rule};
+use model::limit::{BYTES_PER_READ, By, Limit, Limits, Rule};
 use model::outbox::quota::{Audience, Bucket};
+use store::table::sharded::MAX_PAGE_BYTES;
 
 use crate::tree;
 
@@ -21,6 +22,12 @@ const REFUSED: f64 = 1.2 + 6.0 * 0.125;
 const HASHING: f64 = 60.0;
 const USUAL: f64 = 5.0;
 const MAILS_PER_HOUR: f64 = 200.0;
+const READ_PRICE: f64 = 0.125;
+/// Dollars per million bytes that are transferred to the internet, a million times.
+const TRANSFER: f64 = 90.0 / 1_000_000.0;
+/// What the longest page reads, in units of 4 KB, and how long its function takes, in milliseconds.
+const PAGE_UNITS: f64 = 730.0;
+const PAGE_MS: f64 = 300.0;
 
 /// Each attacker's name, number of IP addresses, and number of networks.
 const ATTACKERS: [(&str, f64, f64); 3] =
@@ -105,10 +112,12 @@ fields accept. The daily costs of the dearest of them, at `ThrottleRate` request
 
 - *counts*: a write counts once more for each 4 KB of its body; a picture counts as one write of its
   length, and as a picture.
-- *Reads* of clients have no limit but the throttle. A page reads 3 MB at most, however little it
-  shows of that: 730 units, or $92 a million. A page of 1 MB costs its transfer besides, $90 a
-  million at $0.09 a GB. At `ThrottleRate` that is up to $7,900 a day, from one address or many. The
-  web ACL stops one address; a lower `ThrottleRate` stops all.
+- *the longest page* is the dearest read: it reads 3 MB at most, however little it shows of that
+  (730 units), and has 1 MB, whose transfer costs $90 a million at $0.09 a GB. It counts as
+  {{weight}} reads of 16 KB. Each process counts by itself, so the figures are those of as many
+  processes as answer such pages at once, at {{milliseconds}} ms for each. Requests that read less
+  than 16 KB have no limit but the throttle, and cost at most {{small}} a day, with their transfer.
+  Whoever has 10,000 addresses is stopped only by a lower `ThrottleRate`.
 - *cost* = requests within the limits × (table + request + 5 ms) + rejected × (the request, six read
   units and 5 ms).
 
@@ -132,9 +141,11 @@ depends on the number of posts: up to 865 units at 10,000.
   publication (865 units at 10,000 posts), with an index for searches; then a search, and each of
   the resources `index.md` and `llms.txt`, reads only which publication is current (3 units), and a
   query costs a comparison of at most 16 words with each distinct word of the content. The tool
-  `list_blog_posts` reads up to 30 units, and the resources of 10,000 posts have 2.7 MB each. API
-  Gateway lets 100 requests of each operation through in a second (`CostlyThrottleRate`). Lower the
-  rate if agents matter less than readers; the web ACL (`firewall.yaml`) rejects a single address.
+  `list_blog_posts` reads up to 30 units; like the two resources, it shows at most 200 posts, in
+  some 140 KB. API Gateway lets 100 requests of each operation through in a second
+  (`CostlyThrottleRate`), which transfer answers for $110 a day, or more if a post is longer. Lower
+  the rate if agents matter less than readers; the web ACL (`firewall.yaml`) rejects a single
+  address.
 - **Not cached either**: answers to made-up paths, such as `/blog/nothing-1`, at a few units each,
   and everything in a deployment without a distribution. API Gateway's `ThrottleRate` limits both.
 ";
@@ -228,6 +239,37 @@ fn dearest(table: &str, requests: f64) -> String {
     text
 }
 
+/// As how many reads the longest page counts.
+fn page_weight() -> f64 {
+    (PAGE_UNITS * 4096.0 / bytes(BYTES_PER_READ)).floor()
+}
+
+fn bytes(count: usize) -> f64 {
+    f64::from(u32::try_from(count).unwrap())
+}
+
+/// The row of the longest page, of which so many are requested in a day. Each process that answers
+/// them permits as many as the limits say.
+fn longest_page(table: &str, requests: f64) -> String {
+    let a_ms = cost(table, "teams-team-list", 7);
+    let price = PAGE_UNITS * READ_PRICE;
+    let each = price + bytes(MAX_PAGE_BYTES) * TRANSFER + 1.2 + a_ms * PAGE_MS;
+    let processes = requests / DAY * PAGE_MS / 1000.0;
+    let costs = ATTACKERS.map(|(_, addresses, networks)| {
+        let permitted = (addresses * per_day(Rule::ReadAddress)).min(networks * per_day(Rule::ReadNetwork));
+        let answered = requests.min(processes * permitted / page_weight());
+        format!("{:.2}", (answered * each + (requests - answered) * (REFUSED + a_ms * USUAL)) / MILLION)
+    });
+    format!("| the longest page | 0 | {price:.2} | {} |\n", costs.join(" | "))
+}
+
+/// What requests that are too small to count cost in a day.
+fn small_reads(table: &str, requests: f64) -> String {
+    let size = bytes(BYTES_PER_READ);
+    let each = size / 4096.0 * READ_PRICE + size * TRANSFER + 1.2 + cost(table, "teams-team-list", 7) * USUAL;
+    format!("${:.0}", requests * each / MILLION)
+}
+
 #[test]
 fn the_page_lists_the_cost_of_each_attack() {
     let table = std::fs::read_to_string(root().join("infra/COSTS.md")).unwrap();
@@ -256,6 +298,10 @@ fn the_page_lists_the_cost_of_each_attack() {
         }
     }
     let throttle = parameters["ThrottleRate"]["Default"].as_f64().unwrap();
-    let formula = FORMULA.replace("{{dearest}}\n", &dearest(&table, throttle * DAY));
+    let requests = throttle * DAY;
+    let formula = FORMULA.replace("{{dearest}}\n", &(dearest(&table, requests) + &longest_page(&table, requests)));
+    let (weight, milliseconds) = (page_weight().to_string(), PAGE_MS.to_string());
+    let formula = formula.replace("{{weight}}", &weight).replace("{{milliseconds}}", &milliseconds);
+    let formula = formula.replace("{{small}}", &small_reads(&table, requests));
     expect_file![root().join("docs/operations/attacks.md")].assert_eq(&(text + &formula));
 }

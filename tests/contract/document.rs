@@ -130,7 +130,8 @@ fn every_error_of_a_route_is_among_its_responses() {
 fn exactly_the_limited_operations_document_429() {
     let documented: BTreeMap<_, _> = documented(&document()).into_iter().map(|(id, _, _, operation)| (id, operation)).collect();
     for operation in operations::all() {
-        let (name, limit) = (operation.route.name, operation.route.limit.map(Limit::name));
+        let reads = operation.description.counts_reads.then_some(Limit::Read);
+        let (name, limit) = (operation.route.name, operation.route.limit.or(reads).map(Limit::name));
         let refusal = &documented[name]["responses"]["429"];
         assert_eq!(refusal["x-limit"].as_str(), limit, "{name}");
         for header in ["Retry-After", "RateLimit", "RateLimit-Policy"] {

@@ -19,8 +19,6 @@ enum Leaves {
     /// It may create an account. Their number is not an owner's: the limits of sign-ups by address,
     /// network and recipient decide, and so does the project that closes sign-up.
     Accounts,
-    /// It turns an invitation, which has a quota, into a membership.
-    Memberships,
 }
 
 const WITHOUT: &[(Leaves, &[&str])] = &[
@@ -86,13 +84,12 @@ const WITHOUT: &[(Leaves, &[&str])] = &[
         ],
     ),
     (Leaves::Accounts, &["auth-anonymous-sign-up", "auth-oauth-apple-native", "auth-otp-sign-in", "auth-password-sign-up"]),
-    (Leaves::Memberships, &["teams-invitation-accept", "teams-invitation-accept-by-id"]),
 ];
 
 /// Whether strangers or clients can make the operation create something.
 fn creates(operation: &Operation) -> bool {
     let is_of_clients = matches!(operation.description.level, None | Some(Level::Client));
-    is_of_clients && operation.route.table.iter().any(|action| matches!(action, PutItem | UpdateItem))
+    is_of_clients && operation.route.table.actions.iter().any(|action| matches!(action, PutItem | UpdateItem))
 }
 
 fn with_quota() -> BTreeMap<&'static str, Quota> {

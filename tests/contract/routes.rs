@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use api::http::TableAction::{DeleteItem, PutItem, UpdateItem};
-use api::http::needs::READS;
+use api::http::table::READS;
 use api::http::{Interface, Trail, Verb};
 use api::product::trail::{parameters, target_kind};
 use infra::checked_in::root;
@@ -67,8 +67,8 @@ fn every_error_of_a_route_is_in_the_catalog_of_its_interface() {
 fn changing_operations_leave_a_trail_entry_or_state_why_not() {
     for operation in operations::all() {
         let (name, route) = (operation.route.name, operation.route);
-        let writes = route.table.iter().any(|action| matches!(action, PutItem | UpdateItem | DeleteItem));
-        match route.trail {
+        let writes = route.table.actions.iter().any(|action| matches!(action, PutItem | UpdateItem | DeleteItem));
+        match route.table.trail {
             Trail::Entry => assert!(writes, "{name} leaves an entry in the trail, but changes nothing"),
             Trail::Nothing(READS) => assert!(!writes && route.verb == Verb::Get, "{name} must state why it leaves no entry in the trail"),
             Trail::Nothing(reason) => assert!(reason.len() > 10 && !reason.ends_with('.'), "{name}: {reason:?} is not a sufficient reason"),
@@ -78,7 +78,7 @@ fn changing_operations_leave_a_trail_entry_or_state_why_not() {
 
 #[test]
 fn path_parameters_are_targets_in_the_trail() {
-    for operation in operations::all().into_iter().filter(|operation| operation.route.trail == Trail::Entry) {
+    for operation in operations::all().into_iter().filter(|operation| operation.route.table.trail == Trail::Entry) {
         for (segment, parameter) in parameters(operation.route.path) {
             let is_known = parameter == "user_id" || target_kind(segment, parameter).is_some();
             assert!(is_known, "{}: {parameter} is not a known target of the trail", operation.route.name);
@@ -98,6 +98,7 @@ fn every_function_has_a_binary_and_every_binary_a_function() {
             found.insert(binary);
         }
     }
+    found.extend(tree::stems(&root().join("infra/registry/src/bin"), ".rs"));
     let (missing, unknown): (Vec<_>, Vec<_>) = (known.difference(&found).collect(), found.difference(&known).collect());
     assert!(missing.is_empty(), "without a binary functions/<area>/src/bin/<name>.rs: {missing:?}");
     assert!(unknown.is_empty(), "binaries without an operation (is it in its area's list?) or worker: {unknown:?}");

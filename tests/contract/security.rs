@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use api::http::Interface;
+use api::http::{Interface, Need};
 use infra::template::{logical_id, route_key};
 use infra::{operations, workers};
 use serde_json::{Value, json};
@@ -24,8 +24,8 @@ fn variables(function: &Value) -> BTreeSet<String> {
 
 /// The names of all functions, each with whether its code derives keys from the deployment secret.
 fn functions() -> Vec<(&'static str, bool)> {
-    let operations = operations::all().into_iter().map(|operation| (operation.route.name, operation.route.uses_secret));
-    operations.chain(workers::ALL.map(|worker| (worker.name, worker.uses_secret))).collect()
+    let operations = operations::all().into_iter().map(|operation| (operation.route.name, operation.route.needs.has(Need::Secret)));
+    operations.chain(workers::ALL.map(|worker| (worker.name, worker.needs.has(Need::Secret)))).collect()
 }
 
 #[test]
@@ -98,7 +98,7 @@ const SECRET_WITHOUT_ACCESS: [(&str, &str); 9] = [
 #[test]
 fn operations_without_tokens_state_why_they_have_the_secret() {
     let operations = operations::all();
-    let found = operations.iter().filter(|operation| operation.description.level.is_none() && operation.route.uses_secret);
+    let found = operations.iter().filter(|operation| operation.description.level.is_none() && operation.route.needs.has(Need::Secret));
     let known = SECRET_WITHOUT_ACCESS.iter().map(|(name, _)| *name);
     assert_eq!(found.map(|operation| operation.route.name).collect::<BTreeSet<_>>(), known.collect());
 }
@@ -125,7 +125,7 @@ fn a_template_stays_below_the_limit_of_dynamic_references() {
 #[test]
 fn a_role_is_limited_to_the_partitions_of_its_route() {
     let resources = resources();
-    let routes = operations::all().into_iter().map(|operation| (operation.route.name, operation.route.partitions));
+    let routes = operations::all().into_iter().map(|operation| (operation.route.name, operation.route.table.partitions));
     for (name, partitions) in routes.chain(workers::ALL.map(|worker| (worker.name, &[][..]))) {
         let statements = &resources[&format!("{}Role", logical_id(name))]["Properties"]["Policies"][0]["PolicyDocument"]["Statement"];
         let Some(table) = statements.as_array().unwrap().iter().find(|statement| statement["Sid"] == "Table") else { continue };

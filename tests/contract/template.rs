@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use api::http::Need;
 use infra::template::{self, ANY, area, logical_id, route_key};
 use infra::{Operation, operations, workers};
 use serde_json::Value;
@@ -51,7 +52,7 @@ fn every_operation_has_a_function_behind_its_route_key() {
         assert_eq!(function["Type"], "AWS::Serverless::Function", "{name}");
         assert_eq!(function["Properties"]["CodeUri"], format!("../../target/lambda/{name}/"));
         let memory = &function["Properties"]["MemorySize"];
-        let wanted = if route.hashes() { Value::from("HashingMemory") } else { Value::Null };
+        let wanted = if route.needs.has(Need::Hashing) { Value::from("HashingMemory") } else { Value::Null };
         assert_eq!(*memory, wanted, "{name}");
         assert_eq!(resources[&format!("{id}Integration")]["Properties"]["IntegrationUri"], format!("{id}.Arn"));
         let keys = route_keys(&resources, &id);

@@ -24,6 +24,12 @@ pub(crate) fn stems(folder: &Path, extension: &str) -> BTreeSet<String> {
     names(folder).iter().filter_map(|name| name.strip_suffix(extension)).map(str::to_owned).collect()
 }
 
+/// The crates that the manifest of a crate's folder lists under `[dependencies]`.
+pub(crate) fn dependencies(folder: &str) -> BTreeSet<String> {
+    let manifest: toml::Table = fs::read_to_string(root().join(folder).join("Cargo.toml")).unwrap().parse().unwrap();
+    manifest["dependencies"].as_table().unwrap().keys().cloned().collect()
+}
+
 pub(crate) fn event(area: &str, name: &str) -> Value {
     let path: PathBuf = root().join(format!("events/{area}/{name}.json"));
     let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));

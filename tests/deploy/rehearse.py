@@ -38,7 +38,8 @@ def step(text):
 def strip_functions(folder):
     """Removes the symbols, which are nine tenths of a debug build."""
     folder.mkdir()
-    names = [source.stem for source in sorted((ROOT / "functions").glob("*/src/bin/*.rs"))]
+    crates = [*(ROOT / "functions").iterdir(), ROOT / "infra" / "registry"]
+    names = sorted(source.stem for crate in crates for source in crate.glob("src/bin/*.rs"))
     strip = lambda name: subprocess.run(["strip", "-o", folder / name, TARGET / "debug" / name], check=True)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(strip, names))

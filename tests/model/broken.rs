@@ -49,6 +49,7 @@ const SPARE: &[(&str, &str)] = &[
         "it only decides whether the use of an ended session counts as activity of the user",
     ),
     ("Update U/USER: attribute_exists(founded)", "no client deletes an account while its owner changes"),
+    ("Update U/USER: version = :seen", "no client joins teams up to the maximum"),
     ("Update U/USER: d.session_epoch = :epoch", "every write that raises the session epoch also raises the credential epoch"),
     ("Update U/USER: d.totp.secret = :secret", "no client changes the authenticator app"),
     ("Update V/RELEASE: d.used = :no", "the link's address is already released after its first use"),

@@ -113,7 +113,7 @@ impl Service {
         let store = Store::at(Endpoint::embedded(), table.clone(), TABLE, random.entropy());
         let app = App::new(settings, store, clock, random.entropy(), Hasher::new(64, 1));
         let mut operations = Operations::new(app.clone());
-        edge_functions::all_operations(&mut operations);
+        registry::all_operations(&mut operations);
         let router = operations.into_router().with_state(app.clone());
         Self { runtime, table, random, app, router }
     }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use support::steady_time::SteadyTime;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -27,6 +28,7 @@ pub(crate) struct Endpoint {
     pub(crate) url: String,
     behaviours: Arc<Mutex<Vec<Behaviour>>>,
     requests: Arc<Mutex<Vec<Value>>>,
+    _time: SteadyTime,
 }
 
 impl Endpoint {
@@ -46,7 +48,7 @@ impl Endpoint {
                 tokio::spawn(serve(stream, behaviour, Arc::clone(&seen)));
             }
         });
-        Self { url, behaviours, requests }
+        Self { url, behaviours, requests, _time: SteadyTime::start() }
     }
 
     /// Adds a behaviour, which applies to all requests after those whose behaviour is planned.

@@ -1,6 +1,7 @@
 //! Sending through SES: the real client of the worker, against an emulator of SES v2 and against a
 //! misbehaving endpoint.
 #![expect(clippy::unwrap_used, reason = "a test fails if something is missing")]
+#![expect(clippy::disallowed_methods, reason = "the emulator and the endpoints are on this machine")]
 
 mod emulator;
 mod endpoint;

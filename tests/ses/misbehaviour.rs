@@ -7,6 +7,7 @@ use std::time::Duration;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 use support::TestApp;
+use support::steady_time::SteadyTime;
 
 use super::endpoint::{Behaviour, Endpoint};
 use super::{outbox, ses, ses_that_waits};
@@ -170,4 +171,23 @@ async fn an_email_service_that_times_out_on_connect_is_retried() {
     app.advance(SignedDuration::from_secs(60));
     app.deliver_by(&ses(&endpoint.url, None)).await;
     assert_eq!((&app.outbox_entry(&id).await["status"], endpoint.requests().len()), (&json!("sent"), 1));
+}
+
+#[tokio::test]
+async fn an_email_is_retried_if_the_connection_is_not_established_in_time() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("https://{}", listener.local_addr().unwrap());
+    let (app, id) = outbox(json!({})).await;
+    let _time = SteadyTime::start();
+    // The endpoint does not answer the handshake of TLS.
+    let silent = async {
+        let connection = listener.accept().await.unwrap();
+        tokio::time::advance(Duration::from_secs(8)).await;
+        connection
+    };
+    let ses = ses_that_waits(Duration::from_secs(20), &url, None);
+    tokio::join!(app.deliver_by(&ses), silent);
+    let first = app.outbox_entry(&id).await;
+    assert_eq!((&first["status"], &first["send_retries"]), (&json!("scheduled"), &json!(1)), "{first}");
+    assert_eq!(first["send_attempt_errors"][0]["external_details"]["errorType"], "TIMEOUT", "{first}");
 }

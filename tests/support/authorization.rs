@@ -1,7 +1,7 @@
 //! The stored half of an OAuth flow, for tests that begin none.
 
 use model::project::redirect::RedirectUrl;
-use model::provider::authorization::{Authorization, LIFE, Purpose, ResponseMode};
+use model::sign_in::authorization::{Authorization, LIFE, Purpose, ResponseMode};
 use wire::clock::after;
 
 use crate::TestApp;

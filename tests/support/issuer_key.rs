@@ -4,6 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use p256::elliptic_curve::sec1::ToSec1Point as _;
+use p521::ecdsa::signature::Signer as _;
 use serde_json::{Value, json};
 
 /// A key of an issuer.
@@ -12,12 +13,26 @@ pub struct Key {
     /// The number of the key, which its id contains.
     number: u8,
     id: Option<String>,
-    secret: p256::SecretKey,
+    secret: Secret,
+}
+
+#[derive(Clone)]
+enum Secret {
+    P256(p256::SecretKey),
+    P521(p521::ecdsa::SigningKey),
 }
 
 impl Key {
     pub fn new(number: u8) -> Self {
-        let secret = p256::SecretKey::from_slice(&[number + 1; 32]).unwrap();
+        let secret = Secret::P256(p256::SecretKey::from_slice(&[number + 1; 32]).unwrap());
+        Self { number, id: Some(format!("key-{number}")), secret }
+    }
+
+    /// A key that signs with ES512.
+    pub fn p521(number: u8) -> Self {
+        let mut secret = [number + 1; 66];
+        secret[0] = 0;
+        let secret = Secret::P521(p521::ecdsa::SigningKey::from_slice(&secret).unwrap());
         Self { number, id: Some(format!("key-{number}")), secret }
     }
 
@@ -28,7 +43,8 @@ impl Key {
 
     /// Another key with the same id.
     pub fn forged(&self) -> Self {
-        Self { id: self.id.clone(), ..Self::new(99) }
+        let other = if matches!(self.secret, Secret::P256(_)) { Self::new(99) } else { Self::p521(99) };
+        Self { id: self.id.clone(), ..other }
     }
 
     /// The key without an id.
@@ -36,12 +52,26 @@ impl Key {
         Self { id: None, ..self }
     }
 
+    /// The uncompressed public point.
     fn public(&self) -> Vec<u8> {
-        self.secret.public_key().to_sec1_point(false).as_bytes().to_vec()
+        match &self.secret {
+            Secret::P256(secret) => secret.public_key().to_sec1_point(false).as_bytes().to_vec(),
+            Secret::P521(secret) => secret.verifying_key().to_sec1_point(false).as_bytes().to_vec(),
+        }
     }
 
     pub fn sign(&self, claims: &Value) -> String {
-        let der = [&self.secret.to_bytes()[..], &self.public()].concat();
+        let secret = match &self.secret {
+            Secret::P256(secret) => secret.to_bytes(),
+            Secret::P521(secret) => {
+                let parts =
+                    [json!({ "alg": "ES512", "kid": self.id }), claims.clone()].map(|part| URL_SAFE_NO_PAD.encode(part.to_string()));
+                let signed = parts.join(".");
+                let signature: p521::ecdsa::Signature = secret.sign(signed.as_bytes());
+                return format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature.to_bytes()));
+            }
+        };
+        let der = [&secret[..], &self.public()].concat();
         let header = Header { kid: self.id.clone(), ..Header::new(Algorithm::ES256) };
         jsonwebtoken::encode(&header, claims, &EncodingKey::from_ec_der(&der)).unwrap()
     }
@@ -62,8 +92,10 @@ impl Key {
 
     pub fn jwk(&self) -> Value {
         let public = self.public();
-        let part = |range| URL_SAFE_NO_PAD.encode(&public[range]);
-        let mut jwk = json!({ "kty": "EC", "crv": "P-256", "alg": "ES256", "use": "sig", "x": part(1..33), "y": part(33..65) });
+        let (x, y) = public[1..].split_at(public.len() / 2);
+        let (x, y) = (URL_SAFE_NO_PAD.encode(x), URL_SAFE_NO_PAD.encode(y));
+        let (curve, algorithm) = if matches!(self.secret, Secret::P256(_)) { ("P-256", "ES256") } else { ("P-521", "ES512") };
+        let mut jwk = json!({ "kty": "EC", "crv": curve, "alg": algorithm, "use": "sig", "x": x, "y": y });
         if let Some(id) = &self.id {
             jwk["kid"] = json!(id);
         }

@@ -20,6 +20,7 @@ pub mod roles;
 pub mod secrets;
 mod shell;
 pub mod stand_in;
+pub mod steady_time;
 mod table;
 mod tasks;
 pub mod trace;
@@ -42,7 +43,7 @@ use gateway::service::{Parts, Service};
 use jiff::{SignedDuration, Timestamp};
 use model::content::Content;
 use model::limit::Limits;
-use model::project::senders::Senders;
+use model::setting::senders::Senders;
 use settings::Settings;
 use wire::id::ProjectId;
 

@@ -7,6 +7,8 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
+use crate::steady_time::SteadyTime;
+
 /// How the server behaves. A stage of the conversation is named by the first four letters of the
 /// command; `220` stands for the greeting, `TLS` for the handshake after STARTTLS, `354` for the
 /// moment after the answer to DATA, and `.` for the end of the message.
@@ -79,6 +81,7 @@ pub struct MailServer {
     gate: Arc<Semaphore>,
     /// Closed when a connection gets no answer any more.
     is_silent: Arc<Semaphore>,
+    _time: SteadyTime,
 }
 
 impl MailServer {
@@ -87,7 +90,8 @@ impl MailServer {
     pub async fn start(behaviours: Vec<Behaviour>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let [gate, is_silent] = [(); 2].map(|()| Arc::new(Semaphore::new(0)));
-        let server = Self { port: listener.local_addr().unwrap().port(), seen: Arc::default(), gate, is_silent };
+        let server =
+            Self { port: listener.local_addr().unwrap().port(), seen: Arc::default(), gate, is_silent, _time: SteadyTime::start() };
         let (seen, gate, is_silent) = (Arc::clone(&server.seen), Arc::clone(&server.gate), Arc::clone(&server.is_silent));
         tokio::spawn(async move {
             let mut turn = 0;

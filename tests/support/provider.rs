@@ -21,6 +21,7 @@ use url::Url;
 use crate::TestApp;
 pub use crate::issuer_key::Key;
 pub use crate::provider_fault::Fault;
+use crate::steady_time::SteadyTime;
 use crate::until::until;
 
 pub const CLIENT_ID: &str = "acme-client";
@@ -34,6 +35,7 @@ pub struct Provider {
     pub issuer: String,
     inner: Arc<Inner>,
     server: JoinHandle<()>,
+    _time: SteadyTime,
 }
 
 struct Inner {
@@ -85,7 +87,7 @@ impl Provider {
             .layer(from_fn_with_state(Arc::clone(&inner), fail_once))
             .with_state(Arc::clone(&inner));
         let server = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-        Self { issuer, inner, server }
+        Self { issuer, inner, server, _time: SteadyTime::start() }
     }
 
     /// The provider as an entry of a project's settings.
@@ -236,12 +238,12 @@ async fn token(State(inner): State<Arc<Inner>>, headers: HeaderMap, Form(form): 
     let basic = format!("Basic {}", STANDARD.encode(format!("{}:{}", encode(CLIENT_ID), encode(CLIENT_SECRET))));
     let proves = headers.get("authorization").is_some_and(|value| value == basic.as_str());
     if form.get("grant_type").is_some_and(|grant| grant == "refresh_token") {
-        return if proves && form.get("refresh_token").is_some_and(|token| token == "r") { renewed() } else { refused() };
+        return if proves && form.get("refresh_token").is_some_and(|token| token == "r") { renewed(fault) } else { refused() };
     }
     let mut state = inner.state.lock().unwrap();
     let Some(pending) = state.codes.remove(form.get("code").map_or("", String::as_str)) else { return refused() };
     let verifies =
-        form.get("code_verifier").is_some_and(|verifier| model::provider::authorization::challenge(verifier) == pending.challenge);
+        form.get("code_verifier").is_some_and(|verifier| model::sign_in::authorization::challenge(verifier) == pending.challenge);
     if !proves || !verifies || form.get("redirect_uri") != Some(&pending.redirect_uri) {
         return refused();
     }
@@ -271,8 +273,9 @@ async fn token(State(inner): State<Arc<Inner>>, headers: HeaderMap, Form(form): 
 }
 
 /// A new access token; the refresh token is not rotated.
-fn renewed() -> Response {
-    Json(json!({ "access_token": RENEWED, "token_type": "Bearer", "expires_in": "3600" })).into_response()
+fn renewed(fault: Option<Fault>) -> Response {
+    let life = if fault == Some(Fault::ShortLife) { "120" } else { "3600" };
+    Json(json!({ "access_token": RENEWED, "token_type": "Bearer", "expires_in": life })).into_response()
 }
 
 fn refused() -> Response {

@@ -38,6 +38,8 @@ pub enum Fault {
     RevokesAccess,
     /// The same, and answers requests for new ones as [`Self::Waits`].
     RevokesAccessAndWaits,
+    /// Renews access tokens for two minutes only.
+    ShortLife,
     /// Has revoked all tokens.
     RevokesEverything,
 }

@@ -21,6 +21,7 @@ use url::Url;
 
 use crate::START;
 use crate::provider::Key;
+use crate::steady_time::SteadyTime;
 
 const CLIENT_ID: &str = "client of the app";
 const CLIENT_SECRET: &str = "secret: 100%";
@@ -33,6 +34,7 @@ pub struct StandIn {
     pub url: String,
     inner: Arc<Inner>,
     server: JoinHandle<()>,
+    _time: SteadyTime,
 }
 
 struct Inner {
@@ -75,7 +77,7 @@ impl StandIn {
         });
         let router = Router::new().fallback(answer).with_state(Arc::clone(&inner));
         let server = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-        Self { url, inner, server }
+        Self { url, inner, server, _time: SteadyTime::start() }
     }
 
     /// The provider as an entry of a project's settings.
@@ -225,7 +227,7 @@ impl Inner {
         let is = |name: &str, value: &str| form.get(name).is_some_and(|found| found == value);
         let verifies = match form.get("code_verifier") {
             Some(verifier) => {
-                let challenge = model::provider::authorization::challenge(verifier);
+                let challenge = model::sign_in::authorization::challenge(verifier);
                 self.provider.takes_pkce && asked.get("code_challenge") == Some(&challenge)
             }
             None => !self.provider.takes_pkce,

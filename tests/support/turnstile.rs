@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
 use crate::TestApp;
+use crate::steady_time::SteadyTime;
 use crate::until::until;
 
 pub const SITE_KEY: &str = "0x4AAAAAAA-site";
@@ -36,6 +37,7 @@ pub struct Turnstile {
     pub url: String,
     inner: Arc<Mutex<Inner>>,
     server: JoinHandle<()>,
+    _time: SteadyTime,
 }
 
 #[derive(Default)]
@@ -56,7 +58,7 @@ impl Turnstile {
         let router =
             Router::new().route("/challenges.cloudflare.com/turnstile/v0/siteverify", post(siteverify)).with_state(Arc::clone(&inner));
         let server = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-        Self { url, inner, server }
+        Self { url, inner, server, _time: SteadyTime::start() }
     }
 
     /// Plays a visitor who solves the widget on a page at `localhost`. `fields` replace fields of

@@ -33,7 +33,7 @@ pub async fn handle(
     Input { path, .. }: Input<Ignored, Nothing, UserPath>,
 ) -> Result<Json<List<ConnectedAccount>>, Error> {
     let user = user(&access, path.user_id).await?.ok_or(KnownError::UserNotFound)?;
-    let item = |account: model::user::ProviderAccount| ConnectedAccount {
+    let item = |account: model::provider::account::ProviderAccount| ConnectedAccount {
         user_id: user.id,
         provider: account.provider_id,
         provider_account_id: account.account_id,

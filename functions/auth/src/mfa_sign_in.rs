@@ -20,10 +20,10 @@ use model::code::{Code, Rejected};
 use model::limit::Limit;
 use model::quota::Quota;
 use model::session::Amr;
+use model::sign_in::second_factor::MfaAttempt;
 use model::trail::Event;
 use model::user::User;
 use model::user::device::{Device, DeviceToken};
-use model::user::second_factor::MfaAttempt;
 use serde::Serialize;
 use store::user::device;
 use store::{Write, code, optimistic};
@@ -175,43 +175,32 @@ impl<'a> Completion<'a> {
 
 pub async fn handle(
     State(app): State<App>,
-    CodeAccess { access, hint, .. }: CodeAccess<AttemptCode>,
+    access: CodeAccess<AttemptCode>,
     Input { body, .. }: Input<MfaSignIn>,
 ) -> Result<Json<SecondFactorSignedIn>, Error> {
     match body.given()? {
-        Given::Code(given) => by_code(&app, &access, hint, &body, &given).await.map(Json),
-        Given::Passkey(given) => by_passkey(&app, &access, &body, given).await.map(Json),
+        Given::Code(given) => by_code(&app, &access, &body, &given).await.map(Json),
+        Given::Passkey(given) => by_passkey(&app, &access.access, &body, given).await.map(Json),
     }
 }
 
 async fn by_code(
     app: &App,
-    access: &Access<Client>,
-    hint: Option<MfaAttempt>,
+    CodeAccess { access, code }: &CodeAccess<AttemptCode>,
     body: &MfaSignIn,
     given: &SecondFactorCode,
 ) -> Result<SecondFactorSignedIn, Error> {
-    let (project, now) = (&access.project.id, app.clock.now());
-    let hinted = hint.as_ref().map(|attempt| (attempt.user_id, Failures::of_second_factor(app, project, attempt.user_id)));
-    let early = async {
-        match &hinted {
-            Some((user, failures)) => tokio::try_join!(app.store.user(project, *user), failures.look()).map(|(row, ())| row),
-            None => Ok(None),
-        }
-    };
-    let (decision, row) = tokio::try_join!(app.store.try_attempt(project, &body.code, now), early)?;
-    let attempt = decision?;
-    // The row was read early for the user whom the hint names, who need not be the attempt's user.
-    let row = match row.filter(|row| row.user.id == attempt.user_id) {
-        Some(row) => Some(row),
-        None => app.store.user(project, attempt.user_id).await?,
-    };
-    // Anything that ended the user's sessions or codes has ended this sign-in too.
-    let row = row.filter(|row| attempt.is_of_epoch(&row.user)).ok_or(Rejected::NotFound)?;
+    let project = &access.project.id;
     // Guesses are counted per attempt. Anybody with the password can start new attempts, so guesses
     // are also counted per account.
-    let failures = hinted.filter(|(user, _)| *user == row.user.id).map(|(_, failures)| failures);
-    let failures = failures.unwrap_or_else(|| Failures::of_second_factor(app, project, row.user.id));
+    let account = async |attempt: MfaAttempt| {
+        let failures = Failures::of_second_factor(app, project, attempt.user_id);
+        let (row, ()) = tokio::try_join!(app.store.user(project, attempt.user_id), failures.look())?;
+        Ok((row, failures))
+    };
+    let (attempt, (row, failures)) = code.prove(app.store.try_attempt(project, &body.code, app.clock.now()), account).await?;
+    // Anything that ended the user's sessions or codes has ended this sign-in too.
+    let row = row.filter(|row| attempt.is_of_epoch(&row.user)).ok_or(Rejected::NotFound)?;
     let right = given.check(access, &row.user, &failures, Event::SignInFailed).await?;
 
     let completion = Completion::start(access, &attempt, &row.user, body, Amr::Otp);

@@ -23,8 +23,9 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use model::bot_challenge::Guarded;
 use model::limit::Limit;
 use model::project::{ApiKey, OAuthProvider, Project};
-use model::provider::authorization::{self, Asked, Authorization, LIFE, MEMORY, ProviderRequest, Purpose, ResponseMode};
+use model::provider::catalog;
 use model::session::token::Claims;
+use model::sign_in::authorization::{self, Asked, Authorization, LIFE, MEMORY, ProviderRequest, Purpose, ResponseMode};
 use model::user::restriction::RestrictedReason;
 use net::outgoing::Outgoing;
 use oauth::metadata;
@@ -207,8 +208,9 @@ async fn begin(
     let callback = flow::callback(app, &provider.id);
     let challenge = authorization::challenge(verifier.expose_secret());
     let (mode, purpose) = (query.mode(), query.purpose());
-    let (endpoint, has_offline_access) = authorization_endpoint(app, provider).await?;
-    let asked = Asked::new(&provider.id, purpose, query.provider_scope.as_deref(), has_offline_access);
+    let scope = query.provider_scope.as_deref();
+    let (endpoint, has_offline_access) = authorization_endpoint(app, provider, authorization::is_plain(purpose, scope)).await?;
+    let asked = Asked::new(&provider.id, purpose, scope, has_offline_access);
     let request = ProviderRequest {
         provider,
         client_id: provider_client::client_id(app, provider)?,
@@ -250,11 +252,13 @@ async fn begin(
 }
 
 /// The provider's authorization endpoint: the one in the project's settings or in the catalog, or
-/// else the one in the issuer's metadata. Also whether the issuer lists the scope `offline_access`.
-async fn authorization_endpoint(app: &App, provider: &OAuthProvider) -> Result<(String, bool), KnownError> {
+/// else the one in the issuer's metadata. Also whether the issuer lists the scope `offline_access`,
+/// which only matters to flows that are not plain.
+async fn authorization_endpoint(app: &App, provider: &OAuthProvider, is_plain: bool) -> Result<(String, bool), KnownError> {
     let outgoing = Outgoing::for_metadata(&app.settings);
-    if let Some(endpoint) = authorization::known_endpoint(provider) {
-        return Ok((outgoing.place(endpoint).into_owned(), false));
+    let known = authorization::known_endpoint(provider).map(|endpoint| outgoing.place(endpoint).into_owned());
+    if let Some(endpoint) = known.clone().filter(|_| is_plain || catalog::find(&provider.id).is_some()) {
+        return Ok((endpoint, false));
     }
     let issuer = provider.issuer.as_deref().unwrap_or_default();
     let metadata = metadata::discover(outgoing, issuer, app.clock.now()).await.map_err(|fault| {
@@ -265,5 +269,5 @@ async fn authorization_endpoint(app: &App, provider: &OAuthProvider) -> Result<(
         }
     })?;
     let has_offline_access = metadata.has_offline_access();
-    Ok((metadata.authorization_endpoint, has_offline_access))
+    Ok((known.unwrap_or(metadata.authorization_endpoint), has_offline_access))
 }

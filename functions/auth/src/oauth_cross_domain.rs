@@ -16,7 +16,7 @@ use errors::{Error, ErrorCode, KnownError};
 use flows::{App, limits};
 use http::HeaderMap;
 use model::project::redirect::RedirectUrl;
-use model::provider::authorization::is_challenge;
+use model::sign_in::authorization::is_challenge;
 use secrecy::SecretString;
 use serde::Serialize;
 use store::provider::authorization::{AuthorizationCode, CODE_LIFE, HandedOver, create_code};

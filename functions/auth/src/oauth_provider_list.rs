@@ -14,10 +14,10 @@ use api::product::{Access, Client, Input};
 use deserr::Deserr;
 use errors::{Error, ErrorCode};
 use flows::accounts::read;
+use model::provider::account::ProviderAccountRead;
 use model::user::User;
-use model::user::provider_account::ProviderAccountRead;
 use model::user::reference::UserRef;
-use store::sharded::Listing;
+use store::Listing;
 use utoipa::ToSchema;
 use wire::level::Level;
 

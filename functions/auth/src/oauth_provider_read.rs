@@ -7,7 +7,7 @@ use api::product::input::{Ignored, Nothing};
 use api::product::{Access, Client, Input};
 use errors::{Error, ErrorCode, KnownError, USER_REFERENCE_ERRORS};
 use flows::accounts::read;
-use model::user::provider_account::ProviderAccountRead;
+use model::provider::account::ProviderAccountRead;
 
 use crate::oauth::provider_accounts::ProviderAccountPath;
 

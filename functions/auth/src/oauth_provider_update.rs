@@ -10,7 +10,7 @@ use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError, SIGN_IN_CHANGE_ERRORS};
 use flows::accounts::read;
 use model::email::any::AnyEmail;
-use model::user::provider_account::ProviderAccountRead;
+use model::provider::account::ProviderAccountRead;
 use model::user::provider_accounts::AccountPatch;
 use utoipa::ToSchema;
 use wire::level::Level;

@@ -7,20 +7,14 @@
 use api::http::{Json, Route};
 use api::product::Input;
 use api::product::code_access::{CheckedCode, CodeAccess, CodeBody, SignInCode};
-use axum::extract::State;
 use errors::Error;
-use flows::App;
 
 pub const ROUTE: Route = Route::post("auth-otp-check-sign-in-code", "/api/v1/auth/otp/sign-in/check-code")
     .summary("Checks a sign-in code without redeeming it")
     .checks_code();
 
-pub async fn handle(
-    State(app): State<App>,
-    access: CodeAccess<SignInCode>,
-    Input { body, .. }: Input<CodeBody>,
-) -> Result<Json<CheckedCode>, Error> {
-    let is_code_valid = match access.decide(&app, &body.code).await {
+pub async fn handle(access: CodeAccess<SignInCode>, Input { body, .. }: Input<CodeBody>) -> Result<Json<CheckedCode>, Error> {
+    let is_code_valid = match access.decide(&body.code).await {
         // A code for an account is invalid once the account is gone.
         Ok((stored, row)) => stored.user_id.is_none() || row.is_some(),
         Err(Error::Known(_)) => false,

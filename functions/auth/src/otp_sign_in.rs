@@ -62,36 +62,21 @@ const ROUNDS: u32 = 3;
 
 pub async fn handle(
     State(app): State<App>,
-    CodeAccess { access, hint, .. }: CodeAccess<SignInCode>,
+    CodeAccess { access, code }: CodeAccess<SignInCode>,
     Input { body, .. }: Input<SignIn>,
 ) -> Result<Json<SignedInOrUp>, Error> {
-    let project = &access.project.id;
-    let early = async {
-        match &hint {
-            Some(stored) => Account::of(&access, stored).await.map(Some),
-            None => Ok(None),
-        }
-    };
-    let (decision, early) = tokio::try_join!(app.store.try_code(project, Purpose::SignIn, &body.code, app.clock.now()), early)?;
-    let stored = match decision {
-        Ok(stored) => stored,
-        Err(rejected) => {
-            // The response to a request for a code contains the code without the characters that
-            // are typed from the email. A wrong guess at these characters is recorded as a failed
-            // sign-in of the account.
-            if let (Rejected::NotFound, Some(guessed)) = (&rejected, &hint) {
-                app.store.record_failure(guessed.user_id, Event::SignInFailed).await?;
-            }
-            return Err(rejected.into());
-        }
-    };
+    let attempt = app.store.try_code(&access.project.id, Purpose::SignIn, &body.code, app.clock.now());
+    let checked = code.prove(attempt, async |stored| Account::of(&access, &stored).await).await;
+    // The response to a request for a code contains the code without the characters that are typed
+    // from the email. A wrong guess at these characters is recorded as a failed sign-in of the
+    // account.
+    if let (Err(Error::Known(KnownError::VerificationCodeNotFound)), Some(guessed)) = (&checked, code.unproved()) {
+        app.store.record_failure(guessed.user_id, Event::SignInFailed).await?;
+    }
+    let (stored, mut account) = checked?;
     if !access.project.config.magic_link_enabled {
         return Err(KnownError::MagicLinkNotEnabled.into());
     }
-    let mut account = match early {
-        Some(account) => account,
-        None => Account::of(&access, &stored).await?,
-    };
     optimistic!(ROUNDS, |round| {
         if round > 0 {
             account = Account::of(&access, &stored).await?;

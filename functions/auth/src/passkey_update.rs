@@ -7,8 +7,8 @@ use api::product::{Access, Client, Input};
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
 use flows::accounts::read;
-use model::passkey::PasskeyName;
 use model::passkey::view::PasskeyRead;
+use model::user::passkey::PasskeyName;
 use utoipa::ToSchema;
 
 use crate::passkeys::change::{PasskeyPath, change};

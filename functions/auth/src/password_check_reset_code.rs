@@ -4,21 +4,15 @@
 use api::http::{Json, Route};
 use api::product::Input;
 use api::product::code_access::{CheckedCode, CodeAccess, CodeBody, ResetCode};
-use axum::extract::State;
 use errors::{CODE_ERRORS, Error, KnownError};
-use flows::App;
 
 pub const ROUTE: Route = Route::post("auth-password-check-reset-code", "/api/v1/auth/password/reset/check-code")
     .summary("Checks a password reset code without redeeming it")
     .checks_code()
     .errors(CODE_ERRORS);
 
-pub async fn handle(
-    State(app): State<App>,
-    access: CodeAccess<ResetCode>,
-    Input { body, .. }: Input<CodeBody>,
-) -> Result<Json<CheckedCode>, Error> {
-    let (_, row) = access.decide(&app, &body.code).await?;
+pub async fn handle(access: CodeAccess<ResetCode>, Input { body, .. }: Input<CodeBody>) -> Result<Json<CheckedCode>, Error> {
+    let (_, row) = access.decide(&body.code).await?;
     row.ok_or(KnownError::VerificationCodeNotFound)?;
     Ok(Json(CheckedCode { is_code_valid: true }))
 }

@@ -57,12 +57,12 @@ pub async fn handle(
     Input { body, .. }: Input<Reset>,
 ) -> Result<Json<Success>, Error> {
     let (project, config) = (&access.access.project.id, &access.access.project.config);
-    let (stored, row) = access.decide(&app, &body.code).await?;
+    let (stored, row) = access.decide(&body.code).await?;
     if !config.credential_enabled {
         return Err(KnownError::PasswordAuthenticationNotEnabled.into());
     }
     let row = row.ok_or(KnownError::VerificationCodeNotFound)?;
-    password::check(&body.password, &access.access.project, row.user.addresses())?;
+    password::check(&body.password, access.access.project.password_rules(), row.user.addresses())?;
     let hash = app.hasher.hash(&app.entropy, body.password.secret()).await;
     let failures = Failures::of(&app, project, stored.email.as_str());
     let redeem = [code::redeem(project, Purpose::ResetPassword, &body.code)].into_iter().chain(failures.forget());

@@ -43,7 +43,7 @@ pub async fn handle(
         return Err(KnownError::PasswordAuthenticationNotEnabled.into());
     }
     access.check_fresh()?;
-    password::check(&body.password, &access.project, row.user.addresses())?;
+    password::check(&body.password, access.project.password_rules(), row.user.addresses())?;
     if row.user.password.is_some() {
         return Err(KnownError::UserHasPassword.into());
     }

@@ -66,7 +66,7 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
     if !config.sign_up_enabled {
         return Err(KnownError::SignUpNotEnabled.into());
     }
-    password::check(&body.password, &access.project, [&body.email])?;
+    password::check(&body.password, access.project.password_rules(), [&body.email])?;
     let admitted = Check::of(&access, Guarded::SignUp).admit(body.presented()).await?;
     let now = app.clock.now();
     let (mut user, version) = new_user(&access, now);

@@ -55,7 +55,7 @@ pub async fn handle(
         return Err(KnownError::PasswordAuthenticationNotEnabled.into());
     }
     access.check_fresh()?;
-    password::check(&body.new_password, &access.project, user.addresses())?;
+    password::check(&body.new_password, access.project.password_rules(), user.addresses())?;
     let proof = old_password::prove(&app, &access.project.id, user, &body.old_password);
     let (failures, kept) = futures_util::try_join!(proof, kept_session(&access, &headers, user.id))?;
     let old = user.password.as_ref();

@@ -11,11 +11,11 @@ use store::content::{Dated, PostText};
 /// The name of the document that is the start page.
 pub(crate) const START_PAGE: &str = "docs";
 
-/// The content of the site as it is public now, with at most its newest 10,000 posts, and without
-/// their texts, from the [catalogue](flows::catalogue): for answers that no cache keeps.
-pub(crate) async fn content(app: &App) -> Result<Shown, Problem> {
+/// The content of the site as it is public now, with at most `most` of its newest posts, and
+/// without their texts, from the [catalogue](flows::catalogue): for answers that no cache keeps.
+pub(crate) async fn newest(app: &App, most: usize) -> Result<Shown, Problem> {
     let catalogue = app.catalogue.current(&app.store, &app.settings.site_url).await?;
-    Ok(catalogue.map_or_else(|| unpublished(app), |catalogue| catalogue.shown(app.clock.now())))
+    Ok(catalogue.map_or_else(|| unpublished(app), |catalogue| catalogue.newest(most, app.clock.now())))
 }
 
 /// The public apps and posts in which words of a query occur.

@@ -1,5 +1,4 @@
-//! Operations outside any area, the list of all operations, and the fallback for requests that
-//! match none of them.
+//! Operations outside any area.
 
 pub mod analytics_events_batch;
 pub mod backend_urls;
@@ -7,12 +6,7 @@ pub mod check_feature_support;
 pub mod check_version;
 pub mod component_versions;
 mod customers;
-mod error_page;
-pub mod fallback;
 pub mod health;
-mod nearest;
-#[cfg(test)]
-mod nearest_tests;
 pub mod payments_billing;
 pub mod payments_products;
 pub mod welcome;
@@ -30,18 +24,4 @@ pub fn operations(register: &mut impl Register) {
     register.operation(payments_products::ROUTE, payments_products::handle);
     register.operation(analytics_events_batch::ROUTE, analytics_events_batch::handle);
     register.operation(component_versions::ROUTE, component_versions::handle);
-}
-
-/// All operations of the service. The gateway, the template renderer, the API document and the
-/// contract tests visit this list.
-pub fn all_operations(register: &mut impl Register) {
-    content_functions::operations(register);
-    auth_functions::operations(register);
-    users_functions::operations(register);
-    teams_functions::operations(register);
-    emails_functions::operations(register);
-    projects_functions::operations(register);
-    keys_functions::operations(register);
-    webhooks_functions::operations(register);
-    operations(register);
 }

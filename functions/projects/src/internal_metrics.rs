@@ -17,7 +17,7 @@ use flows::App;
 use model::metrics::activity::{Counts, Day, Kind, day, distinct};
 use model::metrics::tally::{ANONYMOUS, ANONYMOUS_COUNTRY, COUNTRY, METHOD, TEAMS, Tally, USERS, VERIFIED};
 use model::user::filter::UserFilter;
-use model::user::view::ServerUser;
+use model::view::user::ServerUser;
 use serde::Serialize;
 use store::metrics::{Figures, SignUps};
 use utoipa::ToSchema;

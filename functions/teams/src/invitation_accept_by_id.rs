@@ -2,7 +2,7 @@
 //! to one of the user's confirmed email addresses, without its code. A client accepts for its own
 //! user, a server for any user.
 
-use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem};
+use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Named, Route};
 use api::product::input::Ignored;
 use api::product::{Access, Client, Input};
@@ -17,12 +17,12 @@ use model::team::invitation::By;
 use model::user::reference::UserRef;
 use utoipa::ToSchema;
 
-use crate::invitations::accepting::accept;
+use crate::invitations::accepting::{Memberships, accept};
 use crate::invitations::input::{Accepted, InvitationPath};
 
 pub const ROUTE: Route = Route::post("teams-invitation-accept-by-id", "/api/v1/team-invitations/{invitation_id}/accept")
     .summary("Joins a team by an invitation to a verified address")
-    .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem])
+    .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem])
     .reads(&[Named::User])
     .errors(USER_REFERENCE_ERRORS)
     .errors(&[
@@ -34,6 +34,7 @@ pub const ROUTE: Route = Route::post("teams-invitation-accept-by-id", "/api/v1/t
         ErrorCode::TeamInvitationEmailMismatch,
         ErrorCode::TeamMembershipAlreadyExists,
         ErrorCode::TeamNotFound,
+        ErrorCode::TooManyTeamMemberships,
     ]);
 
 #[derive(Deserr, ToSchema)]
@@ -52,9 +53,10 @@ pub async fn handle(
     limited_to(&access)?;
     let (project, user_id) = (&access.project, access.user_id(query.user_id)?);
     let invitation = async { Ok::<_, Error>(app.store.invitation(&project.id, path.invitation_id).await?) };
-    let (invitation, row) = tokio::try_join!(invitation, read(&access, user_id))?;
-    let user = row.ok_or(KnownError::UserNotFound)?.user;
+    let memberships = Memberships::count(&access, user_id);
+    let (invitation, row, memberships) = tokio::try_join!(invitation, read(&access, user_id), memberships)?;
+    let row = row.ok_or(KnownError::UserNotFound)?;
     let invitation = invitation.filter(|invitation| invitation.is_open(app.clock.now())).ok_or(Rejected::NotFound)?;
-    accept(&access, &invitation, By::List, &user, false).await?;
+    accept(&access, &invitation, By::List, &row, memberships).await?;
     Ok(Json(Accepted {}))
 }

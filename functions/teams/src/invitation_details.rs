@@ -5,11 +5,10 @@ use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use api::http::{Json, Route};
 use api::product::Input;
 use api::product::code_access::{CodeAccess, CodeBody, InvitationCode};
-use axum::extract::State;
 use errors::{CODE_ERRORS, Error, ErrorCode, KnownError};
-use flows::App;
 use flows::teams::no_team;
 use model::limit::Limit;
+use model::team::invitation::Invitation;
 use serde::Serialize;
 use utoipa::ToSchema;
 use wire::id::TeamId;
@@ -30,26 +29,14 @@ pub struct InvitationDetails {
     team_display_name: String,
 }
 
-pub async fn handle(
-    State(app): State<App>,
-    access: CodeAccess<InvitationCode>,
-    Input { body, .. }: Input<CodeBody>,
-) -> Result<Json<InvitationDetails>, Error> {
-    let user = &access.access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?.row.user;
-    let (project, caller) = (&access.access.project.id, access.access.subject());
-    let team = async {
-        match &access.hint {
-            Some(hint) => app.store.team(project, hint.team_id).await,
-            None => Ok::<_, store::Error>(None),
-        }
-    };
-    let (invitation, team) = tokio::try_join!(access.try_invitation(&app, &body.code, &caller), team)?;
-    let team_id = invitation?.team_id;
-    if let Some(restricted_reason) = access.access.restricted_reason(user) {
+pub async fn handle(code: CodeAccess<InvitationCode>, Input { body, .. }: Input<CodeBody>) -> Result<Json<InvitationDetails>, Error> {
+    let access = &code.access;
+    let user = &access.user.as_ref().ok_or(KnownError::UserAuthenticationRequired)?.row.user;
+    let team = async |invitation: Invitation| access.app.store.team(&access.project.id, invitation.team_id).await;
+    let (Invitation { team_id, .. }, team) = code.try_invitation(&body.code, &access.subject(), team).await?;
+    if let Some(restricted_reason) = access.restricted_reason(user) {
         return Err(KnownError::TeamInvitationRestrictedUserNotAllowed { restricted_reason }.into());
     }
-    let is_hinted = access.hint.as_ref().is_some_and(|hint| hint.team_id == team_id);
-    let team = if is_hinted { team } else { app.store.team(project, team_id).await? };
     let team = team.ok_or_else(|| no_team(team_id))?.team;
     Ok(Json(InvitationDetails { team_id, team_display_name: team.display_name }))
 }

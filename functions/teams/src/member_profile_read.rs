@@ -8,7 +8,7 @@ use api::product::{Access, Client, Input};
 use errors::{Error, TEAM_MEMBER_ERRORS};
 use flows::teams::{enter, limited_to, no_member};
 use model::permission::System;
-use model::team::member_profile::MemberProfileView;
+use model::view::member_profile::MemberProfileView;
 
 use crate::members::named::named;
 use crate::members::paths::MemberPath;

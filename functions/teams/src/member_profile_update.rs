@@ -12,7 +12,7 @@ use flows::context::ROUNDS;
 use flows::teams::{enter, limited_to, no_member};
 use model::profile_image::{NewImage, Owner, Upload};
 use model::team::MemberProfilePatch;
-use model::team::member_profile::MemberProfileView;
+use model::view::member_profile::MemberProfileView;
 use store::optimistic;
 use store::team::membership;
 

@@ -41,7 +41,7 @@ pub async fn handle(
     let (team_id, user_id) = (path.team_id, access.user_id(path.user_id)?);
     let user = read(&access, user_id).await?.ok_or(KnownError::UserNotFound)?.user;
     // The team is not read for this, so its creation is not known.
-    let joined = Joined { team: team_id, created_at: None };
+    let joined = Joined { team: team_id, created_at: None, user_version: None };
     match app.store.transact(joining(&app, &access.project, joined, &user)?).await {
         Ok(()) => Ok(Created(TeamMembership { team_id, user_id })),
         Err(store::Error::Conflict(conflict)) => Err(join_refused(&conflict, team_id).into()),

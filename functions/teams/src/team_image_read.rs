@@ -1,18 +1,19 @@
 //! `GET /api/v1/projects/{project_id}/teams/{team_id}/images/{digest}`: returns a picture that was
 //! uploaded for a team or one of its members.
 //!
-//! It needs no credentials, for the reasons given in [`users_functions::user_image_read`].
+//! It needs no credentials, because only somebody who could read the team or the member knows the
+//! URL, as with the pictures of users.
 
 use api::http::Route;
 use api::http::TableAction::GetItem;
-use api::product::Input;
 use api::product::input::{Ignored, Nothing};
+use api::product::picture::Picture;
+use api::product::{Anybody, Input};
 use axum::extract::State;
 use crypto::digest::Digest;
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
 use flows::App;
-use users_functions::user_image_read::Picture;
 use utoipa::ToSchema;
 use wire::id::{ProjectId, TeamId};
 
@@ -32,7 +33,11 @@ pub struct TeamImagePath {
     digest: String,
 }
 
-pub async fn handle(State(app): State<App>, Input { path, .. }: Input<Ignored, Nothing, TeamImagePath>) -> Result<Picture, Error> {
+pub async fn handle(
+    State(app): State<App>,
+    _: Anybody,
+    Input { path, .. }: Input<Ignored, Nothing, TeamImagePath>,
+) -> Result<Picture, Error> {
     let image = match (ProjectId::parse(&path.project_id), TeamId::parse(&path.team_id), Digest::parse(&path.digest)) {
         (Ok(project), Ok(team), Some(digest)) => app.store.image(&project, team, &digest).await?,
         _ => None,

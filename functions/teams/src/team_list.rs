@@ -14,7 +14,7 @@ use model::team::Team;
 use model::team::view::TeamView;
 use model::user::reference::UserRef;
 use serde::Serialize;
-use store::sharded::Listing;
+use store::Listing;
 use store::team::of_user::PartOfTeams;
 use utoipa::ToSchema;
 use wire::id::{TeamId, UserId};

@@ -9,10 +9,8 @@ use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
 use api::product::Input;
 use api::product::code_access::{CodeAccess, VerificationCode};
-use axum::extract::State;
 use deserr::Deserr;
 use errors::{CODE_ERRORS, Error, ErrorCode, KnownError};
-use flows::App;
 use flows::accounts::{With, redeemed, verify_read};
 use flows::literal::{SUCCESS, Success};
 use model::code::{Code, Purpose, Rejected};
@@ -34,13 +32,9 @@ pub struct Verify {
     code: Code,
 }
 
-pub async fn handle(
-    State(app): State<App>,
-    access: CodeAccess<VerificationCode>,
-    Input { body, .. }: Input<Verify>,
-) -> Result<Json<Success>, Error> {
+pub async fn handle(access: CodeAccess<VerificationCode>, Input { body, .. }: Input<Verify>) -> Result<Json<Success>, Error> {
     let project = &access.access.project.id;
-    let (stored, row) = access.decide(&app, &body.code).await?;
+    let (stored, row) = access.decide(&body.code).await?;
     let row = row.ok_or(KnownError::ContactChannelNotFound)?;
     let result = verify_read(&access.access, row, KnownError::ContactChannelNotFound, |user| {
         if !stored.is_of_epoch(user) {

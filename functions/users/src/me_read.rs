@@ -5,7 +5,7 @@ use api::http::{Json, Named, Route};
 use api::product::{Access, Client, Input};
 use errors::{Error, ErrorCode};
 use flows::accounts::selected_team;
-use model::user::view::UserView;
+use model::view::user::UserView;
 
 pub const ROUTE: Route = Route::get("users-me-read", "/api/v1/users/me")
     .summary("Returns the signed-in user")

@@ -8,7 +8,7 @@ use errors::{Error, ErrorCode, KnownError, USER_FIELD_ERRORS};
 use flows::quota;
 use model::quota::Quota;
 use model::user::input::CurrentUserBody;
-use model::user::view::UserView;
+use model::view::user::UserView;
 use wire::change::Change;
 
 use crate::accounts::change::UserChange;

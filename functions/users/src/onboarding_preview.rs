@@ -17,7 +17,7 @@ use model::email::Email;
 use model::user::User;
 use model::user::restriction::RestrictedReason;
 use serde::Serialize;
-use store::sharded::Listing;
+use store::Listing;
 use store::user::list::UserPage;
 use utoipa::ToSchema;
 use wire::id::UserId;

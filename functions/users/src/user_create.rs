@@ -10,7 +10,7 @@ use flows::accounts::create;
 use flows::teams::welcome;
 use model::user::User;
 use model::user::input::{New, UserBody};
-use model::user::view::ServerUser;
+use model::view::user::ServerUser;
 
 use crate::accounts::change::UserChange;
 use crate::accounts::list_flags::IgnoredFilters;

@@ -5,18 +5,16 @@
 //! contains the digest of the image, so the answer can be cached. A new picture has a new URL, and
 //! the old picture is deleted.
 
+use api::http::Route;
 use api::http::TableAction::GetItem;
-use api::http::{Describe, Description, Route};
-use api::product::Input;
 use api::product::input::{Ignored, Nothing};
+use api::product::picture::Picture;
+use api::product::{Anybody, Input};
 use axum::extract::State;
-use axum::response::{IntoResponse, Response};
 use crypto::digest::Digest;
 use deserr::Deserr;
 use errors::{Error, ErrorCode, KnownError};
 use flows::App;
-use http::{HeaderName, HeaderValue, header};
-use model::profile_image::Upload;
 use utoipa::ToSchema;
 use wire::id::{ProjectId, UserId};
 
@@ -36,27 +34,7 @@ pub struct ImagePath {
     digest: String,
 }
 
-/// An image that may be cached for a day.
-pub struct Picture(pub Upload);
-
-impl IntoResponse for Picture {
-    fn into_response(self) -> Response {
-        let headers = [
-            (header::CONTENT_TYPE, self.0.kind.media_type()),
-            (header::CACHE_CONTROL, "public, max-age=86400, immutable"),
-            // No script may run, even if a browser is tricked into showing the image as a document.
-            (header::CONTENT_SECURITY_POLICY, "default-src 'none'; sandbox"),
-            (HeaderName::from_static("cross-origin-resource-policy"), "cross-origin"),
-        ];
-        (headers.map(|(name, value)| (name, HeaderValue::from_static(value))), self.0.bytes).into_response()
-    }
-}
-
-impl Describe for Picture {
-    fn describe(_: &mut Description) {}
-}
-
-pub async fn handle(State(app): State<App>, Input { path, .. }: Input<Ignored, Nothing, ImagePath>) -> Result<Picture, Error> {
+pub async fn handle(State(app): State<App>, _: Anybody, Input { path, .. }: Input<Ignored, Nothing, ImagePath>) -> Result<Picture, Error> {
     let image = match (ProjectId::parse(&path.project_id), UserId::parse(&path.user_id), Digest::parse(&path.digest)) {
         (Ok(project), Ok(user), Some(digest)) => app.store.image(&project, user, &digest).await?,
         _ => None,

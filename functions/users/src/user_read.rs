@@ -7,7 +7,7 @@ use api::product::precondition::Versioned;
 use api::product::{Access, Input, Server};
 use errors::{Error, ErrorCode, KnownError};
 use flows::accounts::{read, selected_team};
-use model::user::view::ServerUser;
+use model::view::user::ServerUser;
 
 use crate::accounts::list_flags::IgnoredFilters;
 

@@ -9,7 +9,7 @@ use api::product::{Access, Input, Server};
 use errors::{Error, ErrorCode, KnownError, USER_FIELD_ERRORS};
 use flows::accounts::read;
 use model::user::input::{Any, UserBody};
-use model::user::view::ServerUser;
+use model::view::user::ServerUser;
 
 use crate::accounts::change::UserChange;
 use crate::accounts::list_flags::IgnoredFilters;

@@ -251,7 +251,7 @@ async fn unsubscribe_link(app: &App, project: &ProjectId, user: &User, entry: &O
 }
 
 fn job(project: &SendingProject, user: Option<&User>, entry: &OutboxEntry, theme: Option<String>, unsubscribe_link: Option<String>) -> Job {
-    let sources = builtin::sources(&entry.source);
+    let sources = entry.source.complete();
     Job {
         sources: Sources {
             subject: sources.subject.to_owned(),

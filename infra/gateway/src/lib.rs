@@ -15,6 +15,7 @@ pub mod data;
 pub mod doctor;
 mod dynamodb;
 pub mod engine;
+mod http_client;
 pub mod inbox;
 pub mod keys;
 mod loopback;

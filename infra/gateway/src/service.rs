@@ -71,8 +71,8 @@ impl Service {
         let Parts { settings, engine, inbox, clock, entropy, hasher, private_pages } = parts;
         let app = App::new(settings, engine.store(), clock, entropy, hasher);
         let mut operations = Operations::new(app.clone());
-        edge_functions::all_operations(&mut operations);
-        let fallback: Router = edge_functions::fallback::router(&app).with_state(app.clone());
+        registry::all_operations(&mut operations);
+        let fallback: Router = registry::fallback::router(&app).with_state(app.clone());
         let operations = with_fallbacks(operations.into_router(), fallback.clone(), fallback);
         let operations: Router = operations.with_state(app.clone());
         let router = pages::with_pages(operations, inbox.clone(), private_pages.map_or(otherwise, Extent::Private), &app);

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use api::content::Problem;
-use errors::KnownError;
+use errors::{ErrorCode, KnownError};
 use serde::Serialize;
 
 /// The entry of a code in the catalog.
@@ -33,7 +33,7 @@ pub fn entries() -> Vec<CodeEntry> {
 }
 
 fn of(error: &KnownError) -> CodeEntry {
-    let body = error.body();
+    let (code, body) = (ErrorCode::from(error), error.body());
     let details = body["details"].as_object().map(|details| details.keys().cloned().collect()).unwrap_or_default();
-    CodeEntry { code: error.code(), status: error.status().as_u16(), text: error.meaning().to_owned(), hint: error.hint().into(), details }
+    CodeEntry { code: code.name(), status: code.status().as_u16(), text: code.meaning().to_owned(), hint: code.hint().into(), details }
 }

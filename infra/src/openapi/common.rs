@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use api::content::Problem;
 use api::http::{Interface, Verb};
-use errors::KnownError;
+use errors::ErrorCode;
 use http::StatusCode;
 use wire::level::Level;
 
@@ -68,7 +68,7 @@ pub fn codes(operation: &Operation) -> BTreeSet<&'static str> {
 fn shared_codes(operation: &Operation) -> Vec<&'static [&'static str]> {
     let description = &operation.description;
     let mut groups = vec![EVERY];
-    if description.level.is_some() || !operation.route.table.is_empty() {
+    if description.level.is_some() || !operation.route.table.actions.is_empty() {
         groups.push(TABLE);
     }
     if description.reads_input {
@@ -77,7 +77,7 @@ fn shared_codes(operation: &Operation) -> Vec<&'static [&'static str]> {
     if description.takes_version {
         groups.push(VERSION);
     }
-    if operation.route.limit.is_some() {
+    if operation.route.limit.is_some() || description.counts_reads {
         groups.push(LIMIT);
     }
     if operation.route.verb != Verb::Get {
@@ -95,7 +95,7 @@ fn shared_codes(operation: &Operation) -> Vec<&'static [&'static str]> {
 pub fn status(interface: Interface, code: &str) -> Option<StatusCode> {
     match interface {
         Interface::Content | Interface::Agents => Problem::ALL.into_iter().find(|problem| problem.code() == code).map(Problem::status),
-        Interface::Product => KnownError::status_of(code),
+        Interface::Product => code.parse().ok().map(ErrorCode::status),
     }
 }
 

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use api::content::Problem;
-use api::http::{Interface, Route};
+use api::http::{BodyRule, Interface, Route};
 use api::product::oauth_error::OauthErrorCode;
 use errors::KnownError;
 use strum::VariantNames as _;
@@ -17,9 +17,14 @@ use super::catalog;
 pub(super) const CONTENT: &str = "ContentError";
 /// The name of the schema for errors of the product API.
 pub(super) const PRODUCT: &str = "ProductError";
-/// The name of the schema for OAuth errors (`Route::has_oauth_errors`).
+/// The name of the schema for OAuth errors (`BodyRule::OauthForm`).
 pub(super) const OAUTH: &str = "OauthError";
 const CODE: &str = "ProductErrorCode";
+/// The description of `details`. It names no property, because generated clients would then drop
+/// the others.
+const DETAILS: &str = "The details of the error. Their fields depend on the code; see the list of codes. Those of `SCHEMA_ERROR` \
+                       have `problems`, a list of objects with two strings: `path`, the place of a wrong value, such as \
+                       `body.primary_email`, and `problem`, what is wrong with it, such as `is required`.";
 
 pub(super) fn schemas() -> [(String, RefOr<Schema>); 4] {
     let schemas = [(CONTENT, content()), (PRODUCT, product()), (OAUTH, oauth()), (CODE, code())];
@@ -30,7 +35,7 @@ pub(super) fn schemas() -> [(String, RefOr<Schema>); 4] {
 pub(super) fn name(route: &Route) -> &'static str {
     match route.interface {
         Interface::Content | Interface::Agents => CONTENT,
-        Interface::Product if route.has_oauth_errors => OAUTH,
+        Interface::Product if route.body == BodyRule::OauthForm => OAUTH,
         Interface::Product => PRODUCT,
     }
 }
@@ -77,10 +82,7 @@ fn with_code(error: ObjectBuilder, description: &str) -> ObjectBuilder {
         .required("code")
         .property("error", error)
         .required("error")
-        .property(
-            "details",
-            ObjectBuilder::new().description(Some("The details of the error. Their fields depend on the code; see the list of codes.")),
-        )
+        .property("details", ObjectBuilder::new().description(Some(DETAILS)))
         .property("hint", text().description(Some("What the developer who receives the error can do.")))
         .required("hint")
         .property("documentation_url", url().description(Some("The page that explains the code.")))
@@ -89,12 +91,15 @@ fn with_code(error: ObjectBuilder, description: &str) -> ObjectBuilder {
 }
 
 /// The schema of a code: an enumeration whose description has each code's status and the fields of
-/// its details.
+/// its details. Codes are sorted by name, so that a row may move within the source.
 fn code() -> Schema {
     let mut description = "| code | status | details |\n|---|---|---|\n".to_owned();
-    for entry in catalog::entries().iter().filter(|entry| KnownError::CODES.contains(&entry.code)) {
+    let mut entries = catalog::entries();
+    entries.retain(|entry| KnownError::CODES.contains(&entry.code));
+    entries.sort_by_key(|entry| entry.code);
+    for entry in &entries {
         let details: Vec<String> = entry.details.iter().map(|field| format!("`{field}`")).collect();
         let _ = writeln!(description, "| `{}` | {} | {} |", entry.code, entry.status, details.join(", "));
     }
-    Schema::Object(text().enum_values(Some(KnownError::CODES.iter().copied())).description(Some(description)).build())
+    Schema::Object(text().enum_values(Some(entries.iter().map(|entry| entry.code))).description(Some(description)).build())
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use api::http::describe::Described;
 use api::http::{Interface, Route};
 use http::StatusCode;
+use model::limit::Limit;
 use utoipa::openapi::extensions::ExtensionsBuilder;
 use utoipa::openapi::header::HeaderBuilder;
 use utoipa::openapi::path::{OperationBuilder, Parameter, ParameterBuilder, ParameterIn};
@@ -37,9 +38,9 @@ pub(super) fn describe(operation: &Operation, schemas: &Schemas, site_url: Optio
     }
     if let Some(body) = &description.body {
         let required = has_required_field(&body.schema);
-        let content = Content::new(Some(schemas.whole(body, !route.ignores_unknown_fields)));
+        let content = Content::new(Some(schemas.whole(body, !route.body.ignores_unknown_fields())));
         let mut request = RequestBodyBuilder::new().content(JSON, content.clone());
-        if route.takes_forms {
+        if route.body.is_form() {
             request = request.content(FORM, content);
         }
         described = described.request_body(Some(request.required(Some(if required { Required::True } else { Required::False })).build()));
@@ -151,7 +152,7 @@ fn answers(operation: &Operation, schemas: &Schemas, is_content: bool) -> BTreeM
     if let Some(answer) = &operation.description.answer {
         success = success.content(JSON, Content::new(Some(schemas.whole(answer, is_content))));
     }
-    for media_type in operation.description.text.iter().chain(operation.route.media) {
+    for media_type in operation.description.text.iter().chain(operation.route.answer.media) {
         success = success.content(*media_type, Content::new(Some(document(media_type))));
     }
     if status.is_redirection() {
@@ -234,9 +235,9 @@ fn error(route: &Route, status: StatusCode, codes: &[&str]) -> Response {
     let names: Vec<String> = codes.iter().map(|code| format!("`{code}`")).collect();
     let reason = status.canonical_reason().unwrap_or("Error");
     let extensions = ExtensionsBuilder::new().add("x-codes", serde_json::json!(codes));
-    let extensions = match route.limit.filter(|_| status == StatusCode::TOO_MANY_REQUESTS) {
-        Some(limit) => extensions.add("x-limit", limit.name()),
-        None => extensions,
+    let extensions = match status {
+        StatusCode::TOO_MANY_REQUESTS => extensions.add("x-limit", route.limit.unwrap_or(Limit::Read).name()),
+        _ => extensions,
     };
     let response = ResponseBuilder::new()
         .description(format!("{reason}: {}", names.join(", ")))

@@ -39,7 +39,7 @@ fn closed_roots(operation: &Operation) -> impl Iterator<Item = &Described> {
         .description
         .body
         .iter()
-        .filter(|_| !operation.route.ignores_unknown_fields)
+        .filter(|_| !operation.route.body.ignores_unknown_fields())
         .chain(operation.description.answer.iter().filter(move |_| is_content))
 }
 

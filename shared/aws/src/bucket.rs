@@ -1,9 +1,16 @@
 //! A bucket of S3: objects are put, read and deleted by single requests.
 
+use std::time::Duration;
+
 use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_types::body::SdkBody;
+use tokio::time::timeout;
 
 use crate::{Client, ExchangeError};
+
+/// How long a request may take. An image has at most a few megabytes, but the operator's connection
+/// may be slow.
+const PATIENCE: Duration = Duration::from_mins(5);
 
 /// A bucket; clones share its connections.
 #[derive(Debug, Clone)]
@@ -50,7 +57,8 @@ impl Bucket {
     }
 
     async fn send(&self, request: HttpRequest) -> Result<HttpResponse, Error> {
-        self.0.exchange(request).await.map_err(|error| match error {
+        let late = |_| Error::Unavailable(format!("no answer within {} s", PATIENCE.as_secs()));
+        timeout(PATIENCE, self.0.exchange(request)).await.map_err(late)?.map_err(|error| match error {
             ExchangeError::Request(error) => Error::Refused(error.to_string()),
             ExchangeError::Connector(error) => Error::Unavailable(format!("{error:?}")),
             ExchangeError::Body(error, _) => Error::Unavailable(error.to_string()),

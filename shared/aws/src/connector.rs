@@ -15,6 +15,7 @@ use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use net::connector::Connector;
+use net::limited::Limited;
 use net::proxy::Proxy;
 use net::tls;
 use rustls::RootCertStore;
@@ -24,24 +25,30 @@ use wire::environment::Error;
 /// Services.
 const ROOTS: &[u8] = include_bytes!("connector/roots.pem");
 
-/// How long connecting may take. It is short, because a function's endpoints are in its region.
+/// How long a TCP connection may take. It is short, because a function's endpoints are in its
+/// region.
 const CONNECT: Duration = Duration::from_secs(1);
+/// How long resolving the name, TCP and TLS may take together. The system asks a second name server
+/// after five seconds.
+const CONNECTION: Duration = Duration::from_secs(7);
 
 /// An HTTP client for AWS's endpoints and for plain-HTTP ones; clones share its pool of
 /// connections.
 #[derive(Debug, Clone)]
-pub struct AwsHttp(Client<HttpsConnector<Connector>, SdkBody>);
+pub struct AwsHttp(Client<Limited<HttpsConnector<Connector>>, SdkBody>);
 
 impl AwsHttp {
     /// The client of a process, which trusts the operator's certificates (`SSL_CERT_FILE`) in
     /// addition to AWS's roots, and calls HTTPS endpoints through the operator's proxy
     /// (`HTTPS_PROXY`). Fails if the operator's certificates cannot be read or parsed, or if the
     /// proxy cannot be used.
+    #[expect(clippy::disallowed_methods, reason = "the endpoints are those of AWS, or named by the operator")]
     pub fn from_env() -> Result<Self, Error> {
         let mut roots = RootCertStore::empty();
         tls::trust(&mut roots, ROOTS)?;
         tls::trust_operator(&mut roots)?;
-        let connector = Connector::new(Proxy::from_env()?, Some(CONNECT)).with_tls(roots);
+        let connector = Connector::new(Proxy::from_env()?, CONNECT).with_tls(roots);
+        let connector = Limited::new(connector, CONNECTION);
         Ok(Self(Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).build(connector)))
     }
 }

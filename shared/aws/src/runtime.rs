@@ -161,6 +161,7 @@ impl RuntimeApi {
 }
 
 async fn connect(address: &str) -> Result<SendRequest<Full<Bytes>>, Error> {
+    #[expect(clippy::disallowed_methods, reason = "the address is that of the Lambda runtime")]
     let stream = TcpStream::connect(address).await?;
     stream.set_nodelay(true)?;
     let (sender, connection) = handshake(TokioIo::new(stream)).await?;

@@ -1,49 +1,100 @@
-//! Signatures of JWTs (RFC 7515, RFC 7518): ring behind jsonwebtoken's interface, because the
-//! backends that jsonwebtoken ships would add a second crypto stack. We sign with ES256 and verify
-//! other issuers' tokens with every asymmetric algorithm that ring supports. HMAC is excluded, so
-//! that a public key cannot be passed off as a shared secret.
+//! Signatures of JWTs (RFC 7515, RFC 7518). We sign our own with ES256: ring behind jsonwebtoken's
+//! interface, because the backends that jsonwebtoken ships would add a second crypto stack. Tokens
+//! of other issuers may have any asymmetric algorithm of the standards ([`Algorithm`]);
+//! jsonwebtoken does not know all of these. HMAC is excluded, so that a public key cannot be passed
+//! off as a shared secret.
 
 use std::sync::Once;
 
 use jsonwebtoken::crypto::{CryptoProvider, JwtSigner, JwtVerifier, KeyUtils};
 use jsonwebtoken::errors::{Error as JwtError, ErrorKind};
-use jsonwebtoken::{Algorithm, DecodingKey, DecodingKeyKind};
+use jsonwebtoken::{DecodingKey, DecodingKeyKind};
+use p521::ecdsa::signature::hazmat::PrehashVerifier as _;
+use ring::digest::{SHA512, digest};
 use ring::rand::SystemRandom;
 use ring::signature as ring_signature;
 use ring::signature::{EcdsaKeyPair, RsaParameters, RsaPublicKeyComponents, UnparsedPublicKey, VerificationAlgorithm};
 
-/// The algorithms accepted in tokens of other issuers.
-pub const VERIFIED: [Algorithm; 9] = [
-    Algorithm::ES256,
-    Algorithm::ES384,
-    Algorithm::RS256,
-    Algorithm::RS384,
-    Algorithm::RS512,
-    Algorithm::PS256,
-    Algorithm::PS384,
-    Algorithm::PS512,
-    Algorithm::EdDSA,
-];
-
-/// How ring verifies signatures of an algorithm.
-enum Verification {
-    Bytes(&'static dyn VerificationAlgorithm),
-    Rsa(&'static RsaParameters),
+/// An asymmetric algorithm of RFC 7518 §3.1 or RFC 8037 §3.1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are those of the standards")]
+pub enum Algorithm {
+    Es256,
+    Es384,
+    Es512,
+    Rs256,
+    Rs384,
+    Rs512,
+    Ps256,
+    Ps384,
+    Ps512,
+    /// With the curve Ed25519.
+    EdDsa,
 }
 
-fn verification(algorithm: Algorithm) -> Option<Verification> {
-    Some(match algorithm {
-        Algorithm::ES256 => Verification::Bytes(&ring_signature::ECDSA_P256_SHA256_FIXED),
-        Algorithm::ES384 => Verification::Bytes(&ring_signature::ECDSA_P384_SHA384_FIXED),
-        Algorithm::EdDSA => Verification::Bytes(&ring_signature::ED25519),
-        Algorithm::RS256 => Verification::Rsa(&ring_signature::RSA_PKCS1_2048_8192_SHA256),
-        Algorithm::RS384 => Verification::Rsa(&ring_signature::RSA_PKCS1_2048_8192_SHA384),
-        Algorithm::RS512 => Verification::Rsa(&ring_signature::RSA_PKCS1_2048_8192_SHA512),
-        Algorithm::PS256 => Verification::Rsa(&ring_signature::RSA_PSS_2048_8192_SHA256),
-        Algorithm::PS384 => Verification::Rsa(&ring_signature::RSA_PSS_2048_8192_SHA384),
-        Algorithm::PS512 => Verification::Rsa(&ring_signature::RSA_PSS_2048_8192_SHA512),
-        _ => return None,
-    })
+/// A public key of another issuer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PublicKey {
+    /// An uncompressed point (SEC 1 §2.3.3) or, for Ed25519, the key itself.
+    Point(Vec<u8>),
+    /// The modulus and the exponent of an RSA key.
+    Rsa {
+        /// The modulus.
+        n: Vec<u8>,
+        /// The exponent.
+        e: Vec<u8>,
+    },
+}
+
+impl Algorithm {
+    /// The algorithm with this name; `None` if it is another one.
+    pub fn parse(name: &str) -> Option<Self> {
+        Some(match name {
+            "ES256" => Self::Es256,
+            "ES384" => Self::Es384,
+            "ES512" => Self::Es512,
+            "RS256" => Self::Rs256,
+            "RS384" => Self::Rs384,
+            "RS512" => Self::Rs512,
+            "PS256" => Self::Ps256,
+            "PS384" => Self::Ps384,
+            "PS512" => Self::Ps512,
+            // RFC 9864 §2.2 names the curve; RFC 8037 did not.
+            "EdDSA" | "Ed25519" => Self::EdDsa,
+            _ => return None,
+        })
+    }
+
+    /// Whether this key has signed the message; `false` if the key is not one of the algorithm.
+    pub fn verify(self, key: &PublicKey, message: &[u8], signature: &[u8]) -> bool {
+        let by_point = |algorithm: &'static dyn VerificationAlgorithm| match key {
+            PublicKey::Point(point) => UnparsedPublicKey::new(algorithm, point).verify(message, signature).is_ok(),
+            PublicKey::Rsa { .. } => false,
+        };
+        let by_rsa = |parameters: &RsaParameters| match key {
+            PublicKey::Rsa { n, e } => RsaPublicKeyComponents { n, e }.verify(parameters, message, signature).is_ok(),
+            PublicKey::Point(_) => false,
+        };
+        match self {
+            Self::Es256 => by_point(&ring_signature::ECDSA_P256_SHA256_FIXED),
+            Self::Es384 => by_point(&ring_signature::ECDSA_P384_SHA384_FIXED),
+            Self::Es512 => matches!(key, PublicKey::Point(point) if verify_p521(point, message, signature).is_some()),
+            Self::EdDsa => by_point(&ring_signature::ED25519),
+            Self::Rs256 => by_rsa(&ring_signature::RSA_PKCS1_2048_8192_SHA256),
+            Self::Rs384 => by_rsa(&ring_signature::RSA_PKCS1_2048_8192_SHA384),
+            Self::Rs512 => by_rsa(&ring_signature::RSA_PKCS1_2048_8192_SHA512),
+            Self::Ps256 => by_rsa(&ring_signature::RSA_PSS_2048_8192_SHA256),
+            Self::Ps384 => by_rsa(&ring_signature::RSA_PSS_2048_8192_SHA384),
+            Self::Ps512 => by_rsa(&ring_signature::RSA_PSS_2048_8192_SHA512),
+        }
+    }
+}
+
+/// Verifies an ECDSA signature with P-521, which ring does not have; `None` if it is not valid.
+fn verify_p521(point: &[u8], message: &[u8], signature: &[u8]) -> Option<()> {
+    let key = p521::ecdsa::VerifyingKey::from_sec1_bytes(point).ok()?;
+    let signature = p521::ecdsa::Signature::from_slice(signature).ok()?;
+    key.verify_prehash(digest(&SHA512, message).as_ref(), &signature).ok()
 }
 
 /// Signs with ES256. The field has the private scalar, followed by the uncompressed public point;
@@ -62,48 +113,39 @@ impl signature::Signer<Vec<u8>> for Es256 {
 }
 
 impl JwtSigner for Es256 {
-    fn algorithm(&self) -> Algorithm {
-        Algorithm::ES256
+    fn algorithm(&self) -> jsonwebtoken::Algorithm {
+        jsonwebtoken::Algorithm::ES256
     }
 }
 
-struct Verifier {
-    algorithm: Algorithm,
-    key: DecodingKey,
-}
+/// Verifies signatures with ES256.
+struct Es256Verifier(DecodingKey);
 
-impl signature::Verifier<Vec<u8>> for Verifier {
+impl signature::Verifier<Vec<u8>> for Es256Verifier {
     fn verify(&self, message: &[u8], signature: &Vec<u8>) -> Result<(), signature::Error> {
-        let verified = match (verification(self.algorithm), self.key.kind()) {
-            (Some(Verification::Bytes(algorithm)), DecodingKeyKind::SecretOrDer(key)) => {
-                UnparsedPublicKey::new(algorithm, key).verify(message, signature)
-            }
-            (Some(Verification::Rsa(parameters)), DecodingKeyKind::RsaModulusExponent { n, e }) => {
-                RsaPublicKeyComponents { n, e }.verify(parameters, message, signature)
-            }
-            _ => return Err(signature::Error::new()),
-        };
+        let DecodingKeyKind::SecretOrDer(key) = self.0.kind() else { return Err(signature::Error::new()) };
+        let verified = UnparsedPublicKey::new(&ring_signature::ECDSA_P256_SHA256_FIXED, key).verify(message, signature);
         verified.map_err(|_| signature::Error::new())
     }
 }
 
-impl JwtVerifier for Verifier {
-    fn algorithm(&self) -> Algorithm {
-        self.algorithm
+impl JwtVerifier for Es256Verifier {
+    fn algorithm(&self) -> jsonwebtoken::Algorithm {
+        jsonwebtoken::Algorithm::ES256
     }
 }
 
-/// Registers ring as the provider that jsonwebtoken signs and verifies with. May be called
-/// repeatedly.
+/// Registers ring as the provider that jsonwebtoken signs and verifies our tokens with. May be
+/// called repeatedly.
 pub fn install() {
     static PROVIDER: CryptoProvider = CryptoProvider {
         signer_factory: |algorithm, key| match algorithm {
-            Algorithm::ES256 => Ok(Box::new(Es256(key.as_bytes().to_vec()))),
+            jsonwebtoken::Algorithm::ES256 => Ok(Box::new(Es256(key.as_bytes().to_vec()))),
             _ => Err(JwtError::from(ErrorKind::InvalidAlgorithm)),
         },
-        verifier_factory: |algorithm, key| match verification(*algorithm) {
-            Some(_) => Ok(Box::new(Verifier { algorithm: *algorithm, key: key.clone() })),
-            None => Err(JwtError::from(ErrorKind::InvalidAlgorithm)),
+        verifier_factory: |algorithm, key| match algorithm {
+            jsonwebtoken::Algorithm::ES256 => Ok(Box::new(Es256Verifier(key.clone()))),
+            _ => Err(JwtError::from(ErrorKind::InvalidAlgorithm)),
         },
         key_utils: KeyUtils::new_unimplemented(),
     };

@@ -1,5 +1,6 @@
 //! Cryptography. It is built on ring; other crates do only what ring lacks: argon2id, bcrypt, TOTP,
-//! computing public keys from private ones, and checking that a point is on the curve P-256.
+//! computing public keys from private ones, checking that a point is on the curve P-256, and
+//! verifying signatures with P-521.
 
 #![warn(missing_docs)]
 

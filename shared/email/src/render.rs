@@ -173,7 +173,7 @@ fn with_unsubscribe_footer(html: String, link: Option<&str>) -> String {
     }
     let footer = format!(
         "<p style=\"margin:0;padding:16px;text-align:center;font:13px/1.5 -apple-system,'Segoe UI',Helvetica,Arial,sans-serif\">\
-         <a href=\"{escaped}\" style=\"color:#5b6775\">Unsubscribe</a></p>"
+         <a href=\"{escaped}\" style=\"color:#56616b\">Unsubscribe</a></p>"
     );
     let end = html.to_ascii_lowercase().rfind("</body>").unwrap_or(html.len());
     let (before, after) = html.split_at(end);

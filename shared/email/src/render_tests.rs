@@ -1,7 +1,6 @@
 //! Rendering, including hostile templates.
 
-use model::document::builtin;
-use model::outbox::Builtin;
+use model::document::builtin::{self, Builtin};
 
 use super::*;
 

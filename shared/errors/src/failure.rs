@@ -25,20 +25,7 @@ pub enum Error {
     Seal(#[from] crypto::seal::Error),
     /// A provider's configuration is unusable.
     #[error("an OAuth provider is misconfigured")]
-    Provider(#[from] model::provider::authorization::InvalidEndpoint),
-}
-
-impl Error {
-    /// Whether the request failed because its key is not valid.
-    pub fn is_wrong_key(&self) -> bool {
-        let Self::Known(error) = self else { return false };
-        matches!(
-            error,
-            KnownError::InvalidPublishableClientKey { .. }
-                | KnownError::InvalidSecretServerKey { .. }
-                | KnownError::InvalidSuperSecretAdminKey { .. }
-        )
-    }
+    Provider(#[from] model::sign_in::authorization::InvalidEndpoint),
 }
 
 impl From<Rejected> for KnownError {

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use errors::{Error, KnownError};
 use model::code::Rejected;
-use model::passkey;
 use model::place::Place;
 use model::project::Project;
 use model::sign_up::rule::{Attempt, AuthMethod};
 use model::team::Team;
 use model::user::User;
 use model::user::ownership::Author;
+use model::user::passkey;
 use store::limit::Window;
 use store::user::UserRow;
 use store::user::account::{Outcome, Taken};

@@ -215,7 +215,8 @@ impl<'a> Check<'a> {
             Ok((_, answer)) => serde_json::from_value::<turnstile::Answer>(answer).map_err(|error| error.to_string()),
             Err(fault) => Err(fault.to_string()),
         };
-        let reason = match answer.map(|answer| answer.judge(self.operation, &self.project.redirects(), self.app.clock.now())) {
+        let is_trusted = |host: &str| self.project.redirects().trust_host(host);
+        let reason = match answer.map(|answer| answer.judge(self.operation, is_trusted, self.app.clock.now())) {
             Ok(Ok(())) => return Ok(Verdict::Solved),
             Ok(Err(reason @ Rejected::Token(_))) => {
                 tracing::info!(%reason, project = %self.project.id, "a bot challenge was not solved");

@@ -19,7 +19,7 @@ impl Kept {
     /// The current catalogue, with at most the newest 10,000 posts and links to `site_url`; `None`
     /// before the first publication. Of several requests that find a new edition, one reads it, and
     /// the others wait.
-    pub async fn current(&self, store: &Store, site_url: &str) -> Result<Option<Arc<Catalogue>>, store::error::Error> {
+    pub async fn current(&self, store: &Store, site_url: &str) -> Result<Option<Arc<Catalogue>>, store::Error> {
         let known = self.0.read().await.clone();
         if let Some(known) = known
             && store.is_current(&known.edition).await?
@@ -52,10 +52,12 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// The content as it is public at this time.
-    pub fn shown(&self, now: Timestamp) -> Shown {
-        let (later, mut content) = (self.later(now), self.content.clone());
-        content.blog_posts.drain(..later);
+    /// The site, the apps and the newest posts, at most `most`, as they are public at this time.
+    pub fn newest(&self, most: usize, now: Timestamp) -> Shown {
+        let later = self.later(now);
+        let Content { site, apps, blog_posts, .. } = &self.content;
+        let blog_posts = blog_posts.iter().skip(later).take(most).cloned().collect();
+        let content = Content { apps: apps.clone(), blog_posts, ..Content::of_site(site.clone()) };
         Shown { content, skipped: 0, total: self.total.saturating_sub(later) }
     }
 

@@ -11,8 +11,10 @@
 //! are counted by IP address ([`unproved`]). An operation counts the subjects that only it knows:
 //! the account whose password or second factor is guessed ([`Failures`]), a secret such as a
 //! refresh token ([`by_secret`]), and the recipient of an email ([`gate`](crate::email::gate)).
+//! What a client reads is counted once it was read ([`Reader`]).
 
 mod failures;
+mod reads;
 
 use crypto::digest::Digest;
 use futures_util::future::{try_join, try_join_all};
@@ -29,6 +31,7 @@ use wire::level::Level;
 use crate::app::App;
 use crate::context::Context;
 pub use crate::limits::failures::Failures;
+pub use crate::limits::reads::Reader;
 
 /// The sender of a request, as claimed and not yet proved.
 pub struct Claimed<'a> {
@@ -99,6 +102,13 @@ impl<'a> Claimed<'a> {
             counting.add(*rule, &subject);
         }
         counting
+    }
+
+    /// The client whose reads are counted; `None` if those of this request are not, because it has
+    /// another limit, or a server or administrator sends it.
+    pub fn reader(&self, app: &App) -> Option<Reader> {
+        let counts = self.level == Level::Client && self.limit.is_none();
+        counts.then(|| Reader::at(app, self.project, self.place, self.session))
     }
 
     /// The subject that the caller is counted as, and the key that must be proved before the caller

@@ -1,9 +1,9 @@
 //! The facts that a process remembers between requests: which projects and keys exist, which rate
 //! limits are reached, and which trail entries have counted the maximum of rejected sign-ups. This
 //! saves calls to the table; forgotten facts are looked up again. Requests that name no existing
-//! project, wrong keys at operations without a rate limit, reports of exposed API keys, and checks
-//! of versions are counted only here. What all clients of an IP address or a network do is counted
-//! here first ([`Rule::is_batched`](model::limit::Rule::is_batched)).
+//! project, wrong keys at operations without a rate limit, reports of exposed API keys, checks of
+//! versions, and what clients read are counted only here. What all clients of an IP address or a
+//! network do is counted here first ([`Rule::is_batched`](model::limit::Rule::is_batched)).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -27,7 +27,7 @@ struct Learnt {
     seen: HashSet<String>,
     /// For each full counter, when its refusal ends, and the refusal.
     refused: HashMap<String, (Timestamp, Refused)>,
-    /// Counters that are not stored in the table, by name.
+    /// Counters that are not stored in the table, by name; those of a project, by project and name.
     counters: HashMap<String, u32>,
     /// Counters of which the table gets several requests at a time, by project and name.
     batches: HashMap<String, Batch>,
@@ -89,14 +89,19 @@ impl Memory {
     /// Counts one request, in this process only.
     pub fn count(&self, counter: &Counter) -> Result<(), Refused> {
         let mut learnt = self.learnt();
-        let before = learnt.counters.get(&counter.before()).copied().unwrap_or_default();
-        let counted = learnt.counters.get(&counter.to_string()).copied().unwrap_or_default();
-        if counted >= counter.quota_after(before) {
-            return Err(counter.refusal_at(before, counted));
-        }
-        make_room(learnt.counters.len(), || learnt.counters.clear());
-        *learnt.counters.entry(counter.to_string()).or_default() += 1;
+        learnt.room(counter, &counter.before(), &counter.to_string())?;
+        learnt.add(counter.to_string(), 1);
         Ok(())
+    }
+
+    /// Whether a counter of a project that only this process counts has room.
+    pub fn room(&self, project: &ProjectId, counter: &Counter) -> Result<(), Refused> {
+        self.learnt().room(counter, &format!("{project}#{}", counter.before()), &full_name(project, counter))
+    }
+
+    /// Adds to a counter of a project that only this process counts, beyond its quota if need be.
+    pub fn spend(&self, project: &ProjectId, counter: &Counter, count: u32) {
+        self.learnt().add(full_name(project, counter), count);
     }
 
     /// Counts a request `weight` times. Returns what must be added to the counter in the table now,
@@ -150,6 +155,21 @@ impl Memory {
 
     fn learnt(&self) -> MutexGuard<'_, Learnt> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Learnt {
+    /// Whether a counter of this process has room, given the names of the previous window and this
+    /// one.
+    fn room(&self, counter: &Counter, before: &str, now: &str) -> Result<(), Refused> {
+        let [before, counted] = [before, now].map(|name| self.counters.get(name).copied().unwrap_or_default());
+        if counted >= counter.quota_after(before) { Err(counter.refusal_at(before, counted)) } else { Ok(()) }
+    }
+
+    fn add(&mut self, name: String, count: u32) {
+        make_room(self.counters.len(), || self.counters.clear());
+        let counted = self.counters.entry(name).or_default();
+        *counted = counted.saturating_add(count);
     }
 }
 

@@ -3,6 +3,10 @@
 //! of evaluations beside each other and the time that a request waits for one are limited. A
 //! request that waits too long fails: nobody signs up without being judged.
 //!
+//! Projects take turns. The evaluations of one project are made one after another, and only the
+//! next of them waits for a thread: however many requests a project has, another project's next
+//! request waits for at most one evaluation of each project that waits already.
+//!
 //! Compiled rules are kept until the project has others.
 
 use std::collections::HashMap;
@@ -42,8 +46,21 @@ struct Known {
     programs: HashMap<ProjectId, Arc<Program>>,
     /// The memory of the programs, in bytes.
     bytes: usize,
-    /// How many requests of each project wait for an evaluation.
-    waiting: HashMap<ProjectId, usize>,
+    /// The projects with requests that wait for an evaluation, or are being evaluated.
+    waiting: HashMap<ProjectId, Queue>,
+}
+
+/// The requests of one project.
+struct Queue {
+    length: usize,
+    /// One permit, for the evaluation that may use a thread.
+    turn: Arc<Semaphore>,
+}
+
+impl Default for Queue {
+    fn default() -> Self {
+        Self { length: 0, turn: Arc::new(Semaphore::new(1)) }
+    }
 }
 
 impl Default for SignUpRules {
@@ -62,15 +79,16 @@ impl SignUpRules {
     }
 
     async fn statuses(&self, project: &Project, facts: Facts) -> Result<Vec<Status>, KnownError> {
-        let _place = self.wait(&project.id).ok_or(KnownError::ServiceUnavailable)?;
+        let place = self.wait(&project.id).ok_or(KnownError::ServiceUnavailable)?;
         let rules = &project.config.sign_up_rules;
         let known = self.known().program(&project.id, rules).ok_or_else(|| rules.clone());
         let evaluation = async {
+            let turn = place.turn.clone().acquire_owned().await.ok()?;
             let thread = self.threads.clone().acquire_owned().await.ok()?;
             let (this, id) = (self.clone(), project.id.clone());
             let work = move || {
-                // The thread is taken until the evaluation ends, even if nobody waits any longer.
-                let _thread = thread;
+                // All are taken until the evaluation ends, even if nobody waits any longer.
+                let _taken = (thread, turn, place);
                 known.unwrap_or_else(|rules| this.compile(id, &rules)).run(&facts)
             };
             spawn_blocking(work).await.ok()
@@ -89,14 +107,14 @@ impl SignUpRules {
     }
 
     /// Counts a request that waits; `None` if the project has too many.
-    fn wait(&self, project: &ProjectId) -> Option<Waiting<'_>> {
+    fn wait(&self, project: &ProjectId) -> Option<Waiting> {
         let mut known = self.known();
-        let waiting = known.waiting.entry(project.clone()).or_default();
-        if *waiting >= MAX_WAITING {
+        let queue = known.waiting.entry(project.clone()).or_default();
+        if queue.length >= MAX_WAITING {
             return None;
         }
-        *waiting += 1;
-        Some(Waiting { rules: self, project: project.clone() })
+        queue.length += 1;
+        Some(Waiting { rules: self.clone(), project: project.clone(), turn: queue.turn.clone() })
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
@@ -121,18 +139,19 @@ impl Known {
     }
 }
 
-/// A request that waits for an evaluation.
-struct Waiting<'a> {
-    rules: &'a SignUpRules,
+/// A request that waits for its evaluation, or is being evaluated.
+struct Waiting {
+    rules: SignUpRules,
     project: ProjectId,
+    turn: Arc<Semaphore>,
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for Waiting {
     fn drop(&mut self) {
         let mut known = self.rules.known();
-        if let Some(waiting) = known.waiting.get_mut(&self.project) {
-            *waiting -= 1;
-            if *waiting == 0 {
+        if let Some(queue) = known.waiting.get_mut(&self.project) {
+            queue.length -= 1;
+            if queue.length == 0 {
                 known.waiting.remove(&self.project);
             }
         }
@@ -142,6 +161,7 @@ impl Drop for Waiting<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use futures_util::future::{FutureExt as _, join_all};
     use jiff::Timestamp;
     use model::sign_up::risk::SignUpRisk;
     use model::sign_up::rule::AuthMethod;
@@ -220,5 +240,36 @@ mod tests {
         let threads = rules.threads.clone().acquire_many_owned(2).await.expect("two threads");
         assert_eq!(admits(&rules, &project(FIRST, &["false".to_owned()])).await, Err(KnownError::ServiceUnavailable));
         drop(threads);
+    }
+
+    #[tokio::test]
+    async fn another_project_waits_for_one_evaluation_of_a_project_with_many() {
+        let rules = SignUpRules { timeout: Duration::from_secs(600), ..SignUpRules::default() };
+        let mut threads = rules.threads.clone().acquire_many_owned(2).await.expect("two threads");
+        let busy = project(FIRST, &["true".to_owned()]);
+        let mut many: Vec<_> = (0..9).map(|_| Box::pin(admits(&rules, &busy))).collect();
+        for request in &mut many {
+            assert!(request.as_mut().now_or_never().is_none());
+        }
+        let mut other = Box::pin(rules.threads.clone().acquire_owned());
+        assert!(other.as_mut().now_or_never().is_none());
+        drop(threads.split(1));
+        assert_eq!(many.remove(0).await, Ok(false));
+        assert!(other.now_or_never().is_some(), "eight requests came before the other project's");
+        drop(threads);
+        assert_eq!(join_all(many).await, vec![Ok(false); 8]);
+        assert!(rules.known().waiting.is_empty());
+    }
+
+    #[tokio::test]
+    async fn an_evaluation_that_nobody_awaits_any_longer_keeps_the_turn() {
+        let rules = SignUpRules { timeout: Duration::from_millis(5), ..SignUpRules::default() };
+        let closed = project(FIRST, &["true".to_owned()]);
+        let place = rules.wait(&closed.id).expect("there is room");
+        let turn = place.turn.clone().acquire_owned().await.expect("a turn");
+        assert_eq!(admits(&rules, &closed).await, Err(KnownError::ServiceUnavailable));
+        assert_eq!(rules.known().waiting[&closed.id].length, 1);
+        drop((turn, place));
+        assert!(rules.known().waiting.is_empty());
     }
 }

@@ -115,14 +115,21 @@ pub struct Joined {
     pub team: TeamId,
     /// When the team was created, if that is known.
     pub created_at: Option<Timestamp>,
+    /// The version that the user must still have; `None` for any.
+    pub user_version: Option<u64>,
 }
 
 /// The writes of a new membership of a user in a team, with the default permissions of members.
-pub fn joining(app: &App, project: &Project, Joined { team, created_at }: Joined, user: &User) -> Result<Vec<Write>, store::Error> {
+pub fn joining(app: &App, project: &Project, joined: Joined, user: &User) -> Result<Vec<Write>, store::Error> {
+    let Joined { team, created_at, user_version } = joined;
     let grants = project.config.rbac.default_grants(Occasion::TeamMember);
     let is_protected = project.config.second_factor.required_of_teams.contains(&team);
     let user_write =
         if is_protected { membership::joins_protected(&project.id, user.id, team) } else { membership::joins(&project.id, user.id) };
+    let user_write = match user_version {
+        Some(version) => membership::still(user_write, version),
+        None => user_write,
+    };
     let row = MemberRow::new(team, user.id, Member::new(app.clock.now()), grants);
     membership::joining(&project.id, user, user_write, &row.of_team_since(created_at))
 }

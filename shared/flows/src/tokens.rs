@@ -1,5 +1,5 @@
 //! The access tokens that this process has verified, so that the signature of a token is not
-//! checked with each of its requests (`infra/README.md`, "What a request takes in the gateway").
+//! checked with each of its requests (`infra/README.md`, "What a request costs in the gateway").
 //!
 //! Only the claims in the token are remembered: every request reads the session, the user and
 //! (unless it is remembered, too) the project, and checks the expiry again.

@@ -10,7 +10,6 @@ use wire::id::{ChannelId, UserId};
 use wire::typed::typed;
 
 use crate::email::Email;
-use crate::user::User;
 
 /// Length of a code in characters.
 pub const LENGTH: usize = 45;
@@ -36,7 +35,7 @@ pub enum Purpose {
 
 impl Purpose {
     /// The name of the purpose in the table's keys.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::SignIn => "sign-in",
             Self::VerifyEmail => "verify-email",
@@ -171,11 +170,6 @@ pub enum Rejected {
 }
 
 impl StoredCode {
-    /// Whether the account's credential epoch is still the epoch in which the code was made.
-    pub fn is_of_epoch(&self, user: &User) -> bool {
-        self.epoch == user.credential_epoch
-    }
-
     /// Returns the code if it is valid; `attempts` includes the current attempt.
     pub fn check(code: Option<Self>, attempts: u32, now: Timestamp) -> Result<Self, Rejected> {
         let code = code.ok_or(Rejected::NotFound)?;

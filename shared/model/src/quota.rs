@@ -10,13 +10,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::project::setting::{InvalidSetting, invalid};
+use crate::setting::{InvalidSetting, invalid};
 
 /// One kind of what clients create.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quota {
     /// Teams that a user has created.
     Teams,
+    /// Teams that a user belongs to.
+    Memberships,
     /// Invitations to a team that wait for an answer.
     Invitations,
     /// The contact channels of a user.
@@ -56,8 +58,9 @@ pub struct Row {
 
 impl Quota {
     /// All kinds, in the order of the documentation.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Teams,
+        Self::Memberships,
         Self::Invitations,
         Self::ContactChannels,
         Self::ProviderAccounts,
@@ -80,6 +83,13 @@ impl Quota {
             Self::Teams => {
                 ("teams that the user has created", "user", 50, "delete one of them; leaving a team is not enough", &["teams-team-create"])
             }
+            Self::Memberships => (
+                "teams that the user belongs to, when the user accepts an invitation",
+                "user",
+                200,
+                "leave one",
+                &["teams-invitation-accept", "teams-invitation-accept-by-id"],
+            ),
             Self::Invitations => (
                 "invitations by members that wait for an answer",
                 "team",
@@ -121,6 +131,7 @@ impl Quota {
     const fn code(self) -> Option<&'static str> {
         match self {
             Self::Teams => Some("TOO_MANY_TEAMS"),
+            Self::Memberships => Some("TOO_MANY_TEAM_MEMBERSHIPS"),
             Self::Invitations => Some("TOO_MANY_INVITATIONS"),
             Self::ContactChannels => Some("TOO_MANY_CONTACT_CHANNELS"),
             Self::ProviderAccounts => Some("TOO_MANY_PROVIDER_ACCOUNTS"),

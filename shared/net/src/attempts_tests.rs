@@ -7,9 +7,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpSocket;
+use tokio::task::spawn_blocking;
 use tokio::time::Instant;
 
-use crate::outgoing::{Fault, Outgoing};
+use crate::outgoing::{Fault, Outgoing, PAUSE};
+use crate::test_time::{jump, until};
 
 /// What a server does with a connection.
 #[derive(Clone, Copy)]
@@ -17,13 +21,14 @@ enum Deed {
     Answers(&'static str),
     /// Closes the connection after the request.
     Closes,
-    /// Does not answer for this time.
-    Waits(Duration),
+    /// Never answers.
+    Waits,
 }
 
 const OK: Deed = Deed::Answers("200 OK");
 
-/// A server that does something else at each connection, and counts them.
+/// A server that does something else at each connection, and counts those on which something has
+/// arrived.
 fn server(deeds: Vec<Deed>) -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let url = format!("http://{}/", listener.local_addr().expect("an address"));
@@ -32,16 +37,18 @@ fn server(deeds: Vec<Deed>) -> (String, Arc<AtomicUsize>) {
     std::thread::spawn(move || {
         for deed in deeds {
             let (mut stream, _) = listener.accept().expect("a connection");
-            counted.fetch_add(1, Ordering::SeqCst);
+            let counted = Arc::clone(&counted);
             std::thread::spawn(move || {
                 let _ = stream.read(&mut [0; 4096]);
+                counted.fetch_add(1, Ordering::SeqCst);
                 match deed {
                     Deed::Answers(status) => {
                         let answer = format!("HTTP/1.1 {status}\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{{}}");
                         let _ = stream.write_all(answer.as_bytes());
                     }
                     Deed::Closes => {}
-                    Deed::Waits(time) => std::thread::sleep(time),
+                    // Until the client closes.
+                    Deed::Waits => while stream.read(&mut [0; 4096]).is_ok_and(|length| length > 0) {},
                 }
             });
         }
@@ -49,18 +56,30 @@ fn server(deeds: Vec<Deed>) -> (String, Arc<AtomicUsize>) {
     (url, count)
 }
 
-fn outgoing(patience: Duration) -> Outgoing<'static> {
-    Outgoing::of_tests(patience, Instant::now() + Duration::from_secs(20))
+/// How long an attempt may take, and all together: longer than anything that a test does not let
+/// take that long.
+const PATIENCE: Duration = Duration::from_secs(600);
+const TOGETHER: Duration = Duration::from_secs(1500);
+
+fn outgoing() -> Outgoing<'static> {
+    Outgoing::of_tests(PATIENCE, Instant::now() + TOGETHER)
 }
 
-const PATIENCE: Duration = Duration::from_secs(10);
-
 async fn get(url: &str) -> Result<Value, Fault> {
-    outgoing(PATIENCE).get(url, None, None).await
+    outgoing().get(url, None, None).await
 }
 
 async fn post(url: &str) -> Result<(u16, Value), Fault> {
-    outgoing(PATIENCE).post(url, &[("code", "x")], None).await
+    outgoing().post(url, &[("code", "x")], None).await
+}
+
+/// Does `call`, which takes too long once this many requests have arrived.
+async fn too_late<T>(call: impl Future<Output = T>, count: &AtomicUsize, requests: usize) -> T {
+    let time = async {
+        until("a request arrives", || count.load(Ordering::SeqCst) == requests).await;
+        jump(PATIENCE).await;
+    };
+    tokio::join!(call, time).0
 }
 
 #[tokio::test]
@@ -70,8 +89,8 @@ async fn a_reading_request_that_fails_is_made_a_second_time() {
         assert_eq!(get(&url).await.expect("an answer"), json!({}));
         assert_eq!(count.load(Ordering::SeqCst), 2);
     }
-    let (url, count) = server(vec![Deed::Waits(Duration::from_secs(60)), OK]);
-    let answer: Value = outgoing(Duration::from_millis(500)).get(&url, None, None).await.expect("an answer");
+    let (url, count) = server(vec![Deed::Waits, OK]);
+    let answer = too_late(get(&url), &count, 1).await.expect("an answer");
     assert_eq!((answer, count.load(Ordering::SeqCst)), (json!({}), 2));
     let (url, count) = server(vec![Deed::Closes, Deed::Closes, OK]);
     assert!(matches!(get(&url).await, Err(Fault::Unavailable(_))));
@@ -95,32 +114,51 @@ async fn a_code_is_not_sent_twice_once_it_may_have_arrived() {
         assert!(matches!(post(&url).await, Err(Fault::Unavailable(_))));
         assert_eq!(count.load(Ordering::SeqCst), 1);
     }
+    let (url, count) = server(vec![Deed::Waits, OK]);
+    assert!(matches!(too_late(post(&url), &count, 1).await, Err(Fault::Unavailable(_))));
+    assert_eq!(count.load(Ordering::SeqCst), 1);
 }
 
 /// Nobody listens at first, so nothing can have arrived.
 #[tokio::test]
 async fn a_code_that_certainly_did_not_arrive_is_sent_again() {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
-    let address = listener.local_addr().expect("an address");
-    drop(listener);
-    let late = std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_millis(50));
-        let listener = TcpListener::bind(address).expect("the same port");
-        let (mut stream, _) = listener.accept().expect("the second attempt");
-        let _ = stream.read(&mut [0; 4096]);
-        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}");
-    });
-    let answer = post(&format!("http://{address}/")).await.expect("an answer");
-    assert_eq!(answer, (200, json!({})));
-    late.join().expect("the server");
+    let socket = TcpSocket::new_v4().expect("a socket");
+    socket.bind((Ipv4Addr::LOCALHOST, 0).into()).expect("a port");
+    let url = format!("http://{}/", socket.local_addr().expect("an address"));
+    let late = async {
+        // While the clock stands still, there is no second attempt.
+        tokio::time::pause();
+        spawn_blocking(|| std::thread::sleep(Duration::from_millis(50))).await.expect("the first attempt");
+        let listener = socket.listen(8).expect("a listener");
+        tokio::time::advance(PAUSE).await;
+        tokio::time::resume();
+        let (mut stream, _) = listener.accept().await.expect("the second attempt");
+        let _ = stream.read(&mut [0; 4096]).await;
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}").await;
+    };
+    let (answer, ()) = tokio::join!(post(&url), late);
+    assert_eq!(answer.expect("an answer"), (200, json!({})));
+}
+
+/// Without the end of the TLS handshake, there is no connection on which a code could be sent.
+#[tokio::test]
+async fn a_code_is_sent_again_if_the_connection_is_not_established_in_time_or_breaks() {
+    let (url, count) = server(vec![Deed::Waits, Deed::Closes]);
+    let url = url.replace("http:", "https:");
+    assert!(matches!(too_late(post(&url), &count, 1).await, Err(Fault::Unavailable(_))));
+    assert_eq!(count.load(Ordering::SeqCst), 2);
+    let (url, count) = server(vec![Deed::Closes, Deed::Closes, Deed::Closes]);
+    assert!(matches!(post(&url.replace("http:", "https:")).await, Err(Fault::Unavailable(_))));
+    assert_eq!(count.load(Ordering::SeqCst), 2, "and no third time");
 }
 
 #[tokio::test]
 async fn all_calls_of_a_request_end_together() {
-    let (url, count) = server(vec![Deed::Waits(Duration::from_secs(60)); 3]);
-    let outgoing = Outgoing::of_tests(PATIENCE, Instant::now() + Duration::from_millis(300));
-    for _ in 0..2 {
-        assert!(matches!(outgoing.get::<Value>(&url, None, None).await, Err(Fault::Unavailable(_))));
-    }
-    assert!(count.load(Ordering::SeqCst) <= 2, "without a second attempt");
+    let (url, count) = server(vec![Deed::Waits; 3]);
+    let outgoing = Outgoing::of_tests(PATIENCE, Instant::now() + PATIENCE);
+    let call = async || outgoing.get::<Value>(&url, None, None).await;
+    assert!(matches!(too_late(call(), &count, 1).await, Err(Fault::Unavailable(_))));
+    assert_eq!(count.load(Ordering::SeqCst), 1, "without a second attempt");
+    assert!(matches!(call().await, Err(Fault::Unavailable(_))));
+    assert!(count.load(Ordering::SeqCst) <= 2);
 }

@@ -42,11 +42,12 @@ pub struct Connector<R = GaiResolver> {
 }
 
 impl Connector {
-    /// A connector to hosts that the operator chose.
-    pub fn new(proxy: Option<Proxy>, patience: Option<Duration>) -> Self {
+    /// A connector to hosts that the operator chose. Once a name is resolved, a TCP connection may
+    /// take `patience`; [`Limited`](crate::limited::Limited) bounds the rest.
+    pub fn new(proxy: Option<Proxy>, patience: Duration) -> Self {
         let mut connector = Self::with(HttpConnector::new(), proxy, None);
         connector.direct.set_nodelay(true);
-        connector.direct.set_connect_timeout(patience);
+        connector.direct.set_connect_timeout(Some(patience));
         connector
     }
 }

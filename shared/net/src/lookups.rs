@@ -22,15 +22,20 @@ const OF_PROVIDERS: usize = 64;
 /// The number of lookups for webhook endpoints at the same time. The pool for blocking work has 512
 /// threads.
 const OF_WEBHOOKS: usize = 192;
+/// The number of lookups for mail servers at the same time.
+const OF_MAIL_SERVERS: usize = 64;
 
 /// The lookups for providers.
 pub(crate) static PROVIDERS: Lookups = Lookups::new(OF_PROVIDERS, system);
 /// The lookups for webhook endpoints.
 pub(crate) static WEBHOOKS: Lookups = Lookups::new(OF_WEBHOOKS, system);
+/// The lookups for mail servers.
+pub(crate) static MAIL_SERVERS: Lookups = Lookups::new(OF_MAIL_SERVERS, system);
 
 /// The addresses of a host, with port 0.
 type Addresses = std::vec::IntoIter<SocketAddr>;
 
+#[expect(clippy::disallowed_methods, reason = "the resolver keeps only the public ones among the addresses")]
 fn system(host: &str) -> io::Result<Addresses> {
     (host, 0).to_socket_addrs()
 }
@@ -51,7 +56,7 @@ impl Lookups {
     }
 
     /// Looks a host up once there is a place for it. The lookup keeps its place until it ends.
-    async fn of(&'static self, host: String) -> io::Result<Addresses> {
+    pub(crate) async fn of(&'static self, host: String) -> io::Result<Addresses> {
         let places = (
             self.places_of(&host).acquire_owned().await.map_err(io::Error::other)?,
             self.places.acquire().await.map_err(io::Error::other)?,

@@ -19,6 +19,7 @@ use http::{HeaderName, HeaderValue, Method, Request, StatusCode};
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy;
+use hyper_util::client::legacy::connect::capture_connection;
 use hyper_util::client::legacy::connect::dns::Name;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::RootCertStore;
@@ -49,9 +50,15 @@ const CHALLENGE_TIMEOUT: Duration = Duration::from_secs(2);
 /// functions.
 const BRIEF_TIMEOUT: Duration = Duration::from_secs(8);
 /// The pause before the second attempt.
-const PAUSE: Duration = Duration::from_millis(200);
+pub(crate) const PAUSE: Duration = Duration::from_millis(200);
 /// Longest accepted answer, in bytes; a set of ten RSA keys has about 5 KB.
 const MAX_ANSWER: usize = 256 * 1024;
+/// The number of unused connections that are kept open to one host: as many as there are deliveries
+/// to a webhook endpoint at the same time.
+pub(crate) const MAX_IDLE: usize = 8;
+/// How long an unused connection is kept; the pool may need as long again to notice. It is short,
+/// because projects choose the hosts, and so how many there are.
+pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A client for calls to providers, for the time of one request.
 #[derive(Clone, Copy)]
@@ -179,12 +186,14 @@ impl<'a> Outgoing<'a> {
         .map_err(|failure| failure.fault)
     }
 
-    /// Sends a request once.
-    async fn attempt(self, request: Request<Full<Bytes>>) -> Result<Answer, Failure> {
+    /// Sends a request once. Without a connection, it has certainly not reached the server.
+    async fn attempt(self, mut request: Request<Full<Bytes>>) -> Result<Answer, Failure> {
         let begun = Instant::now();
         let end = (begun + self.patience).min(self.until);
+        let connection = capture_connection(&mut request);
         let late = |_| Failure::after(Fault::Unavailable(format!("no answer within {:.0} s", (end - begun).as_secs_f64())));
-        timeout_at(end, exchange(self.client(), request)).await.map_err(late)?
+        let answer = timeout_at(end, exchange(self.client(), request)).await.map_err(late).flatten();
+        answer.map_err(|failure| Failure { is_unsent: connection.connection_metadata().is_none(), ..failure })
     }
 
     /// Parses a URL, and refuses it if its scheme or IP address shows that it may not be called. A
@@ -222,19 +231,24 @@ fn client_from_env(resolver: PublicResolver) -> Client {
     client(resolver, roots, proxy)
 }
 
-/// A client that trusts these roots and uses this proxy.
+/// A client that trusts these roots and uses this proxy. It keeps few unused connections, and only
+/// for a short time.
+#[expect(clippy::disallowed_methods, reason = "the connector calls only public addresses")]
 pub(crate) fn client<R>(resolver: PublicResolver<R>, roots: RootCertStore, proxy: Option<Proxy>) -> Client<R>
 where
     PublicResolver<R>:
         Service<Name, Response = std::vec::IntoIter<SocketAddr>, Error = BoxError, Future: Send> + Clone + Send + Sync + 'static,
 {
     let connector = Connector::checked(resolver, proxy).with_tls(roots);
-    legacy::Client::builder(TokioExecutor::new()).pool_timer(TokioTimer::new()).build(connector)
+    legacy::Client::builder(TokioExecutor::new())
+        .pool_timer(TokioTimer::new())
+        .pool_idle_timeout(IDLE_TIMEOUT)
+        .pool_max_idle_per_host(MAX_IDLE)
+        .build(connector)
 }
 
 async fn exchange(client: &Client, request: Request<Full<Bytes>>) -> Result<Answer, Failure> {
-    let sent = client.request(request).await;
-    let response = sent.map_err(|error| Failure { is_unsent: error.is_connect(), ..Failure::after(unavailable(&error)) })?;
+    let response = client.request(request).await.map_err(|error| Failure::after(unavailable(&error)))?;
     let status = response.status();
     let is_throttled = status == StatusCode::TOO_MANY_REQUESTS;
     if status.is_server_error() || is_throttled {

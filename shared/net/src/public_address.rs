@@ -10,13 +10,6 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 #[error("{0} has no public address; GATELET_ALLOW_PRIVATE_ISSUERS=1 allows private ones")]
 pub struct NotPublic(pub String);
 
-/// Resolves a host to those of its IP addresses that may be called, at least one. Fails with
-/// [`NotPublic`] if none may be called, and with an I/O error if the name does not resolve.
-pub async fn resolve(host: &str, port: u16, allow_private: bool) -> Result<Vec<SocketAddr>, Box<dyn std::error::Error + Send + Sync>> {
-    let found = tokio::net::lookup_host((host, port)).await?;
-    Ok(among(host, found, rule(allow_private))?)
-}
-
 /// The rule for the addresses that may be called.
 pub(crate) fn rule(allow_private: bool) -> fn(IpAddr) -> bool {
     if allow_private { |_| true } else { is_public }
@@ -53,8 +46,8 @@ pub fn is_public(address: IpAddr) -> bool {
         }
         IpAddr::V6(address) => match embedded(address) {
             Some(inner) => is_public(IpAddr::V4(inner)),
-            // Global unicast is 2000::/3; 2001:db8::/32 and 3fff::/20 are for documentation,
-            // 2001::/23 for protocols.
+            // Global unicast is 2000::/3; 2001:db8::/32 (RFC 3849) and 3fff::/20 (RFC 9637) are for
+            // documentation, 2001::/23 for protocols.
             None => {
                 let [first, second, ..] = address.segments();
                 let is_special = match first {

@@ -4,10 +4,10 @@
 
 use jiff::Timestamp;
 use model::project::OAuthProvider;
-use model::provider::authorization::uses_pkce;
 use model::provider::catalog::scopes::joined;
 use model::provider::catalog::{self, Api, ClientAuth, Identity, TENANT, TokenCheck};
 use model::provider::profile::Profile;
+use model::sign_in::authorization::uses_pkce;
 use net::outgoing::{Answer, Fault, Outgoing};
 use secrecy::{ExposeSecret as _, SecretString};
 

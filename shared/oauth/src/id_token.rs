@@ -1,7 +1,6 @@
 //! Validates ID tokens (OpenID Connect Core §3.1.3.7), and other claims that an issuer signs
 //! (§5.3.2).
 
-use crypto::jws;
 use crypto::shared_secret::verify_hmac;
 use jiff::Timestamp;
 use net::outgoing::{Fault, Outgoing};
@@ -91,7 +90,6 @@ pub(crate) async fn verify_claims(
 }
 
 async fn verify_signature(outgoing: Outgoing<'_>, token: &str, expected: &Expected<'_>, now: Timestamp) -> Result<Value, NotVerified> {
-    jws::install();
     let jwt = Jwt::parse(token).map_err(misconfigured)?;
     if let Some((secret, algorithms)) = expected.shared
         && algorithms.contains(&jwt.algorithm.as_str())

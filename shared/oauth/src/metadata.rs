@@ -12,8 +12,8 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crypto::jws::Algorithm;
 use jiff::{SignedDuration, Timestamp};
-use jsonwebtoken::Algorithm;
 use model::provider::catalog::ClientAuth;
 use model::provider::catalog::scopes::OFFLINE_ACCESS;
 use net::outgoing::{Fault, Outgoing};

@@ -18,11 +18,8 @@ use model::bot_challenge::rate::Tally;
 use model::limit::Counter;
 use wire::id::ProjectId;
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::Key;
 use crate::limit::{Window, add, counted, counter_key, key_before};
-use crate::write::Write;
+use crate::table::{Error, Key, Store, Write};
 
 /// How long counting a request may take. If it takes longer or fails, the request may be missing
 /// from some of its tallies.

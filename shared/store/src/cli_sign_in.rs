@@ -15,11 +15,7 @@ use model::session::cli::{CliSignIn, Decision, UserCode};
 use wire::clock::after;
 use wire::id::ProjectId;
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{Key, entity, integer};
-use crate::label::Label;
-use crate::write::Write;
+use crate::table::{Error, Key, Label, Store, Write, entity, integer};
 
 /// How long a sign-in is kept after its expiry, so that the tool learns of the expiry.
 const MEMORY: SignedDuration = SignedDuration::from_hours(1);

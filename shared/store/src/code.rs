@@ -19,20 +19,14 @@
 use jiff::Timestamp;
 use model::code::{Code, Purpose, Rejected, StoredCode};
 use model::limit::Subject;
+use model::sign_in::second_factor::MfaAttempt;
 use model::trail::Event;
 use model::user::enrolment::Enrolment;
-use model::user::second_factor::MfaAttempt;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wire::id::ProjectId;
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{DIGEST, Item, Key, entity, integer, is_of_digest, number, string};
-use crate::label::Label;
-use crate::table;
-use crate::team::BATCH;
-use crate::write::Write;
+use crate::table::{self, BATCH, DIGEST, Error, Item, Key, Label, Store, Write, entity, integer, is_of_digest, number, string};
 
 fn code_key(project: &ProjectId, purpose: &str, code: &Code) -> Key {
     Key::new(format!("C#{project}#{purpose}#{}", code.nonce_digest()), "CODE")

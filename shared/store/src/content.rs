@@ -49,12 +49,10 @@ pub use layout::PARTITION;
 pub use publish::{KEPT, Kept, Published};
 pub use texts::PostText;
 
-use crate::client::Store;
 use crate::content::head::Head;
 use crate::content::layout::{APPS, ROUNDS, SITE, key};
-use crate::error::Error;
-use crate::item::{Item, entity};
 use crate::optimistic;
+use crate::table::{Error, Item, Store, entity};
 
 /// A part of the content, with the time at which readers were last switched to another publication.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,11 +11,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use wire::id::{ProjectId, TeamId, UserId};
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{Key, entity, integer, string};
-use crate::label::Label;
-use crate::write::Write;
+use crate::table::{Error, Key, Label, Store, Write, entity, integer, string};
 
 const PK: &str = "ENDINGS";
 

@@ -25,12 +25,8 @@ use model::trail::Target;
 use uuid::Uuid;
 use wire::id::{DocumentId, ProjectId};
 
-use crate::client::{MAX_WRITES, Store};
-use crate::error::Error;
-use crate::item::{Item, Key, entity, integer, number, string};
-use crate::label::Label;
 use crate::project::{levels_of, replaced};
-use crate::write::Write;
+use crate::table::{Error, Item, Key, Label, MAX_WRITES, Store, Write, entity, integer, number, string};
 
 /// A document with its version, on which changes are conditional. The version is 0 if the document
 /// is not in the table.

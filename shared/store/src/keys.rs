@@ -1,10 +1,10 @@
-//! Keys of items that are read together: projects, API keys and users.
+//! Keys of items that are read together: projects, API keys, users and teams.
 
 use crypto::digest::Digest;
 use secrecy::{ExposeSecret as _, SecretString};
-use wire::id::{ProjectId, UserId};
+use wire::id::{ProjectId, TeamId, UserId};
 
-use crate::item::Key;
+use crate::table::Key;
 
 /// The key of a project's item.
 pub fn project_key(project: &ProjectId) -> Key {
@@ -24,4 +24,9 @@ pub fn key_key(project: &ProjectId, digest: &Digest) -> Key {
 /// The key of a user's item.
 pub fn user_key(project: &ProjectId, id: UserId) -> Key {
     Key::new(format!("U#{project}#{id}"), "USER")
+}
+
+/// The key of a team's item.
+pub fn team_key(project: &ProjectId, team: TeamId) -> Key {
+    Key::new(format!("T#{project}#{team}"), "TEAM")
 }

@@ -16,11 +16,7 @@ use model::limit::{Counter, Refused, Subject};
 use wire::clock::after;
 use wire::id::ProjectId;
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{Item, Key, integer, number};
-use crate::table;
-use crate::write::Write;
+use crate::table::{self, Error, Item, Key, Store, Write, integer, number};
 
 fn key_of(project: &ProjectId, name: &str) -> Key {
     Key::new(format!("L#{project}#{name}"), "COUNT")

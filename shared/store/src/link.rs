@@ -25,12 +25,8 @@ use serde::{Deserialize, Serialize};
 use wire::clock::after;
 use wire::id::{ChannelId, ProjectId, UserId};
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{Key, entity};
-use crate::label::Label;
+use crate::table::{Error, Key, Label, Store, Write, entity};
 use crate::user;
-use crate::write::Write;
 
 /// The purpose of a link. Every purpose has its own sort key, so a code for one purpose is useless
 /// for another.

@@ -8,13 +8,10 @@
 use model::owned_key::{OwnedKeys, Owner};
 use wire::id::ProjectId;
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::Key;
-use crate::keys::user_key;
-use crate::team::{self, TeamRow, team_key};
+use crate::keys::{team_key, user_key};
+use crate::table::{Error, Key, Store, Write};
+use crate::team::{self, TeamRow};
 use crate::user::{self, UserRow};
-use crate::write::Write;
 
 /// The key of an owner's item.
 pub fn owner_key(project: &ProjectId, owner: Owner) -> Key {

@@ -18,17 +18,14 @@
 use crypto::digest::Digest;
 use crypto::webauthn::client_data::Ceremony;
 use model::code::Code;
-use model::passkey::Passkey;
 use model::passkey::challenge::Challenge;
 use model::user::User;
+use model::user::passkey::Passkey;
 use serde::{Deserialize, Serialize};
 use wire::id::{ProjectId, UserId};
 
-use crate::client::Store;
 use crate::code::redeem_at;
-use crate::error::Error;
-use crate::item::{Key, entity, string};
-use crate::write::Write;
+use crate::table::{Error, Key, Store, Write, entity, string};
 
 /// The claim to a credential id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

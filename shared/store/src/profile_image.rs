@@ -16,10 +16,7 @@ use crypto::digest::Digest;
 use model::profile_image::{Owner, Upload};
 use wire::id::ProjectId;
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{Key, entity};
-use crate::write::Write;
+use crate::table::{Error, Key, Store, Write, entity};
 
 fn image_key(project: &ProjectId, owner: Owner, digest: &Digest) -> Key {
     let partition = match owner {

@@ -21,13 +21,10 @@ use model::webhook::{self, Endpoint};
 use serde::Deserialize;
 use wire::id::ProjectId;
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{Item, Key, entity, integer};
 use crate::link::{Link, Purpose as _};
 use crate::optimistic;
 use crate::provider::tokens::{self, ProviderTokens};
-use crate::write::Write;
+use crate::table::{Error, Item, Key, Store, Write, entity, integer};
 
 /// The maximum number of attempts to reseal an item that is being changed concurrently.
 const ROUNDS: u32 = 10;

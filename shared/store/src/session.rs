@@ -20,11 +20,8 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use wire::id::{ProjectId, SessionId, UserId};
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{DIGEST, Item, Key, entity, integer, is_of_digest, string};
-use crate::row::ReadPage;
-use crate::write::Write;
+use crate::table::row::ReadPage;
+use crate::table::{DIGEST, Error, Item, Key, Store, Write, entity, integer, is_of_digest, string};
 
 /// The session that a refresh token belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -9,21 +9,25 @@ use std::fmt::{Display, Formatter};
 use std::ops::ControlFlow;
 
 use deserr::{DeserializeError, ErrorKind, IntoValue, MergeWithError, ValueKind, ValuePointerRef, take_cf_content};
+use serde::Serialize;
 
 /// The maximum number of problems that are reported; the others are only counted.
 const MAX_REPORTED: usize = 50;
-/// The maximum length of the paths and messages of all reported problems, in bytes, not counting
-/// the names of the parts of a request. The first problem is reported even if it is longer.
+/// The maximum length of the reported problems with their paths, in bytes, not counting the names
+/// of the parts of a request. The first problem is reported even if it is longer.
 const MAX_BYTES: usize = 4096;
 /// The maximum length of a field's name in a path, in characters. The sender of a request chooses
 /// the names of unknown fields.
 const MAX_NAME: usize = 64;
 
 /// One invalid value.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Problem {
-    path: String,
-    message: String,
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// The place of the value, such as `body.config.domains[0].domain`.
+    pub path: String,
+    /// What is wrong with the value, such as `is required`; it continues a sentence that begins
+    /// with the path.
+    pub problem: String,
 }
 
 /// The invalid values of a request, or of a part of it: the first ones, and the number of others.
@@ -40,7 +44,7 @@ impl Problems {
     /// A single problem found after the schema check. `path` includes the part of the request, as
     /// in `body.user_ids`, unless [`Self::within`] or [`Self::of_body`] adds the part later.
     pub fn one(path: &str, message: impl Display) -> Self {
-        Self::default().with(|| Problem { path: path.to_owned(), message: message.to_string() })
+        Self::default().with(|| Problem { path: path.to_owned(), problem: message.to_string() })
     }
 
     /// These problems and another one, which is built only if it may be reported.
@@ -59,7 +63,7 @@ impl Problems {
     }
 
     fn add(&mut self, problem: Problem) {
-        let bytes = self.bytes + problem.path.len() + problem.message.len();
+        let bytes = self.bytes + problem.path.len() + problem.problem.len();
         if self.is_full() || (bytes > MAX_BYTES && !self.reported.is_empty()) {
             self.others += 1;
         } else {
@@ -89,6 +93,11 @@ impl Problems {
         self
     }
 
+    /// The reported problems.
+    pub fn reported(&self) -> &[Problem] {
+        &self.reported
+    }
+
     /// One line for each reported problem: the path of the value, and what is expected. If there
     /// are other problems, another line has their number.
     pub fn lines(&self) -> impl Iterator<Item = String> {
@@ -97,7 +106,7 @@ impl Problems {
             1 => Some("and 1 more problem".to_owned()),
             others => Some(format!("and {others} more problems")),
         };
-        self.reported.iter().map(|problem| format!("{} {}", problem.path, problem.message)).chain(others)
+        self.reported.iter().map(|problem| format!("{} {}", problem.path, problem.problem)).chain(others)
     }
 
     /// The problems of several parts, in the given order.
@@ -146,17 +155,17 @@ impl DeserializeError for Problems {
         let problem = || match error {
             ErrorKind::IncorrectValueKind { actual, accepted } => {
                 let accepted: Vec<&str> = accepted.iter().map(|kind| kind_name(*kind)).collect();
-                Problem { path: path_of(location), message: format!("must be {}, not {}", accepted.join(" or "), kind_name(actual.kind())) }
+                Problem { path: path_of(location), problem: format!("must be {}, not {}", accepted.join(" or "), kind_name(actual.kind())) }
             }
-            ErrorKind::MissingField { field } => Problem { path: below(field), message: "is required".to_owned() },
-            ErrorKind::UnknownKey { key, .. } => Problem { path: below(key), message: "is not known".to_owned() },
+            ErrorKind::MissingField { field } => Problem { path: below(field), problem: "is required".to_owned() },
+            ErrorKind::UnknownKey { key, .. } => Problem { path: below(key), problem: "is not known".to_owned() },
             ErrorKind::UnknownValue { accepted, .. } => {
-                Problem { path: path_of(location), message: format!("must be one of {}", accepted.join(", ")) }
+                Problem { path: path_of(location), problem: format!("must be one of {}", accepted.join(", ")) }
             }
             ErrorKind::BadSequenceLen { expected, .. } => {
-                Problem { path: path_of(location), message: format!("must have {expected} elements") }
+                Problem { path: path_of(location), problem: format!("must have {expected} elements") }
             }
-            ErrorKind::Unexpected { msg } => Problem { path: path_of(location), message: msg },
+            ErrorKind::Unexpected { msg } => Problem { path: path_of(location), problem: msg },
         };
         ControlFlow::Continue(self_.unwrap_or_default().with(problem))
     }

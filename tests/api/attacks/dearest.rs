@@ -5,6 +5,7 @@
 
 use std::fmt::Write as _;
 
+use api::http::Need;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use expect_test::expect_file;
@@ -169,7 +170,7 @@ async fn the_dearest_requests_of_clients_are_those_of_the_page() {
     let document: Value = serde_json::from_str(include_str!("../../../functions/content/src/openapi.json")).unwrap();
     let is_of_client = |operation: &Operation| operation.description.level.is_none_or(|level| level == Level::Client);
     // The public content has a page of its own, and a flow with a provider needs a socket.
-    let is_searched = |operation: &Operation| operation.area() != "content" && !operation.route.calls_providers;
+    let is_searched = |operation: &Operation| operation.area() != "content" && !operation.route.needs.has(Need::Providers);
     let mut searched = Vec::new();
     for operation in operations::all().into_iter().filter(is_of_client).filter(is_searched) {
         let fields = longest(&document, &operation, &name(&operation)).await;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use api::http::{Interface, Verb};
+use api::http::{Admission, Interface, Verb};
 use http::HeaderValue;
 use infra::{Operation, operations};
 use model::limit::Limits;
@@ -224,7 +224,7 @@ async fn a_restricted_user_cannot_write_even_if_the_request_allows_it() {
                 request.headers_mut().insert(allowed, HeaderValue::from_static("true"));
             }
             request.headers_mut().insert(TOKEN, token.parse().unwrap());
-            if operation.route.is_open_to_restricted {
+            if operation.route.admission == Admission::Restricted {
                 open.insert(operation.route.name);
                 continue;
             }

@@ -56,6 +56,7 @@ mod password_sign_in;
 mod password_sign_up;
 mod password_strength;
 mod provider_changes;
+mod reported_tokens;
 mod reseal;
 mod second_factor_of_every_way;
 mod second_factor_required;

@@ -119,6 +119,17 @@ async fn a_new_key_works_whatever_its_id() {
     assert_eq!(provider.requests().iter().filter(|path| *path == "jwks").count(), 1);
 }
 
+#[tokio::test]
+async fn an_id_token_may_be_signed_with_es512() {
+    let (app, provider) = start().await;
+    provider.use_key(Key::p521(1));
+    provider.publish("id_token_signing_alg_values_supported", json!(["ES512"]));
+    app.configure(json!({ "config": { "oauth_providers": [provider.setting()] } })).await;
+    sign_in(&app, &provider, ada()).await;
+    provider.misbehave(Fault::ForgedSignature);
+    assert_eq!(error_of(&flow(&app, &provider, ada(), &[]).await), "OAUTH_PROVIDER_TEMPORARILY_UNAVAILABLE");
+}
+
 /// OpenID Connect Core §3.1.3.7 step 8.
 #[tokio::test]
 async fn an_id_token_may_be_signed_with_the_client_secret_if_the_issuer_says_so() {
@@ -144,21 +155,49 @@ async fn a_provider_that_fails_once_is_asked_again_unless_the_code_may_have_been
     sign_in(&app, &provider, ada()).await;
 }
 
+/// The scope of a flow, and the parameters that ask for consent and for offline access.
+async fn asked(app: &TestApp, others: &[(&'static str, &str)]) -> (String, Option<String>, Option<String>) {
+    let location = begin(app, others).await;
+    let value = |name: &str| location.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned());
+    (value("scope").unwrap(), value("prompt"), value("access_type"))
+}
+
 /// Consent is asked for again, and a refresh token at all, only by flows that need one.
 #[tokio::test]
 async fn offline_access_is_asked_for_only_when_linking_or_with_further_scopes() {
     let (app, provider) = start().await;
     provider.publish("scopes_supported", json!(["openid", "email", "offline_access"]));
     app.advance(SignedDuration::from_hours(2));
-    let asked = async |others: &[(&'static str, &str)]| {
-        let location = begin(&app, others).await;
-        let value = |name: &str| location.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned());
-        (value("scope").unwrap(), value("prompt"), value("access_type"))
-    };
+    let asked = async |others: &[(&'static str, &str)]| asked(&app, others).await;
     assert_eq!(asked(&[]).await, ("openid email profile".to_owned(), None, None));
     let user = app.sign_up("grace@example.com").await;
     let linking = asked(&[("type", "link"), ("token", user.access_token.as_str())]).await;
     assert_eq!(linking, ("openid email profile offline_access".to_owned(), Some("consent".to_owned()), None));
     let more = asked(&[("provider_scope", "email calendar")]).await;
     assert_eq!(more, ("openid email profile offline_access calendar".to_owned(), Some("consent".to_owned()), None));
+}
+
+/// The endpoint in the project's settings says nothing about the issuer's scopes.
+#[tokio::test]
+async fn offline_access_is_asked_for_at_an_authorization_endpoint_of_the_project_too() {
+    let (app, provider) = start().await;
+    let mut setting = provider.setting();
+    setting["authorization_endpoint"] = json!("https://id.acme.test/authorize?tenant=7");
+    app.configure(json!({ "config": { "oauth_providers": [setting] } })).await;
+    let user = app.sign_up("grace@example.com").await;
+    let linking = asked(&app, &[("type", "link"), ("token", user.access_token.as_str())]).await;
+    assert_eq!(linking.0, "openid email profile", "the issuer does not list the scope");
+
+    provider.publish("scopes_supported", json!(["openid", "offline_access"]));
+    app.advance(SignedDuration::from_hours(2));
+    let user = app.sign_up("alan@example.com").await;
+    let link = [("type", "link"), ("token", user.access_token.as_str())];
+    provider.requests();
+    assert_eq!(asked(&app, &[]).await, ("openid email profile".to_owned(), None, None));
+    assert_eq!(provider.requests(), Vec::<String>::new(), "a plain sign-in need not know");
+    assert!(begin(&app, &link).await.as_str().starts_with("https://id.acme.test/authorize?tenant=7&"));
+    let consent = Some("consent".to_owned());
+    assert_eq!(asked(&app, &link).await, ("openid email profile offline_access".to_owned(), consent.clone(), None));
+    let more = asked(&app, &[("provider_scope", "calendar")]).await;
+    assert_eq!(more, ("openid email profile offline_access calendar".to_owned(), consent, None));
 }

@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 
 use model::email::Email;
-use model::user::{Channel, MAX_ACCOUNTS, MAX_CHANNELS, ProviderAccount};
+use model::provider::account::ProviderAccount;
+use model::user::{Channel, MAX_ACCOUNTS, MAX_CHANNELS};
 use serde_json::{Value, json};
 use support::provider::Provider;
 use support::stand_in::StandIn;

@@ -5,13 +5,34 @@ use serde_json::{Map, Value, json};
 use support::{Answer, TestApp};
 
 /// The largest acceptable response, in bytes.
-const MOST: usize = 16 << 10;
+const MOST: usize = 24 << 10;
 
+/// The lines of the message. `details.problems` has the same problems, without the number of
+/// others.
 fn lines(answer: &Answer) -> Vec<String> {
     assert_eq!(answer.code(), "SCHEMA_ERROR");
     assert!(answer.text().len() < MOST, "the response has {} bytes", answer.text().len());
-    let body = answer.json();
-    body["details"]["message"].as_str().unwrap().lines().skip(1).map(str::to_owned).collect()
+    let details = &answer.json()["details"];
+    let lines: Vec<String> = details["message"].as_str().unwrap().lines().skip(1).map(str::to_owned).collect();
+    let problems = details["problems"].as_array().unwrap().iter();
+    let problems = problems.map(|problem| format!("  - {} {}", problem["path"].as_str().unwrap(), problem["problem"].as_str().unwrap()));
+    let listed = lines.iter().filter(|line| !line.starts_with("  - and "));
+    assert_eq!(problems.collect::<Vec<_>>(), listed.cloned().collect::<Vec<_>>());
+    lines
+}
+
+#[tokio::test]
+async fn the_details_have_the_path_of_each_problem() {
+    let app = TestApp::start().await;
+    let body = json!({ "description": "x", "scopes": ["a", 1], "colour": "red" });
+    let answer = app.client().post("/api/v1/user-api-keys?limit=1", body).await;
+    let problems = json!([
+        { "path": "body.colour", "problem": "is not known" },
+        { "path": "body.scopes[1]", "problem": "must be a string, not an integer" },
+        { "path": "body.user_id", "problem": "is required" },
+        { "path": "query.limit", "problem": "is not known" },
+    ]);
+    assert_eq!(answer.json()["details"], json!({ "message": answer.json()["error"], "problems": problems }));
 }
 
 #[tokio::test]

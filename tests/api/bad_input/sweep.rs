@@ -1,7 +1,7 @@
 //! Every operation with invalid paths, queries, bodies and headers.
 
-use api::http::{Interface, Route};
-use edge_functions::fallback::all_routes;
+use api::http::{BodyRule, Interface, Route};
+use registry::routes;
 use support::{Caller, TestApp};
 
 use super::{assert_is_answered, assert_untouched, project_settings};
@@ -83,7 +83,7 @@ fn path(route: &Route, parameter: &str) -> String {
 /// Sends a request to every operation, as every caller whose request cannot delete the project, and
 /// checks each response.
 async fn send_to_all(app: &TestApp, parameter: &str, query: &str, body: (&'static str, &'static [u8]), header: Option<(&str, &str)>) {
-    for route in all_routes() {
+    for route in routes() {
         let path = format!("{}{query}", path(route, parameter));
         // A DELETE by an administrator could delete the project that the other requests need.
         let deletes = route.name == "projects-internal-current-delete";
@@ -113,8 +113,8 @@ async fn no_body_causes_an_internal_error() {
 async fn every_operation_that_reads_a_body_says_that_it_decodes_none() {
     let app = TestApp::start().await;
     let settings = project_settings(&app).await;
-    let reads = |route: &Route| !matches!(route.verb.name(), "GET" | "HEAD") && !route.ignores_body;
-    for route in all_routes().iter().filter(|route| reads(route)) {
+    let reads = |route: &Route| !matches!(route.verb.name(), "GET" | "HEAD") && route.body != BodyRule::Ignored;
+    for route in routes().iter().filter(|route| reads(route)) {
         let request = app.admin().request(route.verb.name(), &path(route, UUID)).header("content-type", "application/json");
         let answer = request.header("content-encoding", "gzip").body(&b"\x1f\x8b\x08\0\0\0\0\0"[..]).send().await;
         assert_eq!(answer.status(), 415, "{}", route.name);
@@ -162,7 +162,7 @@ async fn a_path_that_resembles_an_operation_s_is_an_error_of_its_interface() {
     for method in ["GET", "POST", "PATCH", "DELETE", "PUT"] {
         for path in content.iter().chain(&product) {
             let answer = app.client().request(method, path).send().await;
-            let interface = edge_functions::fallback::interface(path);
+            let interface = registry::interface(path);
             assert!([404, 405].contains(&answer.status()), "{method} {path}: {}", answer.status());
             assert_is_answered(&answer, interface, path);
         }
@@ -189,7 +189,7 @@ async fn operations_that_are_not_public_reject_unauthenticated_requests() {
         "users-contact-channel-release",
     ];
     for route in
-        all_routes().iter().filter(|route| route.interface == Interface::Product && !open.iter().any(|start| route.name.starts_with(start)))
+        routes().iter().filter(|route| route.interface == Interface::Product && !open.iter().any(|start| route.name.starts_with(start)))
     {
         let anonymous = app.anonymous().request(route.verb.name(), &path(route, UUID)).send().await;
         assert_eq!((anonymous.status(), anonymous.code().as_str()), (401, "ACCESS_TYPE_REQUIRED"), "{}", route.name);

@@ -118,19 +118,14 @@ async fn if_always_required_an_unavailable_provider_admits_nobody() {
     for fault in [Down, Silent, Garbage, Redirects, UnknownSecret, InternalError] {
         cloudflare.misbehave(Some(fault));
         let token = cloudflare.solve(&app, ACTION, json!({}));
-        // Time passes only once a silent provider has been asked.
         let asked = async {
             cloudflare.is_asked().await;
-            if fault == Silent {
-                tokio::time::pause();
-            }
             Instant::now()
         };
         let client = app.client();
         let (answer, asked) = tokio::join!(client.post(SIGN_UP, account_of("ada@example.com", invisible(&token))), asked);
         if fault == Silent {
             assert!(asked.elapsed() < Duration::from_secs(3), "{:?}", asked.elapsed());
-            tokio::time::resume();
         }
         let message = assert_failed(&answer);
         assert!(message.contains("try again"), "{fault:?}: {message}");

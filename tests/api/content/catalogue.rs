@@ -46,8 +46,8 @@ async fn all_content_is_read_once_for_a_publication() {
         app.recorder.measure();
         titles(&app, "posts").await;
         assert!(agent(&app, "posts").await.to_string().contains("post-299"));
-        assert!(resource(&app, "llms.txt").await.contains("/blog/post-0"));
-        assert!(resource(&app, "index.md").await.contains("/blog/post-0"));
+        assert!(resource(&app, "llms.txt").await.contains("/blog/post-299.md"));
+        assert!(resource(&app, "index.md").await.contains("/blog/post-299.md"));
         let later = app.recorder.consumed();
         assert_eq!(later.calls, 4, "one for each answer");
         assert!(later.read * 2.0 < first.read, "{} units, and {} before", later.read, first.read);
@@ -83,6 +83,36 @@ async fn a_later_post_is_found_from_its_time_on() {
     assert_eq!(titles(&app, "later posts").await[0], "Later");
     assert!(agent(&app, "later posts").await.to_string().contains("Later"));
     assert!(resource(&app, "llms.txt").await.contains("Later"));
+}
+
+/// No cache keeps these answers, so a flood of requests for all posts would cost as many renderings
+/// and megabytes.
+#[tokio::test]
+async fn a_resource_shows_the_newest_posts_and_where_the_others_are() {
+    let app = TestApp::start().await;
+    app.publish(&long_blog(450)).await;
+    for name in ["index.md", "llms.txt"] {
+        let (read, document) = (resource(&app, name).await, app.anonymous().get(&format!("/{name}")).await);
+        let document = document.text();
+        let posts = |text: &str| text.matches("/blog/post-").count();
+        assert_eq!((posts(&read), posts(document)), (200, 450), "{name}");
+        assert!(read.contains("/blog/post-449.md") && read.contains("/blog/post-250.md"), "{name}");
+        assert!(read.contains("- [250 older posts](https://site.example/api/v1/blog-posts?offset=200)"), "{name}: {read}");
+    }
+    let older = app.anonymous().get("/api/v1/blog-posts?offset=200").await.json();
+    assert_eq!((older["data"].as_array().unwrap().len(), &older["data"][0]["slug"]), (250, &json!("post-249")));
+}
+
+#[tokio::test]
+async fn a_search_of_the_content_finds_words_without_their_accents() {
+    let app = TestApp::start().await;
+    let mut content = long_blog(2);
+    content.blog_posts[0].title = "A talk by Ana Núñez".to_owned();
+    app.publish(&content).await;
+    for query in ["nunez", "NÚÑEZ", "nun\u{303}ez"] {
+        assert_eq!(titles(&app, query).await, ["A talk by Ana Núñez"], "{query}");
+        assert!(agent(&app, query).await.to_string().contains("Núñez"), "{query}");
+    }
 }
 
 /// Otherwise, many requests at once would each read everything after a publication.

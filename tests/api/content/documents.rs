@@ -122,8 +122,8 @@ fn links(answer: &Answer) -> BTreeSet<String> {
 /// The operations and documents as a deployment serves them, without the gateway's own pages.
 fn deployed(app: &TestApp) -> Router {
     let mut operations = Operations::new(app.app.clone());
-    edge_functions::all_operations(&mut operations);
-    let fallback: Router = edge_functions::fallback::router(&app.app).with_state(app.app.clone());
+    registry::all_operations(&mut operations);
+    let fallback: Router = registry::fallback::router(&app.app).with_state(app.app.clone());
     operations.into_router().fallback_service(fallback).with_state(app.app.clone())
 }
 

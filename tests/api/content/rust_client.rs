@@ -21,6 +21,7 @@ async fn the_rust_client_of_the_protocol_uses_tools_and_resources() {
     for (lifecycle, version) in [(newest, ProtocolVersion::V_2026_07_28), (ClientLifecycleMode::Initialize, ProtocolVersion::V_2025_11_25)]
     {
         let config = StreamableHttpClientTransportConfig::with_uri(format!("{url}/mcp"));
+        #[expect(clippy::disallowed_methods, reason = "the server is in this process")]
         let transport = StreamableHttpClientTransport::with_client(reqwest::Client::new(), config);
         let client = ().serve_with_lifecycle(transport, lifecycle).await.unwrap();
 

@@ -91,7 +91,7 @@ async fn a_path_allows_the_methods_of_the_best_matching_operation() {
 #[tokio::test]
 async fn every_error_links_to_an_existing_page() {
     let app = TestApp::start().await;
-    let router = edge_functions::fallback::router(&app.app).with_state(app.app.clone());
+    let router = registry::fallback::router(&app.app).with_state(app.app.clone());
     let refused = app.client().get("/api/v1/users").await.json();
     let (page, code) = refused["documentation_url"].as_str().unwrap().split_once('#').unwrap();
     let path = page.strip_prefix(API_URL).unwrap();
@@ -99,7 +99,7 @@ async fn every_error_links_to_an_existing_page() {
     let answer = Answer::read(router.clone().oneshot(request).await.unwrap()).await;
     assert_eq!((answer.status(), answer.header("content-type")), (200, Some("text/html; charset=utf-8")));
     assert!(answer.text().contains(&format!("<p id=\"{code}\">")) && answer.text().contains(&refused["hint"].as_str().unwrap()[..20]));
-    for code in KnownError::catalog().map(|entry| entry.code).chain(Problem::ALL.map(Problem::code)) {
+    for code in KnownError::CODES.iter().copied().chain(Problem::ALL.map(Problem::code)) {
         assert!(answer.text().contains(&format!("<p id=\"{code}\">")), "{code}");
     }
     let wrong = http::Request::post(path).body(axum::body::Body::empty()).unwrap();
@@ -109,7 +109,7 @@ async fn every_error_links_to_an_existing_page() {
 #[tokio::test]
 async fn the_console_of_a_deployment_has_no_data_and_calls_its_own_origin() {
     let app = TestApp::start().await;
-    let router = edge_functions::fallback::with_console(edge_functions::fallback::router(&app.app)).with_state(app.app.clone());
+    let router = registry::fallback::with_console(registry::fallback::router(&app.app)).with_state(app.app.clone());
     let send = async |method: &str, path: &str, headers: &[(&str, &str)], body: &'static str| {
         let request =
             headers.iter().fold(http::Request::builder().method(method).uri(path), |request, (name, value)| request.header(*name, *value));

@@ -25,26 +25,28 @@ use model::project::config::Level;
 use model::project::key_set::NewKeys;
 use model::project::second_factor::SecondFactorSettings;
 use model::project::{KeyKind, ProjectConfig};
-use model::provider::authorization::Authorization;
+use model::provider::account::ProviderAccount;
 use model::provider::registration::Registration;
 use model::session::cli::{CliSignIn, Decision, SessionOf, login_code};
 use model::session::token::Subject;
 use model::session::{Session, refresh_token};
+use model::sign_in::authorization::Authorization;
+use model::sign_in::second_factor::MfaAttempt;
+use model::user::User;
 use model::user::channel::NewChannel;
 use model::user::device::{Device, DeviceToken};
 use model::user::enrolment::Enrolment;
 use model::user::ownership::Author;
-use model::user::second_factor::MfaAttempt;
 use model::user::totp::{self, Authenticator};
-use model::user::{ProviderAccount, User};
 use serde_json::json;
 use store::content::images::Shelf;
 use store::document::DocumentRow;
 use store::link::{Link, Release, Unsubscribe};
 use store::project::key_set;
+use store::provider::account;
 use store::provider::tokens as kept;
 use store::provider::tokens::ProviderTokens;
-use store::user::{self, EmailClaim, device, provider_account};
+use store::user::{self, EmailClaim, device};
 use store::{Write, code, outbox, profile_image, session};
 use support::stand_in::StandIn;
 use support::{TestApp, authenticator_code};
@@ -205,7 +207,7 @@ async fn write_account(app: &TestApp, project: &ProjectId) -> (User, Session) {
     let mut writes: Vec<Write> = vec![
         user::create(project, &user).unwrap(),
         user::claim_email(project, &email, &EmailClaim::of(&user, user.primary().unwrap())).unwrap(),
-        provider_account::claim(project, &github, (&user).into()).unwrap(),
+        account::claim(project, &github, (&user).into()).unwrap(),
         kept::keep_tokens(project, user.id, &github, &tokens).unwrap(),
         code::create(project, &code, &stored(Purpose::SignIn)).unwrap(),
         code::create(project, &code, &stored(Purpose::VerifyEmail)).unwrap(),

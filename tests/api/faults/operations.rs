@@ -136,7 +136,7 @@ async fn a_failed_call_is_atomic_and_the_request_can_be_retried() {
             }
         }
     }
-    assert_complete(&cases, |route| !route.table.is_empty());
+    assert_complete(&cases, |route| !route.table.actions.is_empty());
 }
 
 #[tokio::test]
@@ -154,7 +154,7 @@ async fn a_write_whose_response_is_lost_is_made_once() {
             assert_eq!(trial.changes(), whole, "{name}: write {write}");
         }
     }
-    assert_complete(&cases, |route| route.table.iter().any(|action| WRITES.contains(action)));
+    assert_complete(&cases, |route| route.table.actions.iter().any(|action| WRITES.contains(action)));
 }
 
 #[tokio::test]

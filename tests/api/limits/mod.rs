@@ -6,6 +6,7 @@ mod day;
 mod failures;
 mod operations;
 mod places;
+mod reads;
 mod shut_out;
 mod sliding;
 mod unknown;
@@ -144,7 +145,7 @@ async fn disabled_limits_count_nothing() {
 }
 
 #[tokio::test]
-async fn reads_are_never_counted() {
+async fn small_reads_are_never_counted() {
     let one = Rule::ALL.into_iter().fold(Limits::off(), |limits, rule| limits.with(rule, Some(Rate::new(1, 60))));
     let app = TestApp::start_with(one).await;
     let ada = app.sign_up("ada@example.com").await;

@@ -4,6 +4,7 @@
 mod anonymous;
 mod invitations;
 mod lists;
+mod memberships;
 mod projects;
 mod teams;
 

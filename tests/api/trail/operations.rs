@@ -162,7 +162,7 @@ async fn exactly_the_changing_operations_leave_one_entry() {
         let route = operation.route;
         let trial = Trial::run(&name(&operation)).await;
         assert_eq!(trial.status, success(&operation), "{}", route.name);
-        let expected = usize::from(route.trail == Trail::Entry && !CHANGE_NOTHING.contains(&route.name));
+        let expected = usize::from(route.table.trail == Trail::Entry && !CHANGE_NOTHING.contains(&route.name));
         assert_eq!(trial.entries.len(), expected, "{}: {:?}", route.name, trial.entries);
         let Some(entry) = trial.entries.first() else { continue };
 
@@ -179,7 +179,7 @@ async fn exactly_the_changing_operations_leave_one_entry() {
             .collect();
         assert!(told.starts_with(&targets), "{}: {told:?} does not begin with {targets:?}", route.name);
         assert!(user.is_none() || user == entry.user_id, "{}: {:?}", route.name, entry.user_id);
-        if !route.ignores_unknown_fields {
+        if !route.body.ignores_unknown_fields() {
             for field in trial.body.as_object().into_iter().flat_map(|body| body.keys()) {
                 let is_named = entry.fields.iter().any(|told| told == field || told.starts_with(&format!("{field}.")));
                 let has_settings = ["config_string", "config_override_string", "keys"].contains(&field.as_str());

@@ -67,8 +67,8 @@ fn assert_error(answer: &Answer, status: u16, code: &str) -> Value {
 #[track_caller]
 fn fields(answer: &Answer) -> Vec<String> {
     let details = assert_error(answer, 400, "SCHEMA_ERROR");
-    let lines = details["message"].as_str().unwrap().lines().skip(1);
-    let mut fields: Vec<String> = lines.map(|line| line.trim_start_matches("  - ").split(' ').next().unwrap().to_owned()).collect();
+    let problems = details["problems"].as_array().unwrap().iter();
+    let mut fields: Vec<String> = problems.map(|problem| problem["path"].as_str().unwrap().to_owned()).collect();
     fields.sort();
     fields
 }

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Api, ApiError, fieldsOf, nextRows, path, request, toCurl, UnknownUser, userId } from "../../../infra/console/web/core/api.js";
+import { Api, ApiError, nextRows, path, request, toCurl, UnknownUser, userId } from "../../../infra/console/web/core/api.js";
 import { texts } from "../../../infra/console/web/texts.js";
 
 const CREDENTIALS = { projectId: "p1", key: "sak_secret" };
@@ -73,17 +73,23 @@ test("a curl command names variables instead of keys, and masks passwords", () =
 });
 
 test("a failure has the API's message, and the problems of single fields", async () => {
-  const error =
-    "the request POST /api/v1/users does not match its schema:\n  - body.primary_email must be an email address\n  - body.config.domains[0].domain is missing";
-  const { fetch } = answering([400, { code: "SCHEMA_ERROR", error, hint: "Correct them.", details: {} }]);
+  const error = "the request POST /api/v1/users does not match its schema: …";
+  const problems = [
+    { path: "body.primary_email", problem: "must be an email address" },
+    { path: "body.primary_email", problem: "is a later problem of the same field" },
+    { path: "body.config.domains[0].domain", problem: "is required" },
+    { path: "query.limit", problem: "is not a field of the body" },
+  ];
+  const { fetch } = answering([400, { code: "SCHEMA_ERROR", error, hint: "Correct them.", details: { message: error, problems } }]);
   const failed = await new Api(() => CREDENTIALS, { fetch }).post("/users").catch((one) => one);
   assert.ok(failed instanceof ApiError);
   assert.deepEqual(
-    [failed.status, failed.code, failed.hint, failed.documentation],
-    [400, "SCHEMA_ERROR", "Correct them.", "/docs/errors#SCHEMA_ERROR"],
+    [failed.status, failed.code, failed.message, failed.hint, failed.documentation],
+    [400, "SCHEMA_ERROR", error, "Correct them.", "/docs/errors#SCHEMA_ERROR"],
   );
-  assert.deepEqual(failed.fields, { primary_email: "must be an email address", "config.domains[0].domain": "is missing" });
-  assert.deepEqual(fieldsOf("something else"), {});
+  assert.deepEqual(failed.fields, { primary_email: "must be an email address", "config.domains[0].domain": "is required" });
+  const other = answering([404, { code: "USER_NOT_FOUND", error: "the user does not exist" }]);
+  assert.deepEqual((await new Api(() => CREDENTIALS, other).get("/users/1").catch((one) => one)).fields, {});
 });
 
 test("an answer that is not JSON, and no answer at all, are failures", async () => {

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use model::project::redirect::RedirectUrl;
-use model::provider::authorization::challenge;
+use model::provider::account::ProviderAccount;
 use model::provider::profile::Profile;
-use model::user::ProviderAccount;
+use model::sign_in::authorization::challenge;
 use secrecy::SecretString;
 use serde_json::json;
 use stateright::Property;
@@ -197,6 +197,7 @@ async fn link_for(app: &TestApp, user: &SignedIn, session: &str) -> String {
         refreshing_until: None,
         registration: None,
         confirmed_at: None,
+        last_report: None,
     };
     code_that(app, user, |code| {
         code.begun_in = Some(SessionId::parse(session.strip_prefix("SESSION#").unwrap()).unwrap());

@@ -8,19 +8,20 @@ use flows::App;
 use flows::accounts::admit;
 use flows::context::Scope;
 use flows::teams::welcome;
-use model::provider::authorization::{Asked, Authorization, Purpose};
+use model::provider::account::ProviderAccount;
 use model::provider::profile::Profile;
 use model::session::Session;
+use model::sign_in::authorization::{Asked, Authorization, Purpose};
 use model::sign_in::provider::Decision;
 use model::sign_up::rule::AuthMethod;
-use model::user::{ProviderAccount, User};
+use model::user::User;
 use oauth::exchange::Tokens;
 use secrecy::SecretString;
 use store::keys::user_key;
+use store::provider::account::{self, Holder};
 use store::provider::authorization::{self, AuthorizationCode, CODE_LIFE, Pending, PendingChange};
 use store::provider::tokens::{NewTokens, ProviderTokens};
 use store::session::{self, session_key};
-use store::user::provider_account::{self, Holder};
 use store::user::{self, UserRow};
 use store::{Write, optimistic};
 use wire::clock::after;
@@ -105,7 +106,7 @@ impl Flow<'_> {
                 let (epoch, checks) = match self.authorization.purpose {
                     Purpose::Authenticate => {
                         let epoch = known.owners.account.map_or(0, |claim| claim.epoch);
-                        (epoch, vec![provider_account::signs_in(project, &self.account, user)])
+                        (epoch, vec![account::signs_in(project, &self.account, user)])
                     }
                     Purpose::Link => (self.authorization.epoch, self.still_of(user)),
                 };

@@ -5,7 +5,7 @@ use errors::KnownError;
 use flows::literal::{BotChallengePhase, True};
 use model::project::Project;
 use model::project::redirect::RedirectUrl;
-use model::provider::authorization::{Purpose, ResponseMode, is_challenge};
+use model::sign_in::authorization::{Purpose, ResponseMode, is_challenge};
 use serde::Serialize;
 use utoipa::ToSchema;
 use wire::problem::Problems;

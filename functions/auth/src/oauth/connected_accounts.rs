@@ -3,8 +3,9 @@
 //! caller says that it failed (`refresh=true`).
 //!
 //! A provider may revoke a token at any time, so a token is returned only if the provider has
-//! issued or accepted it within the last five minutes ([`MAX_UNCONFIRMED`]); otherwise, the
-//! provider is asked first.
+//! issued or accepted it within the last five minutes; otherwise, the provider is asked first. What
+//! the provider answers to a report that a token failed serves further reports for 30 seconds, so a
+//! client that goes on reporting does not make the provider work.
 //!
 //! One request at a time refreshes the tokens of an account. Meanwhile, others return the stored
 //! token or, if it has expired or failed, wait for the new one. Tokens are given up only if the
@@ -24,13 +25,14 @@ use flows::accounts;
 use http::HeaderMap;
 use jiff::SignedDuration;
 use model::project::OAuthProvider;
+use model::provider::account::ProviderAccount;
+use model::user::User;
 use model::user::reference::UserRef;
-use model::user::{ProviderAccount, User};
 use net::outgoing::{Fault, Outgoing};
 use oauth::exchange::{NotIssued, Peer, Tokens};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Serialize;
-use store::provider::tokens::{self, ProviderTokens};
+use store::provider::tokens::{self, ProviderTokens, Report};
 use tokio::time::sleep;
 use utoipa::ToSchema;
 use wire::clock::after;
@@ -40,11 +42,6 @@ use crate::oauth::flow::misconfigured;
 use crate::oauth::provider_client;
 use crate::oauth::sealed_tokens::TokenSealer;
 
-/// A token that expires within this time is due for a refresh.
-const LEAST_LEFT: SignedDuration = SignedDuration::from_mins(5);
-/// How long after the provider has issued or accepted a token the provider is not asked again.
-/// Tokens without an expiry are always asked about.
-const MAX_UNCONFIRMED: SignedDuration = SignedDuration::from_mins(5);
 /// How long a request has the sole right to refresh: longer than its calls to the provider take.
 const LEASE: SignedDuration = SignedDuration::from_secs(25);
 /// How many times, and at which interval, a request reads the tokens while another one refreshes
@@ -145,34 +142,37 @@ impl Connection<'_> {
             let tokens = tokens.ok_or_else(|| self.unavailable("the provider issued no token for this account"))?;
             self.check(&tokens, scope)?;
             let now = clock.now();
-            let lives = |least: SignedDuration| tokens.expires_at.is_none_or(|end| end > after(now, least));
+            let lives = tokens.lives(SignedDuration::ZERO, now);
             // A token that another request has got in the meantime is not the one that failed.
             let was_named = has_failed && first.get_or_insert_with(|| tokens.access.clone()) == &tokens.access;
+            let last = tokens.recent_report(now).filter(|_| was_named);
+            let report = was_named.then_some(Report { at: now, is_settled: last.is_some() });
             // While another request refreshes a token, the provider is not asked about it again.
-            let mut fails = was_named || refused.as_ref() == Some(&tokens.access);
-            let is_fresh = lives(LEAST_LEFT) && !fails;
-            if is_fresh && !self.is_due(&tokens) {
+            let mut fails = (was_named && last.is_none()) || refused.as_ref() == Some(&tokens.access);
+            let is_fresh = tokens.is_fresh(now) && !fails;
+            if is_fresh && last.map_or(!tokens.is_unconfirmed(now), |last| last.is_settled) {
                 return self.open(&tokens);
             }
             if is_fresh || tokens.refresh.is_none() {
-                if !lives(SignedDuration::ZERO) {
+                if !lives {
                     return Err(self.unavailable("the token has expired and the provider issued no refresh token").into());
                 }
-                match self.accepts(&tokens).await? {
+                match self.accepts(&tokens, was_named).await? {
                     Some(true) => return self.open(&tokens),
                     Some(false) if tokens.refresh.is_none() => return Err(self.revoked(&tokens).await?.into()),
                     Some(false) => {
                         fails = true;
                         refused = Some(tokens.access.clone());
                     }
+                    None if last.is_some() => return self.open(&tokens),
                     None => {}
                 }
             }
             let Some(refresh) = &tokens.refresh else { return self.open(&tokens) };
-            let may_use = lives(SignedDuration::ZERO) && !fails;
+            let may_use = lives && !fails;
             if self.outgoing.has_time() && store.begin_refresh(self.of(), &tokens, now, after(now, LEASE)).await? {
                 let refresh = self.sealer().open(&tokens, refresh)?;
-                return match self.refreshed(&tokens, &refresh).await {
+                return match self.refreshed(&tokens, &refresh, report).await {
                     // The stored token has not expired yet.
                     Err(Error::Known(KnownError::OauthProviderTemporarilyUnavailable)) if may_use => self.open(&tokens),
                     refreshed => refreshed,
@@ -201,19 +201,14 @@ impl Connection<'_> {
         Ok(())
     }
 
-    /// Whether the provider has to be asked about the access token.
-    fn is_due(&self, tokens: &ProviderTokens) -> bool {
-        let now = self.access.app.clock.now();
-        tokens.expires_at.is_none() || tokens.confirmed_at.is_none_or(|at| after(at, MAX_UNCONFIRMED) <= now)
-    }
-
     /// Whether the provider still accepts the access token; `None` if it cannot be asked. Without a
     /// clear answer, the token counts as accepted.
-    async fn accepts(&self, tokens: &ProviderTokens) -> Result<Option<bool>, Error> {
+    async fn accepts(&self, tokens: &ProviderTokens, was_named: bool) -> Result<Option<bool>, Error> {
         let accepts = self.peer()?.accepts(&self.open(tokens)?).await;
-        if matches!(accepts, Ok(Some(true))) && tokens.expires_at.is_some() {
+        if matches!(accepts, Ok(Some(true))) && (was_named || tokens.expires_at.is_some()) {
             let (store, now) = (&self.access.app.store, self.access.app.clock.now());
-            store.confirm_tokens(self.of(), tokens, now).await?;
+            let report = was_named.then_some(Report { at: now, is_settled: true });
+            store.confirm_tokens(self.of(), tokens, now, report).await?;
         }
         Ok(accepts.unwrap_or(Some(true)))
     }
@@ -254,13 +249,13 @@ impl Connection<'_> {
         Ok(self.unavailable("the provider has revoked the access"))
     }
 
-    /// Gets a new token from the provider. It is stored before it is returned, unless a new flow
-    /// has replaced the tokens in the meantime.
-    async fn refreshed(&self, old: &ProviderTokens, refresh: &SecretString) -> Result<SecretString, Error> {
+    /// Gets a new token from the provider, which answers `report`. It is stored before it is
+    /// returned, unless a new flow has replaced the tokens in the meantime.
+    async fn refreshed(&self, old: &ProviderTokens, refresh: &SecretString, report: Option<Report>) -> Result<SecretString, Error> {
         let (project, store) = (&self.access.project, &self.access.app.store);
         let scope = old.refresh_scope.as_ref().unwrap_or(&old.scope);
         let failed = match self.peer()?.refresh(refresh, scope).await {
-            Ok(new) => return self.keep(old, refresh, new).await,
+            Ok(new) => return self.keep(old, refresh, new, report).await,
             Err(failed) => failed,
         };
         tracing::warn!(%failed, provider = self.provider.id, project = %project.id, "a provider did not refresh a token");
@@ -276,13 +271,19 @@ impl Connection<'_> {
         .into())
     }
 
-    async fn keep(&self, old: &ProviderTokens, refresh: &SecretString, new: Tokens) -> Result<SecretString, Error> {
+    async fn keep(
+        &self,
+        old: &ProviderTokens,
+        refresh: &SecretString,
+        new: Tokens,
+        last_report: Option<Report>,
+    ) -> Result<SecretString, Error> {
         // A provider that does not rotate refresh tokens may send none (RFC 6749 §6). The old one
         // then stays and is sealed again with the current secret.
         let refresh = new.refresh_token.as_ref().unwrap_or(refresh);
         // Without a scope in the answer, the scope is that of the refresh token (RFC 6749 §6).
         let scope = old.refresh_scope.as_ref().unwrap_or(&old.scope).clone();
-        let tokens = self.sealer().seal(&new, Some(refresh), scope)?;
+        let tokens = ProviderTokens { last_report, ..self.sealer().seal(&new, Some(refresh), scope)? };
         self.access.app.store.replace_tokens(self.of(), old, &tokens).await?;
         Ok(new.access_token)
     }
@@ -292,7 +293,9 @@ impl Connection<'_> {
 #[deserr(deny_unknown_fields)]
 pub struct TokenQuery {
     /// Whether the last token failed at the provider. The provider then issues a new one or, if it
-    /// has issued no refresh token, is asked whether it still accepts the stored one.
+    /// has issued no refresh token, is asked whether it still accepts the stored one. Within 30
+    /// seconds of such a request, the provider is asked about the new token, and what it says then
+    /// counts until their end.
     #[schema(value_type = Option<bool>)]
     #[deserr(default)]
     refresh: Option<Param<bool>>,

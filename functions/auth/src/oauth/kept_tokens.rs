@@ -4,9 +4,9 @@
 use errors::Error;
 use flows::context::Scope;
 use model::provider::tokens::NewTokens;
-use model::user::second_factor::MfaAttempt;
+use model::sign_in::second_factor::MfaAttempt;
+use store::provider::account::belongs_to;
 use store::provider::tokens::{Of, renew_tokens};
-use store::user::provider_account::belongs_to;
 use store::user::{self, UserRow};
 use store::{Write, optimistic};
 

@@ -5,7 +5,7 @@ use api::product::Access;
 use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
 use errors::{Error, KnownError};
 use flows::accounts::{With, change_as};
-use model::user::provider_account::is_account_id;
+use model::provider::account::is_account_id;
 use model::user::provider_accounts::Refused;
 use model::user::reference::UserRef;
 use model::user::{MAX_ACCOUNTS, User};

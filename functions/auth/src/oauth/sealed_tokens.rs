@@ -5,8 +5,8 @@ use crypto::seal::Sealed;
 use errors::Error;
 use flows::App;
 use model::project::{OAuthProvider, Project};
+use model::provider::account::ProviderAccount;
 use model::provider::tokens::ProviderTokens;
-use model::user::ProviderAccount;
 use oauth::exchange::Tokens;
 use secrecy::SecretString;
 use store::provider::tokens;
@@ -38,6 +38,7 @@ impl TokenSealer<'_> {
             refreshing_until: None,
             registration: Some(registration),
             confirmed_at: Some(app.clock.now()),
+            last_report: None,
         })
     }
 

@@ -6,8 +6,8 @@ use model::code::Code;
 use model::project::Project;
 use model::provider::tokens::NewTokens;
 use model::session::Amr;
+use model::sign_in::second_factor::{Attach, MfaAttempt, OfCode};
 use model::user::User;
-use model::user::second_factor::{Attach, MfaAttempt, OfCode};
 use secrecy::ExposeSecret as _;
 use store::{Write, code};
 

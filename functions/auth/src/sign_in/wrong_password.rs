@@ -11,7 +11,7 @@ use errors::Error;
 use flows::email::gate::{self, Address, Cause};
 use flows::email::notice::{facts, new_entry};
 use flows::limits::Failures;
-use model::outbox::Builtin;
+use model::document::builtin::Builtin;
 use model::trail::Event;
 use model::user::User;
 use store::user::password::{self, Guess};

@@ -1,5 +1,7 @@
 //! The resources: the index of the site, its summary for models, and each post, all of them
-//! documents of the site at their own URLs.
+//! documents of the site at their own URLs. No cache keeps the answers, so the first two end after
+//! [`SHOWN`] posts here, with the number and the URL of the others; at their URLs, where caches
+//! keep them, they may be 50 times as long.
 
 use api::content::Problem;
 use flows::App;
@@ -8,10 +10,12 @@ use serde_json::{Map, Value, json};
 use site::{Document, Renderer, text};
 
 use super::refusal::Refusal;
-use crate::published::{content, portable_post, window};
+use crate::published::{newest, portable_post, window};
 
 /// How many posts a page of the list has at most.
 const POSTS: usize = 100;
+/// How many posts a document shows at most. A multiple of 100: caches keep lists that begin there.
+const SHOWN: usize = 200;
 
 /// The documents that every site has: name, title, description and renderer.
 const DOCUMENTS: [(&str, &str, &str, Renderer); 2] = [
@@ -81,7 +85,7 @@ async fn document(app: &App, uri: &str) -> Result<Option<Document>, Problem> {
     let site_url = &app.settings.site_url;
     let Some(path) = uri.strip_prefix(site_url.as_str()).and_then(|rest| rest.strip_prefix('/')) else { return Ok(None) };
     if let Some((.., render)) = DOCUMENTS.iter().find(|(name, ..)| *name == path) {
-        return Ok(Some(render(&content(app).await?, site_url)));
+        return Ok(Some(render(&newest(app, SHOWN).await?, site_url)));
     }
     let Some(slug) = path.strip_prefix("blog/").and_then(|name| name.strip_suffix(".md")) else { return Ok(None) };
     Ok(portable_post(app, slug).await?.map(|(post, text)| text::post(&post, &text)))

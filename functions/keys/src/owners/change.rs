@@ -25,7 +25,7 @@ pub(crate) fn check_enabled(config: &ProjectConfig, kind: OwnerKind) -> Result<(
         OwnerKind::User => config.user_api_keys_enabled,
         OwnerKind::Team => config.team_api_keys_enabled,
     };
-    if is_enabled { Ok(()) } else { Err(KnownError::ApiKeysNotEnabled { r#type: kind.name() }) }
+    if is_enabled { Ok(()) } else { Err(KnownError::ApiKeysNotEnabled { owner: kind.name() }) }
 }
 
 /// Reads the owner of keys that the caller may manage: for a client, its own user, or a team in

@@ -10,7 +10,7 @@ use flows::email::members::{self, Told};
 use flows::email::notice::{facts, to_address};
 use jiff::Timestamp;
 use model::email::Email;
-use model::notice::kind::{Kind, Topic};
+use model::email::notice::{Kind, Topic};
 use model::outbox::{NewEntry, Source};
 use model::owned_key::OwnedKey;
 use model::permission::System;

@@ -41,7 +41,7 @@ pub(crate) const ROTATION_ERRORS: &[ErrorCode] = &[
 ];
 
 fn add(keys: &mut OwnedKeys, key: OwnedKey, owner: Owner, access: &Access<Client>) -> Result<(), KnownError> {
-    let too_many = |TooManyKeys| KnownError::TooManyApiKeys { r#type: owner.kind().name(), max: MAX_KEYS };
+    let too_many = |TooManyKeys| KnownError::TooManyApiKeys { owner: owner.kind().name(), max: MAX_KEYS };
     keys.add(key, access.app.clock.now()).map_err(too_many)
 }
 

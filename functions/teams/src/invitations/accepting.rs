@@ -1,40 +1,107 @@
 //! Accepts an invitation by its code or id. The invitation ends and the membership begins in one
 //! transaction.
+//!
+//! The number of a client's memberships has a maximum. They are counted before the transaction,
+//! which fails if the user has joined another team since: whoever joins a team gets a new version.
 
 use errors::{Error, KnownError};
 use flows::context::Context;
+use flows::quota;
 use flows::teams::{Joined, join_refused, joining};
 use model::code::Rejected;
+use model::quota::Quota;
 use model::team::invitation::{By, Invitation, NotAcceptable};
-use model::user::User;
-use store::Label;
 use store::team::invitation;
+use store::user::UserRow;
+use store::{Conflict, Label, optimistic};
+use wire::id::UserId;
+use wire::level::Level;
 
-/// Accepts an invitation. If `is_member` is set, the user's membership stays unchanged; otherwise
-/// a membership is created, which fails if the user is already a member. An invitation whose sender
-/// has left the team or was removed is rejected as if it did not exist.
-pub(crate) async fn accept(context: &Context, invitation: &Invitation, by: By, user: &User, is_member: bool) -> Result<(), Error> {
-    let (app, project) = (&context.app, &context.project);
-    invitation.may_be_accepted_by(user, by, context.restricted_reason(user)).map_err(|refused| match refused {
+/// The maximum number of attempts to join while the user is being changed.
+const ROUNDS: u32 = 10;
+
+/// What is known about the memberships of the user, read after the user.
+#[derive(Default)]
+pub(crate) struct Memberships {
+    /// Whether the user is known to be a member of the invitation's team.
+    is_member: bool,
+    /// The number of the user's teams; `None` if they were not counted yet.
+    count: Option<usize>,
+}
+
+impl Memberships {
+    /// Those of a user who has been read.
+    pub(crate) async fn read(context: &Context, invitation: Invitation, user: UserId) -> Result<Self, store::Error> {
+        let (store, project) = (&context.app.store, &context.project.id);
+        let (member, all) = tokio::try_join!(store.member(project, invitation.team_id, user), store.memberships(project, user))?;
+        Ok(Self { is_member: member.is_some(), count: Some(all.len()) })
+    }
+
+    /// The number alone, for a client: its user was read when the request was authenticated. For
+    /// servers, it has no maximum.
+    pub(crate) async fn count(context: &Context, user: UserId) -> Result<Self, Error> {
+        if context.level > Level::Client {
+            return Ok(Self::default());
+        }
+        let all = context.app.store.memberships(&context.project.id, user).await?;
+        Ok(Self { is_member: false, count: Some(all.len()) })
+    }
+}
+
+/// Accepts an invitation. The membership of a member stays unchanged; otherwise a membership is
+/// created, which fails if the user is already a member. An invitation whose sender has left the
+/// team or was removed is rejected as if it did not exist.
+pub(crate) async fn accept(context: &Context, invitation: &Invitation, by: By, row: &UserRow, mut known: Memberships) -> Result<(), Error> {
+    let (app, project, id) = (&context.app, &context.project, row.user.id);
+    invitation.may_be_accepted_by(&row.user, by, context.restricted_reason(&row.user)).map_err(|refused| match refused {
         NotAcceptable::Restricted(restricted_reason) => KnownError::TeamInvitationRestrictedUserNotAllowed { restricted_reason },
         NotAcceptable::OtherAddress => KnownError::TeamInvitationEmailMismatch,
     })?;
-    let mut writes = invitation::accept(&project.id, invitation);
-    if !is_member {
-        // The user is the sender and no longer a member, so the invitation is invalid. For other
-        // senders, the transaction checks the membership. Here it cannot: it also creates that
-        // membership, and may contain an item only once.
-        if invitation.invited_by == Some(user.id) {
-            return Err(Rejected::NotFound.into());
-        }
-        let joined = Joined { team: invitation.team_id, created_at: invitation.team_created_at };
-        writes.extend(joining(app, project, joined, user)?);
+    if known.is_member {
+        let accepted = app.store.transact(invitation::accept(&project.id, invitation)).await;
+        return accepted.map_err(|error| refused(error, invitation, false));
     }
-    match app.store.transact(writes).await {
-        Ok(()) => Ok(()),
-        Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Code) => Err(Rejected::AlreadyUsed.into()),
-        Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Member) => Err(Rejected::NotFound.into()),
-        Err(store::Error::Conflict(conflict)) => Err(join_refused(&conflict, invitation.team_id).into()),
-        Err(error) => Err(error.into()),
+    // The user is the sender and no longer a member, so the invitation is invalid. For other
+    // senders, the transaction checks the membership. Here it cannot: it also creates that
+    // membership, and may contain an item only once.
+    if invitation.invited_by == Some(id) {
+        return Err(Rejected::NotFound.into());
+    }
+    let max = quota::max(context, Quota::Memberships)?;
+    let mut row = row.clone();
+    optimistic!(ROUNDS, |round| {
+        if round > 0 {
+            row = app.store.user(&project.id, id).await?.ok_or(KnownError::UserNotFound)?;
+        }
+        let user_version = max.map(|_| row.version);
+        if let Some(max) = max {
+            let count = match known.count.take() {
+                Some(count) => count,
+                None => app.store.memberships(&project.id, id).await?.len(),
+            };
+            if count >= max {
+                return Err(KnownError::TooManyTeamMemberships { max }.into());
+            }
+        }
+        let joined = Joined { team: invitation.team_id, created_at: invitation.team_created_at, user_version };
+        let mut writes = invitation::accept(&project.id, invitation);
+        writes.extend(joining(app, project, joined, &row.user)?);
+        app.store.transact(writes).await.map_err(|error| refused(error, invitation, max.is_some()))
+    })
+}
+
+/// The error for failed writes. If the user must have the version that was read, another version is
+/// a conflict, after which the caller tries again.
+fn refused(error: store::Error, invitation: &Invitation, has_version: bool) -> Error {
+    let store::Error::Conflict(conflict) = error else { return error.into() };
+    let is_of = |label| Conflict::is_of(&conflict, label);
+    if is_of(Label::Code) {
+        Rejected::AlreadyUsed.into()
+    } else if is_of(Label::Member) {
+        Rejected::NotFound.into()
+    } else if has_version && is_of(Label::User) && !is_of(Label::Team) {
+        store::Error::Conflict(conflict).into()
+    } else {
+        join_refused(&conflict, invitation.team_id).into()
     }
 }

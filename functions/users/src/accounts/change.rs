@@ -184,7 +184,7 @@ async fn hash(app: &App, project: &Project, user: &User, (input, origin): (&User
             };
             match origin {
                 Origin::Imported => password::check_imported(password)?,
-                Origin::Chosen => password::check(password, project, user.addresses().chain(new_address))?,
+                Origin::Chosen => password::check(password, project.password_rules(), user.addresses().chain(new_address))?,
             }
             Change::Set(app.hasher.hash(&app.entropy, password.secret()).await)
         }

@@ -17,7 +17,7 @@ use model::team::Team;
 use model::team::view::TeamView;
 use model::trail::view::AuditEntry;
 use model::user::User;
-use model::user::view::ServerUser;
+use model::view::user::ServerUser;
 use model::webhook::event::EventType;
 use serde_json::{Value, json};
 use store::webhook::changes::{Change, Pair, Subject};

@@ -12,15 +12,14 @@ export class ApiError extends Error {
     this.details = body?.details ?? {};
     this.documentation = body?.code ? `/docs/errors#${body.code}` : "";
     this.retryAfter = retryAfter;
-    this.fields = fieldsOf(this.message);
+    this.fields = fieldsOf(this.details.problems ?? []);
   }
 }
 
-/** The problems of single fields, from the message of a SCHEMA_ERROR. */
-export function fieldsOf(message) {
-  const found = {};
-  for (const [, path, problem] of message.matchAll(/^ {2}- body\.([A-Za-z0-9_.[\]]+) (.+)$/gm)) found[path] ??= problem;
-  return found;
+/** The first problem of each field of the body, by the field's path in the body. */
+function fieldsOf(problems) {
+  const ofBody = problems.filter(({ path }) => path.startsWith("body."));
+  return Object.fromEntries(ofBody.reverse().map(({ path, problem }) => [path.slice("body.".length), problem]));
 }
 
 const KEY_HEADER = {

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use aws::Credentials;
-use net::tls;
-use reqwest::{Client, RequestBuilder, redirect};
+use reqwest::{Client, RequestBuilder};
 use url::{Host, Url};
 use wire::environment::variable;
 
 use super::found::Found;
 use crate::causes::with_causes;
+use crate::http_client::http_client;
 
 /// How long to wait for a response. Both services are on the machine or close to it, so they answer
 /// sooner; outside of EC2, nothing answers at the address of the instance's service.
@@ -24,8 +24,7 @@ const INSTANCE: &str = "http://169.254.169.254";
 const PLAIN: [&str; 3] = ["169.254.170.2", "169.254.170.23", "fd00:ec2::23"];
 
 fn client() -> anyhow::Result<Client> {
-    let client = Client::builder().tls_backend_preconfigured(tls::client(tls::roots()?));
-    Ok(client.no_proxy().redirect(redirect::Policy::none()).timeout(PATIENCE).build()?)
+    Ok(http_client()?.no_proxy().timeout(PATIENCE).build()?)
 }
 
 /// The credentials of a container's role, or why there are none. An error means that the container

@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 use clap::Args;
-use net::tls;
-use reqwest::{Client, redirect};
 use settings::base_url;
 
+use crate::http_client::http_client;
 use crate::say::say;
 
 /// How long to wait for a response; a gateway that takes longer counts as unhealthy.
@@ -24,9 +23,8 @@ pub(super) struct Options {
 impl Options {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let url = format!("{}/health", base_url("--url", &self.url)?);
-        let client = Client::builder().tls_backend_preconfigured(tls::client(tls::roots()?));
         // Proxies are bypassed, so that the request reaches the gateway itself.
-        let client = client.redirect(redirect::Policy::none()).no_proxy().timeout(PATIENCE).build()?;
+        let client = http_client()?.no_proxy().timeout(PATIENCE).build()?;
         let answer = client.get(&url).send().await.with_context(|| format!("{url} does not answer"))?;
         ensure!(answer.status().is_success(), "{url} answers {}", answer.status());
         say!("{url} answers");

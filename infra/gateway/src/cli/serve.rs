@@ -147,8 +147,7 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     let sends_alone = dynamodb.is_none() && !was_shared;
     let connections = Connections::by_descriptors(Timeouts::of_process());
     let tables = dynamodb.map(|dynamodb| dynamodb.server(Arc::clone(&connections)));
-    let proxies = Proxies::new(&trusted);
-    let api = Server { listener, router: service.router.clone(), connections, proxies };
+    let api = Server { listener, router: service.router.clone(), connections, proxies: Proxies::new(&trusted) };
     Serving { service, smtp, sends_alone, api, tables }.until(signal).await
 }
 

@@ -20,7 +20,8 @@ use ring::digest::{Context as Hash, SHA256};
 use serde::{Deserialize, Serialize};
 use store::Store;
 use store::deletions::Ended;
-use store::transfer::{Put, project_of};
+use store::project::project_in;
+use store::table::transfer::Put;
 use wire::entropy::Entropy;
 use wire::id::ProjectId;
 
@@ -179,7 +180,7 @@ async fn refuse_deleted(store: &Store, folder: &Path) -> anyhow::Result<()> {
         return Ok(());
     }
     for line in BufReader::new(File::open(items_file(folder))?).lines() {
-        if let Some(project) = project_of(&line?)?
+        if let Some(project) = project_in(&line?)?
             && deleted.contains(&project)
         {
             bail!("project {project} is still being deleted; try again once a worker has completed that");

@@ -70,7 +70,7 @@ async fn create(tools: &Tools, email: Email, id: &ProjectId, is_read: bool) -> a
     }
     let text = new_password(&tools.entropy, is_read)?;
     let password = Password::from(text.clone());
-    password::check(&password, &project, [&email])?;
+    password::check(&password, project.password_rules(), [&email])?;
     let app = tools.app()?;
     let mut user = User::new(&app.entropy, app.clock.now());
     user.add_primary_email(&app.entropy, email.clone(), true);

@@ -9,13 +9,13 @@ use api::http::Route;
 use futures_util::StreamExt as _;
 use infra::{Operation, operations};
 use model::session::token::Signer;
-use net::tls;
-use reqwest::{Client, Method, StatusCode, redirect};
+use reqwest::{Client, Method, StatusCode};
 use serde_json::{Value, json};
 
 use super::deployment::Deployment;
 use super::report::Report;
 use crate::causes::with_causes;
+use crate::http_client::http_client;
 
 /// How long to wait for a response; a cold start takes less.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -46,10 +46,8 @@ pub(super) async fn examine(api_url: Option<&str>, report: &mut Report<impl Writ
 }
 
 fn client() -> Result<Client, String> {
-    let tls = tls::client(tls::roots().map_err(|error| error.to_string())?);
-    let client =
-        Client::builder().tls_backend_preconfigured(tls).redirect(redirect::Policy::none()).timeout(PATIENCE).user_agent("gatelet");
-    client.build().map_err(|error| with_causes(&error))
+    let client = http_client().map_err(|error| error.to_string())?;
+    client.timeout(PATIENCE).user_agent("gatelet").build().map_err(|error| with_causes(&error))
 }
 
 /// The name of the parameter, if this segment of a path is one.

@@ -23,7 +23,7 @@ use dynoxide::actions::batch_get_item::{BatchGetItemRequest, KeysAndAttributes};
 use dynoxide::actions::query::QueryRequest;
 use dynoxide::types::AttributeValue;
 use store::Key;
-use store::row::{Page, ReadPage, ReadRows, Row, Rows};
+use store::table::row::{Page, ReadPage, ReadRows, Row, Rows};
 
 use super::feed::TABLE;
 use super::recent::{Found, Recent};

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use aws_sdk_dynamodb::types::AttributeValue;
 use hashlink::LruCache;
 use store::Key;
-use store::row::{Page, ReadPage, Row};
+use store::table::row::{Page, ReadPage, Row};
 
 use super::calls::Written;
 use super::writers::Writers;

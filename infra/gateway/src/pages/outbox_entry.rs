@@ -122,7 +122,7 @@ impl Pages {
             Some("PRECONDITION_FAILED") => Err(Problems::whole(
                 "The email has changed since you opened the form. Copy what you typed, reload the page, and try again.",
             )),
-            Some("SCHEMA_ERROR") => Err(Problems::of_schema(body["error"].as_str().unwrap_or_default())),
+            Some("SCHEMA_ERROR") => Err(Problems::of_schema(&body)),
             _ => Err(Problems::whole(body["error"].as_str().unwrap_or("The change failed; see the gateway's log."))),
         }
     }
@@ -153,19 +153,18 @@ impl Problems {
         }
     }
 
-    /// Parses an error with a line for each field: `  - body.variables must be an object`. An error
-    /// without such lines concerns the whole form.
-    fn of_schema(error: &str) -> Box<Self> {
+    /// The problems of a `SCHEMA_ERROR` at their fields. An error without problems of the body
+    /// concerns the whole form.
+    fn of_schema(error: &Value) -> Box<Self> {
         let mut problems = Box::<Self>::default();
-        for line in error.lines().filter_map(|line| line.strip_prefix("  - body.")) {
-            let (path, what) = line.split_once(' ').unwrap_or((line, "is not accepted"));
+        let mut is_of_body = false;
+        for problem in error["details"]["problems"].as_array().into_iter().flatten() {
+            let Some(path) = problem["path"].as_str().and_then(|path| path.strip_prefix("body.")) else { continue };
             let field = path.split(['.', '[']).next().unwrap_or_default();
-            *problems.place(field) = Some(format!("This {what}."));
+            *problems.place(field) = problem["problem"].as_str().map(|problem| format!("This {problem}."));
+            is_of_body = true;
         }
-        match serde_json::to_value(&problems) {
-            Ok(Value::Object(fields)) if fields.values().all(Value::is_null) => Self::whole(error),
-            _ => problems,
-        }
+        if is_of_body { problems } else { Self::whole(error["error"].as_str().unwrap_or_default()) }
     }
 }
 
@@ -330,11 +329,14 @@ mod tests {
 
     #[test]
     fn a_problem_of_the_body_is_shown_at_its_field() {
-        let error = "the request PATCH /x does not fit its schema:\n  - body.variables must be an object\n  - body.scheduled_at_millis must be a number";
-        let problems = Problems::of_schema(error);
+        let of = |problems: Value| Problems::of_schema(&json!({ "error": "does not fit", "details": { "problems": problems } }));
+        let problems = of(json!([
+            { "path": "body.variables", "problem": "must be an object" },
+            { "path": "body.scheduled_at_millis", "problem": "must be a number" },
+        ]));
         assert_eq!(problems.variables.as_deref(), Some("This must be an object."));
         assert_eq!(problems.at.as_deref(), Some("This must be a number."));
         assert_eq!(problems.whole, None);
-        assert_eq!(Problems::of_schema("something else").whole.as_deref(), Some("something else"));
+        assert_eq!(of(json!([{ "path": "query.x", "problem": "is not known" }])).whole.as_deref(), Some("does not fit"));
     }
 }

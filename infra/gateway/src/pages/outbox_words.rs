@@ -10,7 +10,7 @@ use super::state::Pages;
 
 /// The rendered subject, or else the template of the subject.
 pub(super) fn subject(entry: &OutboxEntry) -> String {
-    let source = || model::document::builtin::sources(&entry.source).subject.to_owned();
+    let source = || entry.source.complete().subject.to_owned();
     entry.rendered.as_ref().map_or_else(source, |rendered| rendered.subject.clone())
 }
 

@@ -1,4 +1,5 @@
 //! The timeouts of a connection, exactly, in the time of a paused clock.
+#![expect(clippy::disallowed_methods, reason = "the server is in this process")]
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -1,17 +1,21 @@
 //! A gateway that is killed while it records and delivers the events of webhooks, while a retry
 //! waits, and while an endpoint is off: each event arrives at least once, and those of a user
-//! arrive in order.
+//! arrive in order. The connections of a gateway to many endpoints.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
+use model::webhook::MAX_ENDPOINTS;
 use reqwest::Method;
 use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::{TcpListener, TcpStream};
 
 use crate::support::{Folder, Gateway, gateway, variable};
 
@@ -225,4 +229,67 @@ async fn retries_that_wait_and_an_endpoint_that_is_off_outlast_a_kill() {
     assert_eq!(receiver.by_user(), expected);
     assert_eq!(receiver.refused(), 20, "each message was refused once, and then accepted");
     drop(last);
+}
+
+/// Receivers that leave it to the gateway to close connections, and count the open ones.
+#[derive(Clone, Default)]
+struct Sockets {
+    open: Arc<AtomicUsize>,
+    arrived: Arc<AtomicUsize>,
+}
+
+impl Sockets {
+    /// Starts a receiver; returns its URL.
+    async fn receiver(&self) -> String {
+        let (sockets, listener) = (self.clone(), TcpListener::bind("127.0.0.1:0").await.unwrap());
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let sockets = sockets.clone();
+                tokio::spawn(async move {
+                    sockets.open.fetch_add(1, Ordering::SeqCst);
+                    sockets.serve(BufReader::new(stream)).await;
+                    sockets.open.fetch_sub(1, Ordering::SeqCst);
+                });
+            }
+        });
+        url
+    }
+
+    /// Answers the requests on a connection until its end.
+    async fn serve(&self, mut stream: BufReader<TcpStream>) -> Option<()> {
+        loop {
+            let mut length = 0;
+            loop {
+                let mut line = String::new();
+                stream.read_line(&mut line).await.ok().filter(|length| *length > 0)?;
+                let line = line.trim_end().to_lowercase();
+                if line.is_empty() {
+                    break;
+                }
+                length = line.strip_prefix("content-length: ").map_or(Some(length), |value| value.parse().ok())?;
+            }
+            stream.read_exact(&mut vec![0; length]).await.ok()?;
+            self.arrived.fetch_add(1, Ordering::SeqCst);
+            stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").await.ok()?;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_socket_stays_open_for_long_after_deliveries_to_many_endpoints() {
+    let (service, sockets) = (Service::new("webhook-sockets"), Sockets::default());
+    let gateway = service.start(None);
+    for _ in 0..MAX_ENDPOINTS {
+        service.endpoint(&gateway, &sockets.receiver().await).await;
+    }
+    for number in 0..20 {
+        service.user(&gateway, &number.to_string()).await;
+    }
+    until(async || sockets.arrived.load(Ordering::SeqCst) == 40 * MAX_ENDPOINTS).await;
+    let arrived = Instant::now();
+    assert!(sockets.open.load(Ordering::SeqCst) <= 8 * MAX_ENDPOINTS);
+    until(async || sockets.open.load(Ordering::SeqCst) == 0).await;
+    assert!(arrived.elapsed() < Duration::from_secs(60), "five to ten seconds, not {:?}", arrived.elapsed());
+    drop(gateway);
 }

@@ -13,7 +13,7 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use http_body_util::BodyExt as _;
 use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimeParser;
-use store::retry;
+use store::table::retry;
 
 use crate::content::error::Problem;
 

@@ -45,8 +45,15 @@ impl FromRequestParts<App> for Caller {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Infallible> {
-        let peer = parts.extensions.get::<PeerAddress>().copied().unwrap_or_default();
-        Ok(Self { place: place(&parts.headers, peer, &app.settings), device: device(&parts.headers) })
+        Ok(Self::read(parts, &app.settings))
+    }
+}
+
+impl Caller {
+    /// The caller of a request.
+    pub fn read(parts: &Parts, settings: &Settings) -> Self {
+        let device = header(&parts.headers, "device-token").ok().flatten().and_then(DeviceToken::parse);
+        Self { place: place(parts, settings), device }
     }
 }
 
@@ -54,14 +61,10 @@ impl Describe for Caller {
     fn describe(_: &mut Description) {}
 }
 
-/// The token of a remembered device; `None` if it is absent or malformed.
-pub fn device(headers: &HeaderMap) -> Option<DeviceToken> {
-    header(headers, "device-token").ok()?.and_then(DeviceToken::parse)
-}
-
 /// Where a request came from: the IP address and location in the `CloudFront-Viewer-` headers if
 /// these headers can be trusted, otherwise only the address of the connection.
-pub fn place(headers: &HeaderMap, peer: PeerAddress, settings: &Settings) -> Place {
+pub(crate) fn place(parts: &Parts, settings: &Settings) -> Place {
+    let (headers, peer) = (&parts.headers, parts.extensions.get::<PeerAddress>().copied().unwrap_or_default());
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).filter(|text| !text.is_empty()).map(str::to_owned);
     // The comparison also rejects NaN, which DynamoDB cannot store.
     let degrees = |name: &str, most: f64| text(name).and_then(|text| text.parse().ok()).filter(|degrees: &f64| degrees.abs() <= most);

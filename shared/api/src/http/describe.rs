@@ -30,6 +30,8 @@ impl Described {
 pub struct Description {
     /// The minimum access level; absent if the operation requires no access.
     pub level: Option<Level>,
+    /// Whether what a client reads with the operation counts ([`model::limit::Limit::Read`]).
+    pub counts_reads: bool,
     /// Whether the operation parses path, query or body by a schema, and can therefore reject them.
     pub reads_input: bool,
     /// The path parameters.

@@ -21,6 +21,7 @@ use crate::http::client::{PeerAddress, went_past_distribution};
 use crate::http::event::request;
 use crate::http::interface::Interface;
 use crate::http::log::{self, Asked};
+use crate::http::need::Need;
 use crate::http::one_operation::{OF_CONTENT, OF_PRODUCT, of_operation};
 use crate::http::request_id::RequestId;
 use crate::http::route::Route;
@@ -44,7 +45,7 @@ where
 {
     assert_eq!(route.interface, Interface::Product, "{}", route.name);
     let build = |app: &App| of_operation(app, route, of_product(app, route, on(route.verb.filter(), handler)), OF_PRODUCT);
-    run_router(route.name, if route.uses_secret { App::from_env } else { App::without_secret }, build).await
+    run_router(route.name, if route.needs.has(Need::Secret) { App::from_env } else { App::without_secret }, build).await
 }
 
 /// Like [`run`], for an operation of the content API.

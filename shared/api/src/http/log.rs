@@ -93,7 +93,7 @@ impl Asked {
     /// The log line of the response.
     pub fn line(mut self, app: &App, response: &Response) -> Value {
         self.request_id = response.extensions().get().cloned().or(self.request_id);
-        self.line_of(app, response.status(), response.extensions().get::<AnsweredCode>().map(|code| code.0))
+        self.line_of(app, response.status(), response.extensions().get::<AnsweredCode>().map(|code| code.0.name()))
     }
 
     fn line_of(self, app: &App, status: StatusCode, code: Option<&'static str>) -> Value {
@@ -198,7 +198,7 @@ pub(crate) mod tests {
             project_cache_seconds: 0,
             limits: Limits::off(),
             stage: stage.map(str::to_owned),
-            senders: model::project::senders::Senders::new("noreply@api.test".to_owned(), "").expect("a list"),
+            senders: model::setting::senders::Senders::new("noreply@api.test".to_owned(), "").expect("a list"),
             trust_viewer_headers: false,
             development: false,
             allow_private_issuers: false,

@@ -1,5 +1,6 @@
 //! The HTTP side of an operation: its route, its description, and how it runs as a Lambda.
 
+pub mod answer;
 pub mod client;
 pub mod describe;
 mod event;
@@ -8,11 +9,12 @@ pub mod json;
 pub mod json_lines;
 pub mod lambda;
 pub mod log;
-pub mod needs;
+pub mod need;
 pub mod one_operation;
 pub mod request_id;
 pub mod route;
 pub mod router;
+pub mod table;
 pub mod text;
 pub mod verb;
 pub mod version;
@@ -23,10 +25,11 @@ pub use crate::http::interface::Interface;
 pub use crate::http::json::{Created, Json};
 pub use crate::http::json_lines::JsonLines;
 pub use crate::http::lambda::{run, run_content, run_for_agents, run_router};
-pub use crate::http::needs::{Named, TableAction, Trail};
+pub use crate::http::need::{Need, Needs};
 pub use crate::http::one_operation::{with_allow, with_fallbacks};
 pub use crate::http::request_id::RequestId;
-pub use crate::http::route::{HASHING_MEMORY, MEMORY, Route};
+pub use crate::http::route::{Admission, BodyRule, Route};
 pub use crate::http::router::{Operations, Register, fallback_router, layered, router};
+pub use crate::http::table::{Named, Table, TableAction, Trail};
 pub use crate::http::text::{Page, Text, escape_html};
 pub use verb::Verb;

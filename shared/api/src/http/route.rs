@@ -7,14 +7,11 @@ use model::project::key_permission::{KeyAction, KeyPermission};
 use store::content;
 use wire::problem::Problems;
 
+use crate::http::answer::Answer;
 use crate::http::interface::Interface;
-use crate::http::needs::{Named, READS, TableAction, Trail};
+use crate::http::need::{Need, Needs};
+use crate::http::table::{Named, READS, Table, TableAction, Trail};
 use crate::http::verb::Verb;
-
-/// Memory of the function of an operation that hashes no passwords, in MB.
-pub const MEMORY: u16 = 256;
-/// Memory of a function that hashes passwords, in MB: with this much, a Lambda has a whole core.
-pub const HASHING_MEMORY: u16 = 1769;
 
 /// An operation: its method and path, and what it may do.
 #[derive(Debug, Clone, Copy)]
@@ -29,51 +26,57 @@ pub struct Route {
     pub interface: Interface,
     /// One line for the API document.
     pub summary: &'static str,
-    /// The actions on the table that the operation itself needs; [`Self::actions`] adds those that
-    /// the layers around it need.
-    pub table: &'static [TableAction],
-    /// Codes of the operation's own errors, besides those common to its interface.
-    errors: [&'static [ErrorCode]; 3],
-    /// The codes of the operation's own errors, if it belongs to the content API.
-    problems: &'static [&'static str],
-    /// The media types of the documents that the operation answers with, as in the API document.
-    pub media: &'static [&'static str],
+    /// Whose access tokens the operation accepts, if it has a limit.
+    pub admission: Admission,
+    /// How the operation treats the body.
+    pub body: BodyRule,
+    /// What the operation's function needs beyond what all functions have.
+    pub needs: Needs,
     /// The rate limit that requests count against; `None` for no limit. By default, GET has none
     /// and all others have [`Limit::Write`].
     pub limit: Option<Limit>,
-    /// The function's memory, in MB; its CPU is proportional to its memory.
-    pub memory: u16,
-    /// Items fetched in the authentication round trip.
-    pub reads: &'static [Named],
-    /// Whether unknown fields of the body are ignored; other operations that take a body refuse
-    /// them.
-    pub ignores_unknown_fields: bool,
-    /// Whether the body is not read, whatever its media type.
-    pub ignores_body: bool,
-    /// Whether the API document describes the body as a form. All operations of the product API
-    /// accept forms.
-    pub takes_forms: bool,
-    /// Whether the operation's errors also have the form of RFC 6749 §5.2.
-    pub has_oauth_errors: bool,
-    /// Whether the operation's responses take a minimum time, which hides whether accounts exist.
-    pub hides_accounts: bool,
-    /// Whether the operation, and thus its function, needs keys derived from the deployment secret.
-    pub uses_secret: bool,
-    /// Whether the operation calls OAuth providers, and thus needs the secrets of shared clients.
-    pub calls_providers: bool,
-    /// Whether the operation serves images of the content, and thus may read their bucket.
-    pub serves_images: bool,
-    /// Whether the operation needs to know if the deployment has the console.
-    pub leads_to_console: bool,
-    /// Whether the operation records its changes in the trail.
-    pub trail: Trail,
-    /// Whether the operation, if it has a limit, permits users whom an administrator restricted.
-    pub is_open_to_restricted: bool,
-    /// Whether the operation, if it has a limit, permits sessions that owe a second factor.
-    pub is_open_to_owing: bool,
-    /// Patterns of the partition keys that the function may access (`dynamodb:LeadingKeys`). If
-    /// empty, the function may access all partitions except the public content.
-    pub partitions: &'static [&'static str],
+    /// What the operation does with the table.
+    pub table: Table,
+    /// The answers, besides those common to the interface.
+    pub answer: Answer,
+}
+
+/// Whose access tokens an operation with a rate limit accepts. Operations without one accept all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Admission {
+    /// Those of users who are not restricted, and of sessions that do not owe a second factor.
+    Complete,
+    /// Also those of sessions that owe a required second factor.
+    Owing,
+    /// Also those of users whom an administrator has restricted.
+    Restricted,
+}
+
+/// How an operation treats the body of a request. All operations of the product API accept forms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BodyRule {
+    /// Unknown fields are refused.
+    Strict,
+    /// Unknown fields are ignored.
+    Lenient,
+    /// As `Lenient`; the API document describes the body as a form.
+    Form,
+    /// As `Form`; the operation's errors also have the form of RFC 6749 §5.2.
+    OauthForm,
+    /// The body is not read, whatever its media type.
+    Ignored,
+}
+
+impl BodyRule {
+    /// Whether unknown fields of the body are ignored.
+    pub const fn ignores_unknown_fields(self) -> bool {
+        !matches!(self, Self::Strict)
+    }
+
+    /// Whether the API document describes the body as a form.
+    pub const fn is_form(self) -> bool {
+        matches!(self, Self::Form | Self::OauthForm)
+    }
 }
 
 impl Route {
@@ -90,26 +93,12 @@ impl Route {
             path,
             interface: Interface::Product,
             summary: "",
-            table: &[],
-            errors: [&[]; 3],
-            problems: &[],
-            media: &[],
+            admission: Admission::Complete,
+            body: BodyRule::Strict,
+            needs: Needs::NONE.with(Need::Secret),
             limit,
-            memory: MEMORY,
-            reads: &[],
-            ignores_unknown_fields: false,
-            ignores_body: false,
-            takes_forms: false,
-            has_oauth_errors: false,
-            hides_accounts: false,
-            uses_secret: true,
-            calls_providers: false,
-            serves_images: false,
-            leads_to_console: false,
-            trail,
-            is_open_to_restricted: false,
-            is_open_to_owing: false,
-            partitions: &[],
+            table: Table { actions: &[], partitions: &[], reads: &[], trail },
+            answer: Answer::new(),
         }
     }
 
@@ -157,61 +146,56 @@ impl Route {
     /// given the secret, so an attacker who breaks into one does not get it. Such functions cannot
     /// verify access tokens, and therefore ignore them.
     pub const fn without_secret(self) -> Self {
-        Self { uses_secret: false, ..self }
+        Self { needs: self.needs.without(Need::Secret), ..self }
     }
 
     /// For operations that call OAuth providers. Only their functions are given the secrets of the
     /// deployment's own clients.
     pub const fn calls_providers(self) -> Self {
-        Self { calls_providers: true, ..self }
+        self.needing(Need::Providers)
     }
 
     /// For operations that serve images of the content. Only their functions may read the bucket of
     /// these images.
     pub const fn serves_images(self) -> Self {
-        Self { serves_images: true, ..self }
+        self.needing(Need::Images)
     }
 
     /// For operations that redirect to the console. Their functions are told whether the deployment
     /// has it (`GATELET_CONSOLE`).
     pub const fn leads_to_console(self) -> Self {
-        Self { leads_to_console: true, ..self }
+        self.needing(Need::Console)
     }
 
     /// Restricts the function to the partitions of the table that match these patterns.
     pub const fn partitions(self, partitions: &'static [&'static str]) -> Self {
-        Self { partitions, ..self }
+        Self { table: Table { partitions, ..self.table }, ..self }
     }
 
     /// Sets the actions on the table that the operation itself needs.
-    pub const fn table(self, table: &'static [TableAction]) -> Self {
-        Self { table, ..self }
+    pub const fn table(self, actions: &'static [TableAction]) -> Self {
+        Self { table: Table { actions, ..self.table }, ..self }
     }
 
     /// Adds a group of the operation's own errors; an operation can have at most three groups.
-    pub const fn errors(mut self, errors: &'static [ErrorCode]) -> Self {
-        let mut group = 0;
-        while !self.errors[group].is_empty() {
-            group += 1;
-        }
-        self.errors[group] = errors;
-        self
+    pub const fn errors(self, errors: &'static [ErrorCode]) -> Self {
+        Self { answer: self.answer.errors(errors), ..self }
     }
 
     /// Sets the operation's own errors, for an operation of the content API.
     pub const fn problems(self, problems: &'static [&'static str]) -> Self {
-        Self { problems, ..self }
+        Self { answer: Answer { problems, ..self.answer }, ..self }
     }
 
     /// Sets the media types of the operation's documents. If JSON is one among others, ranges
     /// (`text/*`) stand for them: generated clients parse answers as the first type that they know.
     pub const fn media(self, media: &'static [&'static str]) -> Self {
-        Self { media, ..self }
+        Self { answer: Answer { media, ..self.answer }, ..self }
     }
 
     /// The codes of the operation's own errors, as they appear on the wire.
     pub fn codes(&self) -> impl Iterator<Item = &'static str> + use<> {
-        self.errors.into_iter().flatten().map(|code| code.name()).chain(self.problems.iter().copied())
+        self.answer.codes()
     }
 
     /// Sets the rate limit, instead of the default: [`Limit::Write`], or none for a GET.
@@ -227,37 +211,37 @@ impl Route {
 
     /// For an operation whose writes need no record; `reason` says why.
     pub const fn leaves_no_trail(self, reason: &'static str) -> Self {
-        Self { trail: Trail::Nothing(reason), ..self }
+        Self { table: Table { trail: Trail::Nothing(reason), ..self.table }, ..self }
     }
 
     /// Permits access tokens of users whom an administrator has restricted, and of sessions that
     /// owe a second factor. All other operations with a rate limit reject them.
     pub const fn open_to_restricted(self) -> Self {
-        Self { is_open_to_restricted: true, is_open_to_owing: true, ..self }
+        Self { admission: Admission::Restricted, ..self }
     }
 
     /// Permits access tokens of sessions that owe a required second factor.
     pub const fn open_to_owing(self) -> Self {
-        Self { is_open_to_owing: true, ..self }
+        Self { admission: Admission::Owing, ..self }
     }
 
     /// For operations whose responses must not reveal whether an account exists, not even by their
     /// timing.
     pub const fn hides_accounts(self) -> Self {
-        Self { hides_accounts: true, ..self }
+        Self { answer: Answer { hides_accounts: true, ..self.answer }, ..self }
     }
 
     /// Records the operation's changes in the trail, for a GET that changes something.
     pub const fn leaves_trail(self) -> Self {
-        Self { trail: Trail::Entry, ..self }
+        Self { table: Table { trail: Trail::Entry, ..self.table }, ..self }
     }
 
     /// What the function's role may do to the table: the operation's own actions, and those for
     /// counting requests, for reading the counts, and for writing the trail.
     pub fn actions(&self) -> Vec<TableAction> {
         let counting = if self.limit.is_some_and(Limit::is_in_table) { &[TableAction::GetItem, TableAction::UpdateItem][..] } else { &[] };
-        let telling = (self.trail == Trail::Entry).then_some(TableAction::PutItem);
-        let mut actions: Vec<TableAction> = self.table.iter().chain(counting).copied().chain(telling).collect();
+        let telling = (self.table.trail == Trail::Entry).then_some(TableAction::PutItem);
+        let mut actions: Vec<TableAction> = self.table.actions.iter().chain(counting).copied().chain(telling).collect();
         actions.sort_unstable();
         actions.dedup();
         actions
@@ -265,47 +249,44 @@ impl Route {
 
     /// For OAuth requests sent as forms; unknown fields are ignored (RFC 6749 §3.1 and §3.2).
     pub const fn takes_forms(self) -> Self {
-        Self { takes_forms: true, ..self.ignores_unknown_fields() }
+        Self { body: BodyRule::Form, ..self }
     }
 
     /// For the token endpoint and the device authorization endpoint of OAuth (RFC 6749 §3.2, RFC
     /// 8628 §3.1): forms, and errors that every OAuth client understands.
     pub const fn token_endpoint(self) -> Self {
-        Self { has_oauth_errors: true, ..self.takes_forms() }
+        Self { body: BodyRule::OauthForm, ..self }
     }
 
     /// Sets the items fetched in the authentication round trip, which `Access` then contains.
     pub const fn reads(self, reads: &'static [Named]) -> Self {
-        Self { reads, ..self }
+        Self { table: Table { reads, ..self.table }, ..self }
     }
 
     /// For operations whose callers may add fields that this service does not know.
     pub const fn ignores_unknown_fields(self) -> Self {
-        Self { ignores_unknown_fields: true, ..self }
+        Self { body: BodyRule::Lenient, ..self }
     }
 
     /// For operations whose body does not matter, such as those that an HTML form calls.
     pub const fn ignores_body(self) -> Self {
-        Self { ignores_body: true, ignores_unknown_fields: true, ..self }
+        Self { body: BodyRule::Ignored, ..self }
     }
 
-    /// For operations that hash passwords. Argon2 by default takes 19 MiB, and as much CPU as it
-    /// gets. CPU and price are both proportional to the function's memory, so with the memory for a
-    /// whole core a hash takes a fraction of the time and costs about the same.
+    /// For operations that hash passwords.
     pub const fn hashes_passwords(self) -> Self {
-        Self { memory: HASHING_MEMORY, ..self }
+        self.needing(Need::Hashing)
     }
 
-    /// Whether the operation hashes passwords.
-    pub const fn hashes(&self) -> bool {
-        self.memory == HASHING_MEMORY
+    const fn needing(self, need: Need) -> Self {
+        Self { needs: self.needs.with(need), ..self }
     }
 
     /// Whether the operation hashes passwords, sends codes, or is called by agents (responses to
     /// agents are not cached). If so, its route in API Gateway has its own throttle, so a flood of
     /// requests to it costs little and leaves the rest of the API usable.
     pub const fn is_costly(&self) -> bool {
-        self.hashes() || matches!(self.limit, Some(Limit::SendCode)) || matches!(self.interface, Interface::Agents)
+        self.needs.has(Need::Hashing) || matches!(self.limit, Some(Limit::SendCode)) || matches!(self.interface, Interface::Agents)
     }
 
     /// Whether the operation renews sessions, which floods of other requests must not prevent.

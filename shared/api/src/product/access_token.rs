@@ -9,7 +9,7 @@ use model::session::token::Claims;
 use store::{Items, Key};
 use wire::id::{ProjectId, SessionId, UserId};
 
-use crate::http::route::Route;
+use crate::http::route::{Admission, Route};
 use crate::product::header_family::header;
 
 /// An unexpired access token of the project, with a valid signature.
@@ -66,6 +66,6 @@ impl AccessToken {
 fn allowed(headers: &HeaderMap, limited: Option<&Route>) -> Result<Allowed, KnownError> {
     let anonymous = header(headers, "allow-anonymous-user")? == Some("true");
     let restricted = anonymous || header(headers, "allow-restricted-user")? == Some("true");
-    let by_administrator = limited.is_none_or(|route| route.is_open_to_restricted);
-    Ok(Allowed { anonymous, restricted, by_administrator, owing: limited.is_none_or(|route| route.is_open_to_owing) })
+    let by_administrator = limited.is_none_or(|route| route.admission >= Admission::Restricted);
+    Ok(Allowed { anonymous, restricted, by_administrator, owing: limited.is_none_or(|route| route.admission >= Admission::Owing) })
 }

@@ -7,18 +7,16 @@
 //! token contains the id of that team, so the membership is then read together with the project.
 //! Otherwise, reading it takes another round trip.
 
-use std::sync::Arc;
-
 use errors::{Error, KnownError};
 use flows::App;
 use model::project::Project;
 use model::session::Session;
 use model::session::token::{self, Claims};
-use store::keys::{project_key, user_key};
+use store::keys::{project_key, team_key, user_key};
 use store::project::ProjectRow;
 use store::session::session_key;
+use store::team::TeamRow;
 use store::team::membership::member_key;
-use store::team::{TeamRow, team_key};
 use store::user::UserRow;
 use store::{Items, Key};
 use wire::id::{ProjectId, TeamId, UserId};
@@ -64,57 +62,36 @@ impl AdminToken {
     }
 
     /// Checks that the token's session is live, and that its user is not restricted and is
-    /// currently a member of the team that owns the project.
-    pub(crate) async fn prove(&self, project: &Project, app: &App, items: &Found) -> Result<(), Error> {
-        let Some((internal, user)) = items.internal.as_ref().zip(items.user.as_ref()) else {
+    /// currently a member of the team that owns the project. `items` must have been read with
+    /// [`Self::keys`].
+    pub(crate) async fn prove(&self, project: &Project, items: &Items, app: &App) -> Result<(), Error> {
+        let (internal, id) = (&self.internal, self.claims.sub);
+        let user = items.read_as(&user_key(internal, id), UserRow::of)?;
+        let Some(((home, _), row)) = ProjectRow::shared(items, internal)?.zip(user) else {
             return Err(KnownError::AdminAccessTokenUserNotFound.into());
         };
-        let (user, config) = (&user.user, &internal.config);
+        let (user, config) = (&row.user, &home.config);
         if user.restricted_reason(config).is_some() {
             return Err(KnownError::UnparsableAdminAccessToken.into());
         }
-        let live = items.session.as_ref().filter(|session| session.is_live(user, &config.sessions, app.clock.now()));
+        let session = items.read::<Session>(&session_key(internal, id, self.claims.refresh_token_id))?;
+        let live = session.filter(|session| session.is_live(user, &config.sessions, app.clock.now()));
         let session = live.ok_or(KnownError::AdminAccessTokenExpired { expired_at_millis: None })?;
-        if user.restricted_reason_in(session, config).is_some() {
+        if user.restricted_reason_in(&session, config).is_some() {
             return Err(KnownError::UnparsableAdminAccessToken.into());
         }
         let owner = project.owner_team_id.as_deref().and_then(|id| TeamId::parse(id).ok());
         let owns = match owner {
             None => false,
-            Some(team) if self.selected == Some(team) => items.is_member_of_selected,
+            Some(team) if self.selected == Some(team) => {
+                let row = items.read_as(&team_key(internal, team), TeamRow::of)?;
+                row.is_some_and(|team| team.is_some()) && items.has(&member_key(internal, team, id))
+            }
             Some(team) => {
-                let (team, members) = app.store.team_and_members(&self.internal, team, &[self.claims.sub]).await?;
+                let (team, members) = app.store.team_and_members(internal, team, &[id]).await?;
                 team.is_some() && !members.is_empty()
             }
         };
         if owns { Ok(()) } else { Err(KnownError::AdminAccessTokenIsNotAdmin.into()) }
     }
-
-    /// The items of [`Self::keys`], which stay in `items`, because they are also needed there if
-    /// the project is `internal` itself.
-    pub(crate) fn found(&self, items: &Items) -> Result<Found, Error> {
-        let (internal, user) = (&self.internal, self.claims.sub);
-        let session = items.read(&session_key(internal, user, self.claims.refresh_token_id))?;
-        let is_member_of_selected = match self.selected {
-            Some(team) => {
-                let team_item = items.read_as(&team_key(internal, team), TeamRow::of)?;
-                team_item.is_some_and(|team| team.is_some()) && items.has(&member_key(internal, team, user))
-            }
-            None => false,
-        };
-        Ok(Found {
-            internal: ProjectRow::shared(items, internal)?.map(|(project, _)| project),
-            user: items.read_as(&user_key(internal, user), UserRow::of)?,
-            session,
-            is_member_of_selected,
-        })
-    }
-}
-
-/// The items that prove the access.
-pub(crate) struct Found {
-    internal: Option<Arc<Project>>,
-    user: Option<Arc<UserRow>>,
-    session: Option<Arc<Session>>,
-    is_member_of_selected: bool,
 }

@@ -3,10 +3,7 @@
 //! An attempt at a code must be counted before the code is checked, and only the checked code says
 //! whose account it is for. One after the other, proving the access, trying the code, reading the
 //! account and writing would take four round trips. So the code in the body is already read while
-//! the access is proved, and its account while the attempt is counted. These early reads decide
-//! nothing, except that an invitation whose nonce is unknown does not exist.
-
-use std::marker::PhantomData;
+//! the access is proved, and its account while the attempt is counted ([`Prefetched`]).
 
 use axum::extract::FromRequestParts;
 use deserr::Deserr;
@@ -15,21 +12,22 @@ use flows::App;
 use http::request::Parts;
 use model::code::{Code, Purpose, Rejected, StoredCode};
 use model::limit::{Limit, Subject};
+use model::sign_in::second_factor::MfaAttempt;
 use model::team::invitation::Invitation;
-use model::user::second_factor::MfaAttempt;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use store::code;
 use store::team::invitation;
 use store::user::UserRow;
 use utoipa::ToSchema;
-use wire::id::{ProjectId, UserId};
+use wire::id::ProjectId;
 
 use crate::http::describe::{Describe, Description};
 use crate::http::{Route, TableAction};
 use crate::product::access::{Access, Client};
 use crate::product::header_family::header;
 use crate::product::input::ParsedBody;
+use crate::product::prefetched::Prefetched;
 
 /// The body of a request that contains only a code.
 #[derive(Deserr, ToSchema)]
@@ -51,15 +49,20 @@ pub struct CheckedCode {
 /// A kind of code, at the type level.
 pub trait CodeKind: Send + Sync + 'static {
     /// The entity that the table stores for such a code.
-    type Stored: DeserializeOwned + Send + std::fmt::Debug;
+    type Stored: DeserializeOwned + Clone + PartialEq + Send + std::fmt::Debug;
     /// The name of the kind in the keys of the table.
-    fn name() -> &'static str;
+    const NAME: &'static str;
 }
 
 /// A kind of emailed code that is stored as a [`StoredCode`], unlike that of an invitation.
-pub trait MailedCode: CodeKind<Stored = StoredCode> {
+pub trait MailedCode: Send + Sync + 'static {
     /// The purpose of the code.
     const PURPOSE: Purpose;
+}
+
+impl<K: MailedCode> CodeKind for K {
+    type Stored = StoredCode;
+    const NAME: &'static str = K::PURPOSE.name();
 }
 
 /// Codes of [`Purpose::SignIn`].
@@ -82,52 +85,22 @@ impl MailedCode for SignInCode {
     const PURPOSE: Purpose = Purpose::SignIn;
 }
 
-impl CodeKind for SignInCode {
-    type Stored = StoredCode;
-
-    fn name() -> &'static str {
-        Self::PURPOSE.name()
-    }
-}
-
 impl MailedCode for VerificationCode {
     const PURPOSE: Purpose = Purpose::VerifyEmail;
-}
-
-impl CodeKind for VerificationCode {
-    type Stored = StoredCode;
-
-    fn name() -> &'static str {
-        Self::PURPOSE.name()
-    }
 }
 
 impl MailedCode for ResetCode {
     const PURPOSE: Purpose = Purpose::ResetPassword;
 }
 
-impl CodeKind for ResetCode {
-    type Stored = StoredCode;
-
-    fn name() -> &'static str {
-        Self::PURPOSE.name()
-    }
-}
-
 impl CodeKind for InvitationCode {
     type Stored = Invitation;
-
-    fn name() -> &'static str {
-        invitation::PURPOSE
-    }
+    const NAME: &'static str = invitation::PURPOSE;
 }
 
 impl CodeKind for AttemptCode {
     type Stored = MfaAttempt;
-
-    fn name() -> &'static str {
-        code::MFA
-    }
+    const NAME: &'static str = code::MFA;
 }
 
 impl Route {
@@ -141,17 +114,12 @@ impl Route {
     }
 }
 
-/// Client access, with a hint about the account of the code in the body.
+/// Client access, with the prefetched entity of the code in the body.
 pub struct CodeAccess<K: CodeKind> {
     /// The proved access.
     pub access: Access<Client>,
-    /// The entity stored under the nonce of the code; `None` if there is none, if the body has no
-    /// well-formed code, or if reading failed. Use it only to read its account early, because the
-    /// code has not been checked.
-    pub hint: Option<K::Stored>,
-    /// Whether the table was read and has no code with this nonce.
-    is_made_up: bool,
-    kind: PhantomData<K>,
+    /// The entity that is stored under the nonce of the code.
+    pub code: Prefetched<K::Stored>,
 }
 
 /// The project and the code that a request claims; nothing is proved yet.
@@ -166,28 +134,31 @@ impl<K: CodeKind> FromRequestParts<App> for CodeAccess<K> {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
         let claimed = claimed(parts);
-        let hint = async {
-            let (project, code) = claimed.as_ref()?;
-            app.store.code_of_nonce(project, K::name(), code).await.ok()
+        let stored = async {
+            let Some((project, code)) = &claimed else { return Prefetched::Unread };
+            match app.store.code_of_nonce(project, K::NAME, code).await {
+                Ok(Some(stored)) => Prefetched::Found(stored),
+                Ok(None) => Prefetched::Missing,
+                Err(_) => Prefetched::Unread,
+            }
         };
-        let (access, found) = tokio::join!(Access::from_request_parts(parts, app), hint);
-        let is_made_up = matches!(found, Some(None));
-        Ok(Self { access: access?, hint: found.flatten(), is_made_up, kind: PhantomData })
+        let (access, code) = tokio::join!(Access::from_request_parts(parts, app), stored);
+        Ok(Self { access: access?, code })
     }
 }
 
 impl<K: MailedCode> CodeAccess<K> {
-    /// Counts an attempt at the code and checks the code. Returns the code with its user, who is
-    /// usually read at the same time; `None` if the code is for no user, or the user no longer
-    /// exists. A code from an earlier credential epoch of the user is rejected as if it did not
-    /// exist. The write that the code authorizes must check the epoch again in its own transaction.
-    pub async fn decide(&self, app: &App, code: &Code) -> Result<(StoredCode, Option<UserRow>), Error> {
-        let project = &self.access.project.id;
-        let hinted = self.hint.as_ref().and_then(|code| code.user_id);
-        let attempt = app.store.try_code(project, K::PURPOSE, code, app.clock.now());
-        let (decision, row) = tokio::try_join!(attempt, user(app, project, hinted))?;
-        let stored = decision?;
-        let row = if stored.user_id == hinted { row } else { user(app, project, stored.user_id).await? };
+    /// Counts an attempt at the code and checks the code. Returns the code with its user; `None` if
+    /// the code is for no user, or the user no longer exists. A code from an earlier credential
+    /// epoch of the user is rejected as if it did not exist. The write that the code authorizes
+    /// must check the epoch again in its own transaction.
+    pub async fn decide(&self, code: &Code) -> Result<(StoredCode, Option<UserRow>), Error> {
+        let (app, project) = (&self.access.app, &self.access.project.id);
+        let user = async |stored: StoredCode| match stored.user_id {
+            Some(id) => app.store.user(project, id).await,
+            None => Ok(None),
+        };
+        let (stored, row) = self.code.prove(app.store.try_code(project, K::PURPOSE, code, app.clock.now()), user).await?;
         if row.as_ref().is_some_and(|row| !stored.is_of_epoch(&row.user)) {
             return Err(Rejected::NotFound.into());
         }
@@ -197,37 +168,26 @@ impl<K: MailedCode> CodeAccess<K> {
 
 impl CodeAccess<InvitationCode> {
     /// Counts the caller's attempt at the code of an invitation and checks the code, without
-    /// accepting the invitation. If the nonce is unknown, the code is not read again, and no
-    /// attempt at it is counted, so that made-up codes create no items; such a request counts only
-    /// against the rate limit of its operation. An invitation without a valid sender
-    /// ([`store::Store::has_valid_sender`]) is rejected as if it did not exist.
-    pub async fn try_invitation(&self, app: &App, code: &Code, caller: &Subject) -> Result<Result<Invitation, Rejected>, store::Error> {
-        if self.is_made_up {
-            return Ok(Err(Rejected::NotFound));
+    /// accepting the invitation. Returns the invitation and what `read` reads for it. If the nonce
+    /// is unknown, the code is not read again, and no attempt at it is counted, so that made-up
+    /// codes create no items; such a request counts only against the rate limit of its operation.
+    /// An invitation without a valid sender ([`store::Store::has_valid_sender`]) is rejected as if
+    /// it did not exist.
+    pub async fn try_invitation<T, F: Future<Output = Result<T, store::Error>>>(
+        &self,
+        code: &Code,
+        caller: &Subject,
+        read: impl Fn(Invitation) -> F,
+    ) -> Result<(Invitation, T), Error> {
+        if self.code.is_missing() {
+            return Err(Rejected::NotFound.into());
         }
-        let project = &self.access.project.id;
-        let hinted = async {
-            match &self.hint {
-                Some(invitation) => app.store.has_valid_sender(project, invitation).await,
-                None => Ok(false),
-            }
-        };
+        let (app, project) = (&self.access.app, &self.access.project.id);
         let attempt = app.store.try_invitation(project, code, caller, app.clock.now());
-        let (decision, is_valid) = tokio::try_join!(attempt, hinted)?;
-        let invitation = match decision {
-            Ok(invitation) => invitation,
-            rejected => return Ok(rejected),
-        };
-        let is_hinted = self.hint.as_ref().is_some_and(|hint| hint.id == invitation.id);
-        let is_valid = if is_hinted { is_valid } else { app.store.has_valid_sender(project, &invitation).await? };
-        Ok(if is_valid { Ok(invitation) } else { Err(Rejected::NotFound) })
-    }
-}
-
-async fn user(app: &App, project: &ProjectId, id: Option<UserId>) -> Result<Option<UserRow>, store::Error> {
-    match id {
-        Some(id) => app.store.user(project, id).await,
-        None => Ok(None),
+        let with_sender =
+            async |invitation: Invitation| tokio::try_join!(app.store.has_valid_sender(project, &invitation), read(invitation.clone()));
+        let (invitation, (is_valid, found)) = self.code.prove(attempt, with_sender).await?;
+        if is_valid { Ok((invitation, found)) } else { Err(Rejected::NotFound.into()) }
     }
 }
 

@@ -15,16 +15,18 @@ use errors::{Answered, AnsweredCode, KnownError};
 use flows::{App, rejections};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use serde_json::{Map, Value};
-use store::{record, retry};
+use store::record;
+use store::table::retry;
 use tokio::time::{Instant, sleep_until};
 use tracing::Instrument as _;
 use wire::json::{MAX_MARKS, is_too_complex, without_mark};
 
 use crate::http::request_id::RequestId;
-use crate::http::route::Route;
+use crate::http::route::{BodyRule, Route};
 use crate::http::whole_body::{self, Unread};
 use crate::product::header_family::{REQUEST_HEADERS, RESPONSE_HEADERS, answer_prefixes, is_of_older_sdk, names, values};
 use crate::product::input::ParsedBody;
+use crate::product::reading::counted;
 use crate::product::{client_input, oauth_error, trail};
 
 /// Largest accepted body, in bytes.
@@ -38,11 +40,11 @@ const HIDING: Duration = Duration::from_millis(10);
 
 /// Wraps an operation of the product API.
 pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Response {
-    let hides_accounts = request.extensions().get::<Route>().is_some_and(|route| route.hides_accounts);
+    let hides_accounts = request.extensions().get::<Route>().is_some_and(|route| route.answer.hides_accounts);
     let until = Instant::now() + HIDING;
     let response = answered(&app, request, |request| async {
         let (mut parts, body) = request.into_parts();
-        let is_ignored = parts.extensions.get::<Route>().is_some_and(|route| route.ignores_body);
+        let is_ignored = parts.extensions.get::<Route>().is_some_and(|route| route.body == BodyRule::Ignored);
         let body = if is_ignored { Ok((None, 0)) } else { read_body(&parts.method, &parts.headers, body).await };
         match body {
             Ok((json, bytes)) => {
@@ -52,16 +54,16 @@ pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Resp
                 request.extensions_mut().insert(ParsedBody { json, bytes });
                 match started {
                     Some(started) => {
-                        let counted = async {
-                            let response = next.run(request).await;
+                        let run = async {
+                            let response = counted(&app, request, next).await;
                             // Boxed; otherwise the future of every request would contain this one,
                             // although few sign-ups are rejected.
                             Box::pin(rejections::count(&app)).await;
                             response
                         };
-                        record::within(started, counted).await
+                        record::within(started, run).await
                     }
-                    None => next.run(request).await,
+                    None => counted(&app, request, next).await,
                 }
             }
             Err(error) => error.into_response(),
@@ -82,7 +84,7 @@ pub async fn fallback_layer(State(app): State<App>, request: Request, next: Next
 
 async fn answered<F: Future<Output = Response>>(app: &App, request: Request, answer: impl FnOnce(Request) -> F) -> Response {
     let request_id = request.extensions().get().cloned().unwrap_or_else(|| RequestId::new(app.entropy.request_id()));
-    let has_oauth_errors = request.extensions().get::<Route>().is_some_and(|route| route.has_oauth_errors);
+    let has_oauth_errors = request.extensions().get::<Route>().is_some_and(|route| route.body == BodyRule::OauthForm);
     let headers = request.headers().clone();
     // The level is `error`, because a span of a level that is not logged would not be attached to
     // log lines.
@@ -202,7 +204,7 @@ fn looks_like_json(bytes: &[u8]) -> bool {
 fn finish(request: &HeaderMap, request_id: RequestId, mut response: Response) -> Response {
     let prefixes = answer_prefixes(request);
     let is_older = is_of_older_sdk(request);
-    let code = response.extensions().get::<AnsweredCode>().map(|code| code.0).filter(|code| KnownError::is_known_to_sdks(code, is_older));
+    let code = response.extensions().get::<AnsweredCode>().map(|code| code.0).filter(|code| code.is_known_to_sdk(is_older));
     let status = response.status();
     let overridden = status.is_client_error() && values(request, "override-error-status").any(|value| !value.is_empty());
     if overridden {
@@ -213,7 +215,7 @@ fn finish(request: &HeaderMap, request_id: RequestId, mut response: Response) ->
     for prefix in prefixes {
         set(headers, prefix, RESPONSE_HEADERS[2], request_id.as_str());
         if let Some(code) = code {
-            set(headers, prefix, RESPONSE_HEADERS[0], code);
+            set(headers, prefix, RESPONSE_HEADERS[0], code.name());
         }
         if overridden || values(request, "override-error-status").next().is_some() {
             set(headers, prefix, RESPONSE_HEADERS[1], status.as_str());

@@ -5,7 +5,7 @@
 
 use axum::response::{IntoResponse, Response};
 use deserr::Deserr;
-use errors::{AnsweredCode, Error, KnownError};
+use errors::{AnsweredCode, Error, ErrorCode, KnownError};
 use flows::App;
 use flows::limits::unproved;
 use http::StatusCode;
@@ -96,6 +96,6 @@ pub async fn find<P: Purpose>(app: &App, caller: &Caller, code: &Code, instead: 
     let error = KnownError::from(rejected);
     let page = Page::of(error.status(), "This link no longer works", &format!("<p>{instead}</p>"));
     let mut answer = page.into_response();
-    answer.extensions_mut().insert(AnsweredCode(error.code()));
+    answer.extensions_mut().insert(AnsweredCode(ErrorCode::from(&error)));
     Ok(Err(LinkPage(answer)))
 }

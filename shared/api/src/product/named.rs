@@ -20,19 +20,18 @@ use serde_json::Value;
 use store::Key;
 use store::cli_sign_in::sign_in_key;
 use store::document::document_key;
-use store::keys::{project_key, user_key};
+use store::keys::{project_key, team_key, user_key};
 use store::outbox::entry_key;
 use store::owned_key::owner_key;
 use store::passkey::challenge_key;
 use store::project::key_set::set_key;
 use store::session::token_key;
 use store::team::membership::member_key;
-use store::team::team_key;
 use store::user::email_claim_key;
 use url::form_urlencoded;
 use wire::id::{DocumentId, EmailId, KeySetId, ProjectId, TeamId, UserId};
 
-use crate::http::needs::Named;
+use crate::http::table::Named;
 use crate::product::header_family::header;
 use crate::product::input::ParsedBody;
 

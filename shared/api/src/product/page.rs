@@ -15,7 +15,7 @@ use crate::http::route::Route;
 use crate::product::input::Param;
 
 /// The maximum size of the items of a page, in bytes; a page with only one item may be larger.
-pub const MAX_BYTES: usize = store::sharded::MAX_PAGE_BYTES;
+pub const MAX_BYTES: usize = store::table::sharded::MAX_PAGE_BYTES;
 
 /// The size of an item in the answer, in bytes, with the comma after it.
 pub fn size(item: &impl Serialize) -> usize {

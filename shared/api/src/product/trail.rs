@@ -9,9 +9,9 @@ use serde_json::Value;
 use store::record::Started;
 use wire::id::UserId;
 
-use crate::http::client::{PeerAddress, place};
-use crate::http::needs::Trail;
+use crate::http::client::place;
 use crate::http::route::Route;
+use crate::http::table::Trail;
 
 /// The kind of target that a path parameter refers to, according to its name and the segment before
 /// it. `None` if it refers to no target: a user, for example, is recorded separately.
@@ -50,12 +50,11 @@ pub fn parameters(path: &str) -> impl Iterator<Item = (&str, &str)> {
 /// The facts for the entry that a request adds to the trail if it changes something; `None` if its
 /// route adds no entries.
 pub(crate) fn started(app: &App, parts: &Parts, path: Option<&RawPathParams>, body: Option<&Value>) -> Option<Started> {
-    let route = parts.extensions.get::<Route>().filter(|route| route.trail == Trail::Entry)?;
+    let route = parts.extensions.get::<Route>().filter(|route| route.table.trail == Trail::Entry)?;
     let value = |name: &str| path?.iter().find(|(of, _)| *of == name).map(|(_, value)| value);
     let target = |(before, name)| Some(Target::new(target_kind(before, name)?, value(name)?));
     // If unknown fields are permitted, senders choose their names, so no names are recorded.
-    let fields = body.filter(|_| !route.ignores_unknown_fields).map(trail::fields).unwrap_or_default();
-    let peer = parts.extensions.get::<PeerAddress>().copied().unwrap_or_default();
+    let fields = body.filter(|_| !route.body.ignores_unknown_fields()).map(trail::fields).unwrap_or_default();
     let at = app.clock.now();
     Some(Started {
         id: app.entropy.ordered_uuid(at).into(),
@@ -63,7 +62,7 @@ pub(crate) fn started(app: &App, parts: &Parts, path: Option<&RawPathParams>, bo
         operation: route.name.to_owned(),
         targets: parameters(route.path).filter_map(target).collect(),
         fields,
-        place: Some(place(&parts.headers, peer, &app.settings)),
+        place: Some(place(parts, &app.settings)),
     })
 }
 

@@ -7,7 +7,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
 use serde_json::Value;
-use store::retry;
+use store::table::retry;
 
 use crate::rpc::reply::Reply;
 

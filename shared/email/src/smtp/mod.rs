@@ -11,14 +11,13 @@
 //! of the message or after it.
 //!
 //! A project's administrators choose the server, so it is trusted with the project's own emails and
-//! nothing else. It must have a public IP address ([`public_address`]) and prove its name with a
-//! certificate before it sees a password or an email. There are two exceptions, both by the choice
-//! of the operator: if private addresses are allowed, as on a developer's machine, its address may
-//! be private, and a server on the same machine may lack TLS; and a mail relay of the deployment
-//! ([`MailRelays`]) may have a private address, and gets emails without TLS from projects that do
-//! not log in to it. The time that a server may take and the size of its replies are bounded. A
-//! server that cannot be reached, or does not answer in time, gets no connections for 20 seconds,
-//! so that it occupies the worker less.
+//! nothing else. It must have a public IP address ([`net::public_address`]) and prove its name with
+//! a certificate before it sees a password or an email. There are two exceptions, both by the
+//! choice of the operator: if private addresses are allowed, as on a developer's machine, its
+//! address may be private, and a server on the same machine may lack TLS; and a mail relay of the
+//! deployment ([`MailRelays`]) may have a private address, and gets emails without TLS from
+//! projects that do not log in to it. The server's time and the size of its replies are bounded. A
+//! server that cannot be reached, or does not answer in time, gets no connections for 20 seconds.
 
 mod failures;
 mod lane;
@@ -32,13 +31,14 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use model::outbox::work::Outcome;
-use net::public_address::{self, NotPublic};
-use net::tls;
+use net::public_address::NotPublic;
+use net::{mail_server, tls};
 use rustls::RootCertStore;
 use rustls::pki_types::ServerName;
 use settings::Settings;
 use settings::mail_relays::MailRelays;
 use tokio::net::TcpStream;
+use tokio::time::error::Elapsed;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
@@ -56,8 +56,9 @@ use crate::send::{Mail, Mailer, Server};
 
 /// Ports where TLS begins with the first byte (RFC 8314 §3.3); 2465 is for networks that block 465.
 const TLS_PORTS: [u16; 2] = [465, 2465];
-/// How long a server may take to become ready for a message, and as long again to accept the
-/// message. Both together are less than the time that a worker reserves for its last email.
+/// How long a server may take to become ready for a message, half of it to resolve its name, and as
+/// long again to accept the message. Both together are less than the time that a worker reserves
+/// for its last email.
 const PATIENCE: Duration = Duration::from_secs(11);
 
 /// Sends through the server that an email names.
@@ -198,10 +199,15 @@ impl Smtp {
 
     async fn connect(&self, mail: &Mail, server: &Server) -> Result<TcpStream, Outcome> {
         let allow_private = self.allow_private || self.relays.include(&server.host, server.port);
-        let addresses = public_address::resolve(server.host.trim_matches(['[', ']']), server.port, allow_private).await;
+        let limit = self.patience / 2;
+        let addresses = mail_server::resolve(server.host.trim_matches(['[', ']']), server.port, allow_private, limit).await;
+        let rest = || self.lanes.of(&mail.project, &server.host, server.port).rest();
         let addresses = addresses.map_err(|error| {
             // Nobody shall learn from the difference which names a private network knows.
             tracing::debug!(%error, "the host of a mail server cannot be used");
+            if error.is::<Elapsed>() {
+                rest();
+            }
             let message = "the mail server's name has no public address";
             let is_name = matches!(Host::parse(&server.host), Ok(Host::Domain(_)));
             if is_name || !error.is::<NotPublic>() {
@@ -211,10 +217,12 @@ impl Smtp {
             }
         })?;
         let unreachable = |error: std::io::Error| {
-            self.lanes.of(&mail.project, &server.host, server.port).rest();
+            rest();
             self.failures.again("TEMPORARY", "the mail server cannot be reached").because(error.to_string())
         };
-        TcpStream::connect(&*addresses).await.map_err(unreachable)
+        #[expect(clippy::disallowed_methods, reason = "the addresses have been checked")]
+        let connected = TcpStream::connect(&*addresses).await;
+        connected.map_err(unreachable)
     }
 
     /// An encrypted connection to a server that knows who is there, and what the server offers.

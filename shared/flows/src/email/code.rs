@@ -4,10 +4,11 @@
 
 use jiff::Timestamp;
 use model::code::{Code, Purpose, StoredCode};
+use model::document::builtin::Builtin;
 use model::email::Email;
 use model::email::category::Category;
 use model::outbox::codes::{Coded, LINK, NOT_ME_LINK, OTP};
-use model::outbox::{Builtin, CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
+use model::outbox::{CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
 use model::project::redirect::RedirectUrl;
 use model::user::{Channel, User};
 use serde_json::{Map, json};

@@ -3,10 +3,11 @@
 
 use errors::Error;
 use model::code::Code;
+use model::document::builtin::Builtin;
 use model::email::Email;
 use model::email::category::Category;
 use model::outbox::codes::{Coded, LINK};
-use model::outbox::{Builtin, CreatedWith, NewEntry, Recipients, Source};
+use model::outbox::{CreatedWith, NewEntry, Recipients, Source};
 use model::project::redirect::RedirectUrl;
 use model::quota::Quota;
 use model::team::Team;

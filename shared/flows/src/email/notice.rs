@@ -5,12 +5,13 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use model::code::Code;
+use model::document::builtin::Builtin;
 use model::email::Email;
 use model::email::category::Category;
-use model::notice::kind::{Kind, Topic};
+use model::email::notice::{Kind, Topic};
 use model::notice::{Change, NotMe, Recipient, Snapshot, changes};
 use model::outbox::codes::{Coded, NOT_ME_LINK};
-use model::outbox::{Builtin, CreatedWith, NewEntry, Recipients, Source};
+use model::outbox::{CreatedWith, NewEntry, Recipients, Source};
 use model::owned_key::OwnedKey;
 use model::place::Place;
 use model::project::Project;

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use wire::change::Change;
 
-use crate::project::setting::{Deployment, HIDDEN_SECRET, InvalidSetting, invalid};
+use crate::setting::{Deployment, HIDDEN_SECRET, InvalidSetting, invalid};
 
 /// The longest Turnstile key, in characters. Current site keys have 24, current secret keys 35.
 const MAX_KEY: usize = 128;
@@ -267,7 +267,7 @@ mod tests {
     use secrecy::ExposeSecret as _;
 
     use super::*;
-    use crate::project::setting::testing::{in_deployment, sealer};
+    use crate::setting::testing::{in_deployment, sealer};
 
     fn checked(old: &BotChallenge, input: BotChallengeInput) -> Result<BotChallenge, String> {
         in_deployment(|deployment| input.check(old, "project", deployment)).map_err(|error| error.to_string())

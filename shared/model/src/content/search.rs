@@ -7,11 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use crate::content::Content;
+use crate::text::folded::{MAX_SEARCHED_WORDS, folded};
 
 /// How many apps and posts a search finds at most.
 const MOST: usize = 20;
-/// How many words of a query are used at most.
-const MOST_WORDS: usize = 16;
 
 /// An app or a post that matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,10 +32,9 @@ impl Found {
     }
 }
 
-/// The words of a text, in lower case; none has a single character.
-fn words(text: &str) -> impl Iterator<Item = String> {
-    let words = text.split(|character: char| !character.is_alphanumeric()).filter(|word| word.chars().count() > 1);
-    words.map(str::to_lowercase)
+/// The words of a folded text; none has a single character.
+fn words(folded: &str) -> impl Iterator<Item = &str> {
+    folded.split(|character: char| !character.is_alphanumeric()).filter(|word| word.chars().count() > 1)
 }
 
 /// The words of a content's names, titles and excerpts.
@@ -53,9 +51,10 @@ impl Index {
         let mut index: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for position in 0..content.apps.len() + content.blog_posts.len() {
             let Found { kind, title, summary, .. } = found(content, position);
-            let distinct: BTreeSet<String> = words(&format!("{kind}s {title} {summary}")).collect();
+            let text = folded(&format!("{kind}s {title} {summary}"));
+            let distinct: BTreeSet<&str> = words(&text).collect();
             for word in distinct {
-                index.entry(word).or_default().push(position);
+                index.entry(word.to_owned()).or_default().push(position);
             }
         }
         Self { words: index.into_iter().collect() }
@@ -67,11 +66,12 @@ impl Index {
     /// first; among equals, apps precede posts, and newer posts older ones.
     pub fn find(&self, content: &Content, later: usize, query: &str) -> Vec<Found> {
         let apps = content.apps.len();
-        let wanted: BTreeSet<String> = words(query).take(MOST_WORDS).collect();
+        let query = folded(query);
+        let wanted: BTreeSet<&str> = words(&query).take(MAX_SEARCHED_WORDS).collect();
         let mut counts = vec![0_usize; apps + content.blog_posts.len()];
         for word in wanted {
             let mut has = vec![false; counts.len()];
-            for (_, positions) in self.words.iter().filter(|(other, _)| other.contains(&word)) {
+            for (_, positions) in self.words.iter().filter(|(other, _)| other.contains(word)) {
                 for position in positions {
                     has[*position] = true;
                 }
@@ -139,11 +139,19 @@ mod tests {
         let content = content(&["First".to_owned(), "Second".to_owned()]);
         let titles = |query| titles(&content, 0, query);
         assert_eq!(titles("oar"), ["Board", "First", "Second"]);
-        assert_eq!(titles("izmir"), [""; 0], "İ is not I");
         assert_eq!(titles("İzmir"), ["First", "Second"]);
         assert_eq!(titles("second decided decided decided notes"), ["Notes", "Second", "Board", "First"]);
         assert_eq!(titles("apps"), ["Notes", "Board"]);
         assert_eq!(titles("posts"), ["First", "Second"]);
+    }
+
+    #[test]
+    fn a_search_minds_neither_case_nor_accents() {
+        let content = content(&["Ana Núñez".to_owned(), "E\u{301}mile".to_owned(), "Straße".to_owned()]);
+        for (query, found) in [("nunez", "Ana Núñez"), ("NÚÑEZ", "Ana Núñez"), ("émile", "E\u{301}mile"), ("STRASSE", "Straße")] {
+            assert_eq!(titles(&content, 0, query), [found], "{query}");
+        }
+        assert_eq!(titles(&content, 0, "izmir").len(), 3);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! in the entry, such as edited ones, take precedence.
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::{Uuid, uuid};
 use wire::id::DocumentId;
@@ -12,7 +13,31 @@ use wire::problem::Problems;
 use crate::document::theme::DEFAULT_THEME;
 use crate::document::{DocumentKind, DocumentPatch, MailDocument};
 use crate::email::category::Category;
-use crate::outbox::{Builtin, Source};
+
+/// An email that the service itself sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Builtin {
+    /// Verifies an address.
+    VerifyEmail,
+    /// Signs in, with a link or a code to type.
+    SignIn,
+    /// Resets a password.
+    ResetPassword,
+    /// Invites to a team.
+    TeamInvitation,
+    /// Invites to sign in, without a code.
+    SignInInvitation,
+    /// Reports a sign-in from a place where the account was not used before.
+    NewSignIn,
+    /// Tells the owner of an address that an account, which somebody else created with that
+    /// address, is now theirs.
+    AccountClaimed,
+    /// Reports that the account's password no longer works, after too many wrong attempts.
+    PasswordClosed,
+    /// Reports a change to how a user signs in, or to the user's API keys.
+    AccountChanged,
+}
 
 /// The sources that an email is rendered from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -207,15 +232,4 @@ pub fn documents(kind: DocumentKind) -> Vec<MailDocument> {
 /// The built-in document with this id.
 pub fn document(kind: DocumentKind, id: DocumentId) -> Option<MailDocument> {
     documents(kind).into_iter().find(|document| document.id == id)
-}
-
-/// The sources of an outbox entry: its own, completed from its built-in email.
-pub fn sources(source: &Source) -> Sources<'_> {
-    let builtin = source.builtin.map(Builtin::sources);
-    Sources {
-        subject: source.subject.as_deref().or(builtin.map(|builtin| builtin.subject)).unwrap_or_default(),
-        html: source.html.as_deref().or(builtin.map(|builtin| builtin.html)).unwrap_or_default(),
-        // If the HTML was edited, the built-in text no longer matches it.
-        text: source.text.as_deref().or_else(|| builtin.filter(|_| source.html.is_none()).and_then(|builtin| builtin.text)),
-    }
 }

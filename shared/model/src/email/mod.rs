@@ -3,6 +3,7 @@
 pub mod any;
 pub mod category;
 mod mailbox;
+pub mod notice;
 
 use std::fmt;
 

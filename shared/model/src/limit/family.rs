@@ -42,6 +42,10 @@ pub enum Limit {
     /// In every operation, uploads of pictures by clients, which are counted besides the limit of
     /// the operation.
     Picture,
+    /// What clients read with operations that have no other limit. A request is counted after it
+    /// has read, in the memory of the process, and not at all if it has read little: few requests
+    /// do, and the others cost nothing more. The next request is refused.
+    Read,
     /// Notices to users about their accounts. A notice beyond the limit is not sent; no request is
     /// refused because of it.
     Notice,

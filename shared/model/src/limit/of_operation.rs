@@ -23,15 +23,16 @@ impl Limit {
             Self::SecureAccount => "secure-account",
             Self::Write => "write",
             Self::Picture => "picture",
+            Self::Read => "read",
             Self::Notice => "notice",
             Self::Unproved => "unproved",
         }
     }
 
-    /// Whether requests are counted in the table. Those that may name no existing project are
-    /// counted in the process's memory.
+    /// Whether requests are counted in the table. Those that may name no existing project, and
+    /// reads, are counted in the process's memory.
     pub fn is_in_table(self) -> bool {
-        self != Self::Unproved
+        !matches!(self, Self::Unproved | Self::Read)
     }
 
     /// The rules by which a request is counted before its operation runs; `is_client` is false for
@@ -64,7 +65,7 @@ impl Limit {
                 &[(Rule::Picture, By::Caller), (Rule::PictureAddress, By::Address), (Rule::PictureNetwork, By::Network)]
             }
             (Self::SignIn | Self::SendCode | Self::Token | Self::Poll | Self::Authorize | Self::Challenge | Self::Picture, false)
-            | (Self::Notice | Self::Unproved, _) => &[],
+            | (Self::Read | Self::Notice | Self::Unproved, _) => &[],
         }
     }
 }

@@ -116,6 +116,13 @@ pub enum Rule {
     PictureAddress,
     /// Pictures that clients upload from a network.
     PictureNetwork,
+    /// What a client reads in one session, in units of
+    /// [`BYTES_PER_READ`](crate::limit::BYTES_PER_READ).
+    Read,
+    /// What clients read from an IP address, in all sessions and without one.
+    ReadAddress,
+    /// What clients read from a network, in all sessions and without one.
+    ReadNetwork,
     /// Notices to one mailbox of a user, at a verified address.
     Notice,
     /// Wrong keys, unknown projects, flows and links, reports of exposed API keys, and checks of
@@ -125,7 +132,7 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Self; 49] = [
+    pub const ALL: [Self; 52] = [
         Self::SignUp,
         Self::SignUpNetwork,
         Self::SignUpServer,
@@ -173,6 +180,9 @@ impl Rule {
         Self::Picture,
         Self::PictureAddress,
         Self::PictureNetwork,
+        Self::Read,
+        Self::ReadAddress,
+        Self::ReadNetwork,
         Self::Notice,
         Self::Unproved,
     ];
@@ -229,6 +239,9 @@ impl Rule {
             Self::Picture => ("picture", Limit::Picture, Rate::new(10, 600), "Pictures that a user uploads with client access"),
             Self::PictureAddress => ("picture-address", Limit::Picture, Rate::new(30, 600), "Pictures uploaded with client access from an IP address"),
             Self::PictureNetwork => ("picture-network", Limit::Picture, Rate::new(120, 600), "Pictures uploaded with client access from a network (IPv4 /24, IPv6 /48)"),
+            Self::Read => ("read", Limit::Read, Rate::new(2400, 600), "What a client reads in a session, in units of 16 KB; smaller reads do not count"),
+            Self::ReadAddress => ("read-address", Limit::Read, Rate::new(4800, 600), "What clients read from an IP address, in units of 16 KB; smaller reads do not count"),
+            Self::ReadNetwork => ("read-network", Limit::Read, Rate::new(19_200, 600), "What clients read from a network (IPv4 /24, IPv6 /48), in units of 16 KB; smaller reads do not count"),
             Self::Notice => ("notice", Limit::Notice, Rate::new(60, 3600), "Notices to a mailbox at a verified address; one more tells that others were left out"),
             Self::Unproved => ("unproved", Limit::Unproved, Rate::new(120, 600), "Wrong keys, unknown projects and checks of versions from an IP address"),
         }

@@ -3,11 +3,12 @@
 use serde::Serialize;
 
 use crate::email::Email;
-use crate::notice::kind::Kind;
+use crate::email::notice::Kind;
 use crate::owned_key::OwnedKey;
-use crate::passkey::Passkey;
+use crate::provider::account::ProviderAccount;
+use crate::user::passkey::Passkey;
 use crate::user::totp::Authenticator;
-use crate::user::{Channel, ProviderAccount, User};
+use crate::user::{Channel, User};
 
 /// A change, as described in a notice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

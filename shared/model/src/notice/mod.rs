@@ -38,7 +38,6 @@
 //! therefore hides neither another kind nor a later change of the same kind.
 
 pub mod change;
-pub mod kind;
 #[cfg(test)]
 mod tests;
 
@@ -48,11 +47,12 @@ use wire::clock::after;
 use wire::id::OwnedKeyId;
 
 use crate::email::Email;
-use crate::passkey::Passkey;
+use crate::provider::account::ProviderAccount;
 use crate::user::notices::Joined;
+use crate::user::passkey::Passkey;
 use crate::user::standing::Standing;
 use crate::user::totp::{Authenticator, Totp};
-use crate::user::{Channel, ProviderAccount, User};
+use crate::user::{Channel, User};
 
 pub use crate::notice::change::{Change, changes};
 

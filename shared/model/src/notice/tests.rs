@@ -4,7 +4,7 @@ use wire::entropy::Entropy;
 use wire::id::ChannelId;
 
 use crate::email::Email;
-use crate::notice::kind::Kind;
+use crate::email::notice::Kind;
 use crate::notice::*;
 use crate::user::ownership::Prover;
 use crate::user::recovery::RecoveryCodes;

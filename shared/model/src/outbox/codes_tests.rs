@@ -6,13 +6,14 @@ use crypto::seal::Sealed;
 use serde_json::{Map, Value, json};
 
 use crate::code::Code;
+use crate::document::builtin::Builtin;
 use crate::outbox::body::BodyChange;
 use crate::outbox::codes::{Coded, Codes, HIDDEN, LINK, NOT_ME_LINK, OTP};
 use crate::outbox::patch::Refused;
 use crate::outbox::status::Status;
 use crate::outbox::tests::{ME, at, entry, mail, patch};
 use crate::outbox::work::Outcome;
-use crate::outbox::{Builtin, Failure, OutboxEntry, Source, Stage};
+use crate::outbox::{Failure, OutboxEntry, Source, Stage};
 
 const CODE: &str = "2h7bkqm4x8r1tz6w0c5vjn9pd3yfgs2a7hekb4mq8xr1t";
 const OTHER: &str = "zz7bkqm4x8r1tz6w0c5vjn9pd3yfgs2a7hekb4mq8xr1t";

@@ -44,6 +44,7 @@ use wire::id::{EmailId, UserId};
 pub use stage::{Failure, Rendered, SkippedReason, Stage};
 
 use crate::code::Purpose;
+use crate::document::builtin::{Builtin, Sources};
 use crate::document::theme::DEFAULT_THEME;
 use crate::email::Email;
 use crate::email::category::Category;
@@ -201,31 +202,17 @@ impl Source {
     pub fn builtin(mail: Builtin) -> Self {
         Self { builtin: Some(mail), theme_id: Some(DEFAULT_THEME), ..Self::default() }
     }
-}
 
-/// An email that the service itself sends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Builtin {
-    /// Verifies an address.
-    VerifyEmail,
-    /// Signs in, with a link or a code to type.
-    SignIn,
-    /// Resets a password.
-    ResetPassword,
-    /// Invites to a team.
-    TeamInvitation,
-    /// Invites to sign in, without a code.
-    SignInInvitation,
-    /// Reports a sign-in from a place where the account was not used before.
-    NewSignIn,
-    /// Tells the owner of an address that an account, which somebody else created with that
-    /// address, is now theirs.
-    AccountClaimed,
-    /// Reports that the account's password no longer works, after too many wrong attempts.
-    PasswordClosed,
-    /// Reports a change to how a user signs in, or to the user's API keys.
-    AccountChanged,
+    /// The sources, with those of the built-in email in place of absent ones.
+    pub fn complete(&self) -> Sources<'_> {
+        let builtin = self.builtin.map(Builtin::sources);
+        Sources {
+            subject: self.subject.as_deref().or(builtin.map(|builtin| builtin.subject)).unwrap_or_default(),
+            html: self.html.as_deref().or(builtin.map(|builtin| builtin.html)).unwrap_or_default(),
+            // If the HTML was edited, the built-in text no longer matches it.
+            text: self.text.as_deref().or_else(|| builtin.filter(|_| self.html.is_none()).and_then(|builtin| builtin.text)),
+        }
+    }
 }
 
 /// The origin of an entry.

@@ -8,7 +8,6 @@ use uuid::Uuid;
 use wire::clock::Millis;
 use wire::id::EmailId;
 
-use crate::document::builtin;
 use crate::email::category::Category;
 use crate::outbox::reports::Reports;
 use crate::outbox::status::{SimpleStatus, Status};
@@ -184,7 +183,7 @@ impl OutboxView {
         let rendered = entry.rendered.as_ref().filter(|_| status != Status::Paused);
         let moments = if status == Status::Paused { Moments::default() } else { Moments::of(&entry.stage, rendered) };
         let delivered = matches!(status, Status::Sent | Status::Opened | Status::Clicked | Status::MarkedAsSpam);
-        let source = builtin::sources(&entry.source);
+        let source = entry.source.complete();
         Self {
             id: entry.id,
             created_at_millis: entry.created_at.as_millisecond(),

@@ -11,13 +11,14 @@ use serde_json::Value;
 use uuid::Uuid;
 use wire::id::{PasskeyId, UserId};
 
+use crate::passkey::aaguid;
 use crate::passkey::challenge::Challenge;
 use crate::passkey::relying_party::UntrustedOrigin;
-use crate::passkey::settings::UserVerification;
-use crate::passkey::{Passkey, aaguid};
 use crate::project::Project;
+use crate::project::passkeys::UserVerification;
 use crate::text::bytes::Bytes;
 use crate::user::User;
+use crate::user::passkey::{Assertion, Passkey};
 
 /// The maximum number of transports that are stored with a passkey; the standard has six.
 const MAX_TRANSPORTS: usize = 8;
@@ -136,21 +137,6 @@ pub fn register(project: &Project, challenge: &Challenge, response: &Value, id: 
         aaguid,
         clone_suspected_at: None,
     })
-}
-
-/// A verified use of a passkey.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Assertion {
-    /// The id of the credential.
-    pub credential_id: Bytes,
-    /// The signature counter.
-    pub sign_count: u32,
-    /// Whether the passkey can be synchronised with other devices.
-    pub is_backup_eligible: bool,
-    /// Whether the passkey is synchronised or backed up.
-    pub is_backed_up: bool,
-    /// Whether the authenticator verified the user.
-    pub is_user_verified: bool,
 }
 
 /// Verifies the response of an authentication by a passkey of `user`. The signature counter is

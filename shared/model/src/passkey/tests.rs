@@ -3,17 +3,19 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use crypto::webauthn::Refused as Wrong;
+use jiff::Timestamp;
 use serde_json::{Value, json};
 use wire::entropy::Entropy;
 use wire::id::ProjectId;
 
-use super::*;
-use crate::passkey::ceremony::{Assertion, Failed, authenticate, register};
+use crate::passkey::ceremony::{Failed, authenticate, register};
 use crate::passkey::challenge::Challenge;
-use crate::passkey::settings::parse_rp_id;
 use crate::project::Project;
+use crate::project::passkeys::parse_rp_id;
 use crate::project::redirect::TrustedDomain;
+use crate::text::bytes::Bytes;
 use crate::user::User;
+use crate::user::passkey::{Assertion, Passkey, Refused};
 
 const VECTORS: &str = include_str!("w3c-vectors.json");
 

@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 use wire::id::{PasskeyId, UserId};
 
-use crate::passkey::Passkey;
+use crate::user::passkey::Passkey;
 
 /// A passkey, without its key.
 #[derive(Debug, Clone, Serialize, ToSchema)]

@@ -10,7 +10,6 @@ use serde::Serialize;
 
 use crate::email::Email;
 use crate::password::length::MAX_LENGTH;
-use crate::project::Project;
 
 /// Why a password is refused; lengths are in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -45,14 +44,23 @@ pub enum Weakness {
     Sequence,
 }
 
+/// What a project requires of passwords.
+#[derive(Debug, Clone, Copy)]
+pub struct Rules<'a> {
+    /// The minimum length, in characters.
+    pub min_length: usize,
+    /// The name of the project, which is not a good password.
+    pub project_name: &'a str,
+}
+
 /// Checks a new password for an account with these addresses: at least the project's minimum
 /// length, at most 128 characters of any kind, and not easy to guess.
-pub fn check<'a>(password: &Password, project: &Project, addresses: impl IntoIterator<Item = &'a Email>) -> Result<(), Unacceptable> {
+pub fn check<'a>(password: &Password, rules: Rules<'_>, addresses: impl IntoIterator<Item = &'a Email>) -> Result<(), Unacceptable> {
     let text = password.secret().expose_secret();
     match text.chars().count() {
-        length if length < project.config.password_min_length => Err(Unacceptable::TooShort(project.config.password_min_length)),
+        length if length < rules.min_length => Err(Unacceptable::TooShort(rules.min_length)),
         length if length > MAX_LENGTH => Err(Unacceptable::TooLong(MAX_LENGTH)),
-        _ => weakness(text, project, addresses).map_or(Ok(()), |weakness| Err(Unacceptable::Weak(weakness))),
+        _ => weakness(text, rules.project_name, addresses).map_or(Ok(()), |weakness| Err(Unacceptable::Weak(weakness))),
     }
 }
 
@@ -66,14 +74,14 @@ pub fn check_imported(password: &Password) -> Result<(), Unacceptable> {
     }
 }
 
-fn weakness<'a>(text: &str, project: &Project, addresses: impl IntoIterator<Item = &'a Email>) -> Option<Weakness> {
+fn weakness<'a>(text: &str, project_name: &str, addresses: impl IntoIterator<Item = &'a Email>) -> Option<Weakness> {
     let lower_case = text.to_lowercase();
     let is_of = |address: &Email| lower_case == address.as_str() || lower_case == address.local_part();
     if is_sequence(&lower_case) {
         Some(Weakness::Sequence)
     } else if addresses.into_iter().any(is_of) {
         Some(Weakness::Address)
-    } else if squeezed(&lower_case) == squeezed(&normalized(&project.display_name).to_lowercase()) {
+    } else if squeezed(&lower_case) == squeezed(&normalized(project_name).to_lowercase()) {
         Some(Weakness::ProjectName)
     } else {
         common::is_common(&lower_case).then_some(Weakness::Common)
@@ -114,15 +122,12 @@ fn runs_along(row: &str, text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use jiff::Timestamp;
-
     use super::*;
-    use wire::id::ProjectId;
 
     fn check(text: &str) -> Result<(), Unacceptable> {
-        let project = Project::new(ProjectId::internal(), "Analytical Engines", Timestamp::UNIX_EPOCH);
+        let rules = Rules { min_length: 8, project_name: "Analytical Engines" };
         let addresses = ["ada.lovelace@example.com", "countess@example.com"].map(|text| Email::parse(text).expect("an address"));
-        super::check(&Password::from(text.to_owned()), &project, &addresses)
+        super::check(&Password::from(text.to_owned()), rules, &addresses)
     }
 
     #[test]

@@ -6,20 +6,21 @@ use wire::change::Change;
 
 use crate::bot_challenge::{self, BotChallengeInput};
 use crate::document::theme::ThemeId;
-use crate::notice::kind::Topic;
-use crate::passkey::settings::{MAX_RP_IDS, UserVerification, parse_rp_id};
-use crate::password;
+use crate::email::notice::Topic;
+use crate::password::length::{MAX_LENGTH, MIN_LENGTH};
 use crate::permission::{Occasion, PermissionId};
 use crate::project::email_input::EmailInput;
+use crate::project::host_pattern::MAX_WILDCARDS;
+use crate::project::passkeys::{MAX_RP_IDS, UserVerification, parse_rp_id};
 use crate::project::provider_input::{ProviderInput, check_providers};
 use crate::project::redirect::{TrustedDomain, parse_domain};
+use crate::project::retention::RETENTION_RANGE;
 use crate::project::second_factor::SecondFactorInput;
-use crate::project::setting::{Deployment, InvalidSetting, invalid, set};
 use crate::project::{MergeStrategy, ProjectConfig};
+use crate::setting::{Deployment, InvalidSetting, invalid, set};
 use crate::sign_up::check::check;
 use crate::sign_up::program::in_order;
 use crate::sign_up::rule::{DefaultAction, MAX_RULES, SignUpRule};
-use crate::trail::retention::RETENTION_RANGE;
 
 /// The body of a change; absent fields keep their values.
 #[derive(Default, Deserr, ToSchema)]
@@ -211,12 +212,7 @@ impl ConfigPatch {
         if let Some(ids) = &self.passkey_rp_ids {
             config.passkeys.rp_ids = check_rp_ids(ids)?;
         }
-        if let Some(length) = self.password_min_length.map(usize::from) {
-            if !(password::length::MIN_LENGTH..=password::length::MAX_LENGTH).contains(&length) {
-                return Err(invalid("config.password_min_length", "must be from 8 to 128 characters"));
-            }
-            config.password_min_length = length;
-        }
+        set_min_length(self.password_min_length.map(usize::from), &mut config.password_min_length)?;
         set_seconds("config.session_max_age_seconds", self.session_max_age_seconds, &mut config.sessions.max_age_seconds)?;
         set_seconds("config.session_max_idle_seconds", self.session_max_idle_seconds, &mut config.sessions.max_idle_seconds)?;
         if let Some(seconds) = self.reauthentication_max_age_seconds {
@@ -273,6 +269,14 @@ impl ConfigPatch {
     }
 }
 
+fn set_min_length(new: Option<usize>, field: &mut usize) -> Result<(), InvalidSetting> {
+    if new.is_some_and(|length| !(MIN_LENGTH..=MAX_LENGTH).contains(&length)) {
+        return Err(invalid("config.password_min_length", "must be from 8 to 128 characters"));
+    }
+    set(new, field);
+    Ok(())
+}
+
 fn set_seconds(path: &str, new: Option<u32>, field: &mut u32) -> Result<(), InvalidSetting> {
     if new.is_some_and(|seconds| !SESSION_SECONDS.contains(&seconds)) {
         return Err(invalid(path, "must be from 300 to 31708800 seconds"));
@@ -316,7 +320,9 @@ fn check_domains(domains: Vec<DomainInput>) -> Result<Vec<TrustedDomain>, Invali
         parse_domain(&domain).map_err(|_| {
             invalid(
                 format!("config.domains[{index}].domain"),
-                "must be http:// or https://, a host (* and ** are wildcards) and optionally a port, or a native app's URL whose scheme has a dot, as in com.example.app:/callback",
+                format!(
+                    "must be http:// or https://, a host (* and ** are wildcards, {MAX_WILDCARDS} at most) and optionally a port, or a native app's URL whose scheme has a dot, as in com.example.app:/callback"
+                ),
             )
         })?;
         let handler_path = input.handler_path.unwrap_or_else(|| "/handler".to_owned());

@@ -11,7 +11,7 @@ use crate::project::config::Levels;
 use crate::project::config_patch::ConfigPatch;
 use crate::project::onboarding::OnboardingStatus;
 use crate::project::patch::ProjectPatch;
-use crate::project::setting::{Deployment, InvalidSetting};
+use crate::setting::{Deployment, InvalidSetting};
 
 /// The body of a request for a new project.
 #[derive(Deserr, ToSchema)]

@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use crate::project::EmailConfig;
 use crate::project::mail_server::MailServerInput;
-use crate::project::setting::{Deployment, InvalidSetting, invalid};
+use crate::setting::{Deployment, InvalidSetting, invalid};
 use crate::text::line;
 
 /// The sender and the mail server.

@@ -5,6 +5,9 @@ use url::Host;
 /// The longest name of a host, in bytes (RFC 1035 §2.3.4: 255 octets with the first length byte and
 /// the root).
 pub(crate) const MAX_HOST: usize = 253;
+/// The maximum number of wildcards in a pattern: each takes a pass over the host, in every request
+/// that names a URL, and hosts have few labels.
+pub(crate) const MAX_WILDCARDS: usize = 8;
 
 /// The ASCII form, in lower case, of a host or of a pattern (RFC 5890 §2.3.2.1): the form in which
 /// browsers send a host, however people write it. A text that has no such form stays as it is.
@@ -30,15 +33,26 @@ pub(crate) fn has_mixed_label(pattern: &str) -> bool {
     pattern.split('.').any(|label| label.contains('*') && !label.is_ascii())
 }
 
+/// How many wildcards a pattern has.
+fn wildcards(pattern: &str) -> usize {
+    pattern.matches('*').count() - pattern.matches("**").count()
+}
+
+/// Whether a pattern has more wildcards than [`MAX_WILDCARDS`].
+pub(crate) fn has_too_many_wildcards(pattern: &str) -> bool {
+    wildcards(pattern) > MAX_WILDCARDS
+}
+
 /// Matches a host against a pattern: `**` stands for one or more characters, `*` for one or more
-/// characters except dots.
+/// characters except dots. A pattern of an earlier version that has too many wildcards matches
+/// nothing.
 ///
-/// The time is proportional to the product of both lengths, however many wildcards there are:
-/// whoever sets the domains of one project shares the process with others.
+/// The time is that of comparing each character of the pattern with the whole host, which is
+/// short: whoever sets the domains of one project shares the process with others.
 pub(crate) fn host_matches(pattern: &str, host: &str) -> bool {
     // Everything in a pattern stands for at least one character.
     let least = pattern.len() - pattern.matches("**").count();
-    if host.len() > MAX_HOST || least > host.len() {
+    if host.len() > MAX_HOST || least > host.len() || has_too_many_wildcards(pattern) {
         return false;
     }
     let host = host.as_bytes();
@@ -47,16 +61,22 @@ pub(crate) fn host_matches(pattern: &str, host: &str) -> bool {
     matched[0] = true;
     let mut bytes = pattern.bytes().peekable();
     while let Some(byte) = bytes.next() {
-        let crosses_dots = byte == b'*' && bytes.next_if_eq(&b'*').is_some();
-        next[0] = false;
-        for (at, &found) in host.iter().enumerate() {
-            next[at + 1] = match byte {
-                // A wildcard stands for at least one character: `*.example.com` does not match
-                // `.example.com`.
-                b'*' => (matched[at] || next[at]) && (crosses_dots || found != b'.'),
-                _ => matched[at] && found == byte,
-            };
+        let after = next.iter_mut().skip(1).zip(&matched).zip(host);
+        if byte == b'*' {
+            let crosses_dots = bytes.next_if_eq(&b'*').is_some();
+            // A wildcard stands for at least one character: `*.example.com` does not match
+            // `.example.com`.
+            let mut is_inside = false;
+            for ((next, matched), found) in after {
+                is_inside = (is_inside || *matched) && (crosses_dots || *found != b'.');
+                *next = is_inside;
+            }
+        } else {
+            for ((next, matched), found) in after {
+                *next = *matched && *found == byte;
+            }
         }
+        next[0] = false;
         std::mem::swap(&mut matched, &mut next);
     }
     matched[host.len()]
@@ -86,10 +106,21 @@ mod tests {
     /// A matcher that tries every length for each wildcard would not end.
     #[test]
     fn many_wildcards_take_no_longer_than_one() {
-        let (wildcards, host) = ("*a".repeat(100), "a".repeat(253));
+        let (wildcards, host) = ("*a".repeat(MAX_WILDCARDS - 1), "a".repeat(253));
         assert!(!host_matches(&format!("{wildcards}.test"), &host));
         assert!(!host_matches(&format!("*{wildcards}b"), &host) && host_matches(&format!("*{wildcards}"), &host));
         assert!(!host_matches("**", &"a".repeat(254)), "a longer name is none");
         assert!(!host_matches("*.*.test", "a.test") && host_matches("*.*.test", "a.b.test") && host_matches("***", "ab"));
+    }
+
+    #[test]
+    fn a_pattern_with_too_many_wildcards_matches_nothing() {
+        let pattern = |wildcard: &str, count: usize| vec![wildcard; count].join(".");
+        let host = ["a"; MAX_WILDCARDS + 1].join(".");
+        for wildcard in ["*", "**"] {
+            assert!(host_matches(&format!("{}.a", pattern(wildcard, MAX_WILDCARDS)), &host), "{wildcard}");
+            assert!(!host_matches(&pattern(wildcard, MAX_WILDCARDS + 1), &host), "{wildcard}");
+        }
+        assert!(!has_too_many_wildcards(&"**".repeat(MAX_WILDCARDS)) && has_too_many_wildcards(&"*".repeat(2 * MAX_WILDCARDS + 1)));
     }
 }

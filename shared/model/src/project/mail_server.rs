@@ -11,7 +11,7 @@ use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use url::Host;
 
-use crate::project::setting::{Deployment, HIDDEN_SECRET, InvalidSetting, invalid};
+use crate::setting::{Deployment, HIDDEN_SECRET, InvalidSetting, invalid};
 
 const MAX_USERNAME: usize = 320;
 const MAX_PASSWORD: usize = 1024;

@@ -14,16 +14,16 @@ pub mod key_set;
 pub mod mail_server;
 mod native_redirect;
 pub mod onboarding;
+pub mod passkeys;
 pub mod patch;
 pub mod provider_input;
 pub mod redirect;
 #[cfg(test)]
 mod redirect_tests;
 mod registrations;
+pub mod retention;
 pub mod second_factor;
-pub mod senders;
 pub mod sessions;
-pub mod setting;
 pub mod source;
 pub mod view;
 
@@ -36,18 +36,17 @@ use utoipa::ToSchema;
 use wire::id::ProjectId;
 
 use crate::bot_challenge::BotChallenge;
-use crate::notice::kind::Topic;
-use crate::passkey::settings::PasskeySettings;
-use crate::password::length;
+use crate::email::notice::Topic;
+use crate::password::{self, length};
 use crate::permission::Rbac;
 use crate::project::onboarding::OnboardingStatus;
+use crate::project::passkeys::PasskeySettings;
 use crate::project::redirect::{RedirectUrl, Rules, TrustedDomain};
 use crate::project::second_factor::SecondFactorSettings;
 use crate::project::source::ConfigSource;
 use crate::provider::registration::Registration;
 use crate::quota::QuotaSettings;
 use crate::sign_up::rule::{DefaultAction, SignUpRule};
-use crate::trail::retention;
 
 pub use crate::project::api_key::{ApiKey, KeyKind};
 pub use crate::project::email_config::{EmailConfig, SendingConfig, SendingProject};
@@ -331,6 +330,11 @@ impl Project {
             ..ProjectConfig::default()
         };
         Self { config, ..Self::new(ProjectId::internal(), "Gatelet", now) }
+    }
+
+    /// What the project requires of passwords.
+    pub fn password_rules(&self) -> password::Rules<'_> {
+        password::Rules { min_length: self.config.password_min_length, project_name: &self.display_name }
     }
 
     /// The rules for the project's redirects.

@@ -8,7 +8,7 @@ use wire::change::Change;
 use crate::project::Project;
 use crate::project::config_patch::ConfigPatch;
 use crate::project::onboarding::OnboardingStatus;
-use crate::project::setting::{Deployment, InvalidSetting, invalid, set, set_url};
+use crate::setting::{Deployment, InvalidSetting, invalid, set, set_url};
 use crate::text::line;
 
 /// The body of an update; absent fields keep their values.

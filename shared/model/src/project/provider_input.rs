@@ -8,10 +8,10 @@ use secrecy::SecretString;
 use utoipa::ToSchema;
 
 use crate::project::apple_bundle::{AppleBundle, named};
-use crate::project::setting::{Deployment, HIDDEN_SECRET, InvalidSetting, check_url, invalid};
 use crate::project::{OAuthProvider, ProjectConfig, secret_owner};
 use crate::provider::catalog;
 use crate::provider::shared::shareable;
+use crate::setting::{Deployment, HIDDEN_SECRET, InvalidSetting, check_url, invalid};
 
 /// The configuration of an OAuth provider.
 #[derive(Clone, Default, Deserr, ToSchema)]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use url::{Host, Origin, Url};
 use utoipa::ToSchema;
 
-use crate::project::host_pattern::{MAX_HOST, ascii_form, canonical, has_mixed_label, host_matches};
+use crate::project::host_pattern::{MAX_HOST, ascii_form, canonical, has_mixed_label, has_too_many_wildcards, host_matches};
 use crate::project::{callback_path, native_redirect};
 
 /// The longest accepted URL, in bytes.
@@ -256,8 +256,8 @@ fn authority(pattern: &str) -> Option<(&str, &str, Port)> {
     Some((scheme, host, port))
 }
 
-/// Validates a domain setting: an http or https origin, with wildcards only in the host and as the
-/// whole port, or a redirect to a native app.
+/// Validates a domain setting: an http or https origin, with wildcards only in the host, where they
+/// are few, and as the whole port, or a redirect to a native app.
 pub fn parse_domain(text: &str) -> Result<(), InvalidUrl> {
     if text.len() <= MAX_LENGTH && native_redirect::parse(text).is_some() {
         return Ok(());
@@ -268,7 +268,7 @@ pub fn parse_domain(text: &str) -> Result<(), InvalidUrl> {
         return Err(InvalidUrl);
     }
     // No host has an encoded character, and only the whole of a host can be decoded.
-    if has_mixed_label(authority) || (authority.contains('*') && authority.contains('%')) {
+    if has_mixed_label(authority) || has_too_many_wildcards(authority) || (authority.contains('*') && authority.contains('%')) {
         return Err(InvalidUrl);
     }
     let plain = text.replace("**", "w").replace('*', "w");

@@ -191,10 +191,13 @@ fn a_code_replaces_an_existing_code_parameter() {
     assert_eq!(url.with_query("code", "new").as_str(), "https://a.test/p?x=1&code=new#f");
 }
 
+/// As many wildcards as a domain may have.
+const EIGHT: &str = "https://*.*.*.*.*.*.*.**.example:*";
+
 #[test]
 fn a_domain_setting_is_an_origin() {
     let domains = ["https://example.com", "http://localhost:3000", "https://*.example.com", "https://**.example.com:8443"];
-    for text in domains.into_iter().chain(["http://*:*", "https://a.example:*", "com.example.app:/cb", "com.example.app:"]) {
+    for text in domains.into_iter().chain(["http://*:*", "https://a.example:*", "com.example.app:/cb", "com.example.app:", EIGHT]) {
         assert!(parse_domain(text).is_ok(), "{text}");
     }
     for text in [
@@ -207,6 +210,8 @@ fn a_domain_setting_is_an_origin() {
         "https://:*",
         "https://a.example:8*",
         "myapp://cb",
+        "https://*.*.*.*.*.*.*.*.*.example",
+        "https://**.*.*.*.*.*.*.*.**.example:*",
     ] {
         assert!(parse_domain(text).is_err(), "{text}");
     }

@@ -1,12 +1,12 @@
 //! The registrations of a project's providers, and which accounts and tokens belong to them
 //! ([`registration`](crate::provider::registration)).
 
-use crate::project::setting::{InvalidSetting, invalid};
 use crate::project::{OAuthProvider, ProjectConfig};
+use crate::provider::account::ProviderAccount;
 use crate::provider::catalog;
 use crate::provider::registration::Registration;
 use crate::provider::tokens::ProviderTokens;
-use crate::user::ProviderAccount;
+use crate::setting::{InvalidSetting, invalid};
 
 /// How many providers' first registrations a project records at most. They are part of the
 /// project's item, which every request reads.

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use wire::id::TeamId;
 
 use crate::permission::{Grant, PermissionId, Rbac, Scope};
-use crate::project::setting::{InvalidSetting, invalid, set};
+use crate::setting::{InvalidSetting, invalid, set};
 
 /// The maximum number of entries in `required_of_teams`, and in `required_of_permissions`. Every
 /// refresh, and every sign-in of a user without a second factor, reads a membership for each of the

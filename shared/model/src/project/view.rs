@@ -7,14 +7,14 @@ use uuid::Uuid;
 use wire::id::ProjectId;
 
 use crate::bot_challenge::BotChallengeView;
-use crate::notice::kind::Topic;
-use crate::passkey::settings::UserVerification;
+use crate::email::notice::Topic;
 use crate::permission::{Occasion, PermissionId};
 use crate::project::onboarding::OnboardingStatus;
+use crate::project::passkeys::UserVerification;
 use crate::project::redirect::TrustedDomain;
 use crate::project::second_factor::SecondFactorView;
-use crate::project::setting::HIDDEN_SECRET;
 use crate::project::{EmailConfig, MergeStrategy, OAuthProvider, Project, ProjectConfig};
+use crate::setting::HIDDEN_SECRET;
 use crate::sign_up::rule::{DefaultAction, SignUpRule};
 
 /// A project, as clients read it.

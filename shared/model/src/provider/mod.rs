@@ -1,7 +1,7 @@
-//! OAuth providers: the catalog, the state of a flow, the profiles and tokens of provider accounts,
-//! and the deployment's own clients.
+//! OAuth providers: the catalog, the accounts there with their profiles and tokens, and the
+//! deployment's own clients.
 
-pub mod authorization;
+pub mod account;
 pub mod catalog;
 pub mod profile;
 #[cfg(test)]

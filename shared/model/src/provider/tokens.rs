@@ -1,12 +1,22 @@
 //! The tokens of a provider, with which apps call the provider's API on behalf of a user.
 
 use crypto::seal::Sealed;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
+use wire::clock::after;
 
+use crate::provider::account::ProviderAccount;
 use crate::provider::catalog;
 use crate::provider::registration::Registration;
-use crate::user::ProviderAccount;
+
+/// A token that expires within this time is due for a refresh.
+const LEAST_LEFT: SignedDuration = SignedDuration::from_mins(5);
+/// How long after the provider has issued or accepted a token the provider is not asked again.
+/// Tokens without an expiry are always asked about.
+const MAX_UNCONFIRMED: SignedDuration = SignedDuration::from_mins(5);
+/// How long the provider's answer to a report, or a new token with a short life, serves further
+/// requests: however often a client asks, the provider is called a few times in this interval.
+const MIN_INTERVAL: SignedDuration = SignedDuration::from_secs(30);
 
 /// A provider's tokens for an account, sealed for the account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,6 +53,21 @@ pub struct ProviderTokens {
     /// of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub confirmed_at: Option<Timestamp>,
+    /// The report that the provider last answered with this access token: it issued the token then,
+    /// or said that it accepts it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_report: Option<Report>,
+}
+
+/// A caller's report that an access token failed at the provider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Report {
+    /// When the provider answered it.
+    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
+    pub at: Timestamp,
+    /// Whether the answer holds for 30 seconds without a question. After the first new token, the
+    /// provider is asked once more, as it may have revoked everything.
+    pub is_settled: bool,
 }
 
 /// The tokens that a provider issued in a flow, until they are stored for the account: when the
@@ -65,6 +90,31 @@ impl ProviderTokens {
     /// separated by spaces or commas ([`catalog::scopes`]).
     pub fn covers(&self, provider_id: &str, wanted: &str) -> bool {
         catalog::scopes_of(provider_id).cover(&self.scope, wanted)
+    }
+
+    /// Whether the access token is valid for at least this time, as far as is known.
+    pub fn lives(&self, least: SignedDuration, now: Timestamp) -> bool {
+        self.expires_at.is_none_or(|end| end > after(now, least))
+    }
+
+    /// Whether the access token need not be renewed yet: it lives long enough, or is as new as a
+    /// token with a short life can be.
+    pub fn is_fresh(&self, now: Timestamp) -> bool {
+        self.lives(LEAST_LEFT, now) || (self.was_confirmed(MIN_INTERVAL, now) && self.lives(MIN_INTERVAL, now))
+    }
+
+    /// Whether the provider has to be asked about the access token.
+    pub fn is_unconfirmed(&self, now: Timestamp) -> bool {
+        self.expires_at.is_none() || !self.was_confirmed(MAX_UNCONFIRMED, now)
+    }
+
+    fn was_confirmed(&self, within: SignedDuration, now: Timestamp) -> bool {
+        self.confirmed_at.is_some_and(|at| after(at, within) > now)
+    }
+
+    /// The report that the provider has answered with this access token in the last 30 seconds.
+    pub fn recent_report(&self, now: Timestamp) -> Option<Report> {
+        self.last_report.filter(|report| after(report.at, MIN_INTERVAL) > now)
     }
 
     /// Whether a request is refreshing the tokens at `now`.

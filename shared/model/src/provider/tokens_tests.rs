@@ -3,7 +3,7 @@ use wire::entropy::Entropy;
 use wire::id::ProviderAccountId;
 
 use super::tokens::{NewTokens, ProviderTokens};
-use crate::user::ProviderAccount;
+use crate::provider::account::ProviderAccount;
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
@@ -19,6 +19,7 @@ fn tokens(scope: &str, refresh: Option<&str>) -> ProviderTokens {
         refreshing_until: None,
         registration: None,
         confirmed_at: None,
+        last_report: None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod cli;
 pub mod refresh_token;
+mod second_factor;
 pub mod token;
 
 use jiff::{SignedDuration, Timestamp};

@@ -1,3 +1,5 @@
 //! Signing in.
 
+pub mod authorization;
 pub mod provider;
+pub mod second_factor;

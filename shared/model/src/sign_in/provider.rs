@@ -4,7 +4,7 @@ use wire::id::UserId;
 
 use crate::email::Email;
 use crate::project::MergeStrategy;
-use crate::provider::authorization::Purpose;
+use crate::sign_in::authorization::Purpose;
 
 /// The facts after a provider has identified an account.
 #[derive(Debug, Clone)]

@@ -4,19 +4,14 @@ use std::collections::HashMap;
 
 use cel::parser::PrattParser;
 use cel::{Context, ParseErrors, Program, Value};
-use jiff::Timestamp;
 use proptest::prelude::*;
 use serde_json::json;
-use wire::entropy::Entropy;
 
 use crate::email::Email;
 use crate::sign_up::check::{InvalidRule, check};
-use crate::sign_up::program::Status;
 use crate::sign_up::risk::SignUpRisk;
 use crate::sign_up::rule::{Attempt, AuthMethod, DefaultAction, SignUpRule};
-use crate::sign_up::verdict::{Decision, Rejected, evaluate};
-use crate::user::User;
-use crate::user::restriction::Restriction;
+use crate::sign_up::verdict::{Decision, evaluate};
 
 fn rule(id: &str, priority: u32, condition: &str, action: &str) -> SignUpRule {
     let action = json!({ "type": action, "message": format!("says {id}") });
@@ -96,28 +91,6 @@ fn a_restricting_rule_does_not_end_the_evaluation() {
     let rejected = [restrict("first", 9), rule("reject", 1, "true", "reject")];
     assert!(!decided(&rejected).1);
     assert!(!decided(&[restrict("first", 9)]).1, "the default rejects");
-}
-
-#[test]
-fn a_verdict_tells_the_user_nothing_about_the_rules() {
-    let email = Email::parse("ada@example.com").expect("an address");
-    let ada = Attempt { email: Some(&email), method: AuthMethod::Password, country_code: None, risk: SignUpRisk::default() };
-    let mut user = User::new(&Entropy::system(), Timestamp::UNIX_EPOCH);
-    let rules = [rule("r", 1, "true", "restrict"), rule("off", 1, "email[9] == 1", "allow")];
-    let verdict = evaluate(&rules, DefaultAction::Allow, &ada);
-    assert!(matches!(verdict.evaluations[0].1, Status::Error(_)), "{:?}", verdict.evaluations);
-    assert_eq!(verdict.apply(&mut user), Ok(()));
-    let restriction = user.restriction.clone().expect("restricted");
-    assert_eq!((restriction.reason, restriction.private_details.as_deref()), (None, Some("sign-up rule r: says r")));
-    // The restriction of an anonymous user stays when the user signs up.
-    user.restriction = Some(Restriction { reason: Some("unpaid".to_owned()), private_details: Some("ticket 7".to_owned()) });
-    assert_eq!(evaluate(&rules, DefaultAction::Allow, &ada).apply(&mut user), Ok(()));
-    let restriction = user.restriction.clone().expect("restricted");
-    assert_eq!(restriction.reason.as_deref(), Some("unpaid"));
-    assert_eq!(restriction.private_details.as_deref(), Some("ticket 7\nsign-up rule r: says r"));
-    let rules = [rule("r", 1, "true", "reject")];
-    assert_eq!(evaluate(&rules, DefaultAction::Allow, &ada).apply(&mut user), Err(Rejected));
-    assert!(!Rejected.to_string().contains("says r"));
 }
 
 #[test]

@@ -2,8 +2,6 @@
 
 use crate::sign_up::program::{Program, Status, in_order};
 use crate::sign_up::rule::{ActionType, Attempt, DefaultAction, SignUpRule};
-use crate::user::User;
-use crate::user::restriction::Restriction;
 
 /// The source of the decision about a sign-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,29 +70,5 @@ impl Verdict<'_> {
     pub fn matched(&self) -> impl Iterator<Item = (String, ActionType)> {
         let matched = self.evaluations.iter().filter(|(_, status)| *status == Status::Matched);
         matched.map(|(rule, _)| (rule.id.clone(), rule.action.r#type))
-    }
-
-    /// Logs the rules that matched or failed, and restricts the new user if a rule requires it;
-    /// fails if the sign-up is rejected.
-    pub fn apply(self, user: &mut User) -> Result<(), Rejected> {
-        for (rule, status) in &self.evaluations {
-            match status {
-                Status::Matched => tracing::info!(rule = rule.id, action = ?rule.action.r#type, "a sign-up rule matched"),
-                Status::Error(reason) => tracing::warn!(rule = rule.id, reason, "a sign-up rule could not be evaluated and was skipped"),
-                Status::NotMatched | Status::Disabled => {}
-            }
-        }
-        if !self.admits() {
-            return Err(Rejected);
-        }
-        if let Some(rule) = self.restricted_by {
-            let note = rule.action.message.as_deref().map(|message| format!(": {message}")).unwrap_or_default();
-            let details = format!("sign-up rule {}{note}", rule.id);
-            // An anonymous user who signs up now may already be restricted by an administrator.
-            let Restriction { reason, private_details } = user.restriction.take().unwrap_or_default();
-            let private_details = Some(private_details.map_or_else(|| details.clone(), |before| format!("{before}\n{details}")));
-            user.restriction = Some(Restriction { reason, private_details });
-        }
-        Ok(())
     }
 }

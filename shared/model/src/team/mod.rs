@@ -1,7 +1,6 @@
 //! Teams and their members.
 
 pub mod invitation;
-pub mod member_profile;
 pub mod view;
 
 use std::collections::BTreeSet;

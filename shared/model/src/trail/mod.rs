@@ -11,7 +11,6 @@ pub mod check;
 pub mod counted;
 pub mod event;
 pub mod expiry;
-pub mod retention;
 pub mod target;
 pub mod view;
 

@@ -12,9 +12,9 @@ pub mod notices;
 pub mod ownership;
 #[cfg(test)]
 mod ownership_tests;
+pub mod passkey;
 pub mod passkeys;
 pub mod patch;
-pub mod provider_account;
 pub mod provider_accounts;
 #[cfg(test)]
 mod provider_accounts_tests;
@@ -23,12 +23,12 @@ pub mod reference;
 pub mod restriction;
 pub mod search;
 pub mod second_factor;
+mod sign_up;
 pub mod standing;
 #[cfg(test)]
 mod tests;
 pub mod totp;
 pub mod values;
-pub mod view;
 
 use std::collections::BTreeSet;
 
@@ -43,16 +43,15 @@ use crate::email::Email;
 use crate::email::category::Category;
 use crate::metadata::Metadata;
 use crate::owned_key::OwnedKeys;
-use crate::passkey::Passkey;
 use crate::permission::Grant;
+use crate::provider::account::ProviderAccount;
 use crate::quota::Quota;
 use crate::sign_up::risk::RiskScores;
 use crate::user::notices::Notices;
+use crate::user::passkey::Passkey;
 use crate::user::restriction::Restriction;
 use crate::user::standing::Standing;
 use crate::user::totp::Totp;
-
-pub use crate::user::provider_account::ProviderAccount;
 
 /// The maximum number of contact channels of a user. With this limit, the item stays far below
 /// DynamoDB's 400 KB, and the claims of all addresses fit into one transaction.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use wire::clock::after;
 
 use crate::email::Email;
-use crate::notice::kind::Kind;
+use crate::email::notice::Kind;
 
 /// How many notices of one kind of change are sent immediately within an hour.
 pub const AT_ONCE: u32 = 4;

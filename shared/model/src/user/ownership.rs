@@ -21,9 +21,11 @@
 use jiff::Timestamp;
 use wire::id::{ChannelId, SessionId};
 
+use crate::code::StoredCode;
 use crate::email::Email;
+use crate::provider::account::ProviderAccount;
 use crate::user::standing::Standing;
-use crate::user::{Channel, ProviderAccount, User};
+use crate::user::{Channel, User};
 
 /// Who makes a change to an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,6 +104,13 @@ impl Channel {
         self.is_unproved = false;
         self.is_elsewhere = false;
         self.standing = Standing::Wished;
+    }
+}
+
+impl StoredCode {
+    /// Whether the account's credential epoch is still the epoch in which the code was made.
+    pub fn is_of_epoch(&self, user: &User) -> bool {
+        self.epoch == user.credential_epoch
     }
 }
 

@@ -3,10 +3,11 @@ use wire::entropy::Entropy;
 use wire::id::ChannelId;
 
 use crate::email::Email;
+use crate::provider::account::ProviderAccount;
 use crate::user::channel::ChannelPatch;
 use crate::user::ownership::*;
 use crate::user::standing::Standing;
-use crate::user::{Channel, ProviderAccount, User};
+use crate::user::{Channel, User};
 
 fn email(text: &str) -> Email {
     Email::parse(text).expect("an address")

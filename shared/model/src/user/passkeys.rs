@@ -3,9 +3,8 @@
 use jiff::Timestamp;
 use wire::id::PasskeyId;
 
-use crate::passkey::ceremony::Assertion;
-use crate::passkey::{MAX_PASSKEYS, Passkey, PasskeyName, Refused};
 use crate::user::User;
+use crate::user::passkey::{Assertion, MAX_PASSKEYS, Passkey, PasskeyName, Refused};
 
 impl User {
     /// The passkey with this id.

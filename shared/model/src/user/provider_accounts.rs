@@ -9,7 +9,8 @@ use wire::id::ProviderAccountId;
 
 use crate::email::Email;
 use crate::project::ProjectConfig;
-use crate::user::{Channel, MAX_ACCOUNTS, ProviderAccount, User};
+use crate::provider::account::ProviderAccount;
+use crate::user::{Channel, MAX_ACCOUNTS, User};
 
 /// A change to a provider account; absent fields keep their values.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

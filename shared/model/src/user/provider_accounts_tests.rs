@@ -1,4 +1,4 @@
-//! Tests of [`crate::user::provider_account`].
+//! Tests of [`crate::provider::account`].
 
 use crypto::password::hash::Hash;
 use jiff::Timestamp;
@@ -7,8 +7,9 @@ use wire::id::ProviderAccountId;
 
 use crate::email::Email;
 use crate::project::ProjectConfig;
+use crate::provider::account::ProviderAccount;
 use crate::user::provider_accounts::{AccountPatch, Refused};
-use crate::user::{MAX_ACCOUNTS, ProviderAccount, User};
+use crate::user::{MAX_ACCOUNTS, User};
 
 fn account(account_id: &str) -> ProviderAccount {
     ProviderAccount {

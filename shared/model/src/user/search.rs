@@ -8,9 +8,10 @@
 
 use std::collections::BTreeSet;
 
-use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
+use icu_normalizer::ComposingNormalizerBorrowed;
 
 use crate::email::Email;
+use crate::text::folded::{MAX_SEARCHED_WORDS, composed, folded};
 use crate::user::{Channel, User};
 
 /// The number of words at the beginning of a display name at which a match can start.
@@ -18,46 +19,9 @@ pub const NAME_WORDS: usize = 3;
 /// The maximum length of a word in a key, in bytes; longer ones are cut. DynamoDB permits sort keys
 /// of 1 KB.
 const MOST_BYTES: usize = 128;
-/// Letters that have no decomposition, and what people type in place of them.
-const PLAIN: [(char, &str); 12] = [
-    ('ς', "σ"),
-    ('ß', "ss"),
-    ('æ', "ae"),
-    ('œ', "oe"),
-    ('ø', "o"),
-    ('đ', "d"),
-    ('ð', "d"),
-    ('ħ', "h"),
-    ('ı', "i"),
-    ('ł', "l"),
-    ('ŧ', "t"),
-    ('þ', "th"),
-];
-
-/// The form in which texts are compared: lower case, without the accents of Latin, Greek and
-/// Cyrillic letters, and with one space between words.
-pub fn folded(text: &str) -> String {
-    let decomposed = DecomposingNormalizerBorrowed::new_nfd().normalize(&text.to_lowercase()).into_owned();
-    let mut plain = String::with_capacity(decomposed.len());
-    // Marks of other scripts are no accents: without them, words would differ in their vowels.
-    for letter in decomposed.chars().filter(|letter| !matches!(letter, '\u{300}'..='\u{36f}')) {
-        match PLAIN.iter().find(|(special, _)| *special == letter) {
-            Some((_, usual)) => plain.push_str(usual),
-            None => plain.push(letter),
-        }
-    }
-    composed(&plain)
-}
-
 /// The form in which earlier versions compared texts, and in which they stored words: with accents.
 fn folded_earlier(text: &str) -> String {
     composed(&ComposingNormalizerBorrowed::new_nfc().normalize(text).to_lowercase())
-}
-
-/// A text in canonical composition (NFC, UAX #15), with one space between words.
-fn composed(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    ComposingNormalizerBorrowed::new_nfc().normalize(&words.join(" ")).into_owned()
 }
 
 /// A folded text, cut to the length that keys contain.
@@ -89,10 +53,12 @@ pub struct Search {
 }
 
 impl Search {
-    /// Parses what somebody typed; `None` if it has no word.
+    /// Parses what somebody typed, of which the first [`MAX_SEARCHED_WORDS`] words count; `None` if
+    /// it has no word.
     pub fn parse(text: &str) -> Option<Self> {
-        let phrase = folded(text);
-        let words: Vec<String> = phrase.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect();
+        let words: Vec<String> =
+            folded(text).split(' ').filter(|word| !word.is_empty()).take(MAX_SEARCHED_WORDS).map(str::to_owned).collect();
+        let phrase = words.join(" ");
         let longest = words.iter().take(NAME_WORDS).rev().max_by_key(|word| word.len())?.clone();
         // The longest word leads to few users. If it is none of the first words of a name, all
         // words together may still be in the order of the name.
@@ -184,29 +150,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_folded() {
-        for (text, expected) in [
-            ("  Ada \t Lovelace ", "ada lovelace"),
-            ("E\u{301}mile", "emile"),
-            ("\u{c9}MILE", "emile"),
-            ("Núñez", "nunez"),
-            ("Ångström Łódź Søren Straße Æsir", "angstrom lodz soren strasse aesir"),
-            ("İstanbul", "istanbul"),
-            ("Nguyễn", "nguyen"),
-            ("Ελλάδα Νίκος", "ελλαδα νικοσ"),
-            ("a\u{a0}b", "a b"),
-            ("李小龍", "李小龍"),
-            ("ガス", "ガス"),
-            ("한국", "한국"),
-            ("हिन्दी", "हिन्दी"),
-            ("", ""),
-        ] {
-            assert_eq!(folded(text), expected, "{text:?}");
-            assert_eq!(folded(&folded(text)), folded(text), "folding twice changes nothing: {text:?}");
-        }
-    }
-
-    #[test]
     fn a_name_is_found_by_each_of_its_first_words() {
         let words_of = |name: &str| starts(&folded(name));
         assert_eq!(words_of("Augusta Ada King Lovelace"), ["augusta ada king lovelace", "ada king lovelace", "king lovelace"]);
@@ -229,6 +172,14 @@ mod tests {
         assert_eq!(beginnings("Mei Chen"), Some(vec!["chen".to_owned(), "mei chen".to_owned()]));
         assert_eq!(beginnings("a b c Lovelace"), Some(vec!["a".to_owned()]), "a fourth word is in no index");
         assert_eq!((beginnings(""), beginnings(" \t")), (None, None));
+    }
+
+    #[test]
+    fn the_first_16_words_of_a_search_count() {
+        let many = |count: usize| (0..count).map(|number| format!("word{number}")).collect::<Vec<_>>().join(" ");
+        assert_eq!(Search::parse(&many(4000)), Search::parse(&many(MAX_SEARCHED_WORDS)));
+        assert_ne!(Search::parse(&many(MAX_SEARCHED_WORDS)), Search::parse(&many(MAX_SEARCHED_WORDS - 1)));
+        assert_eq!(Search::parse(&"a ".repeat(4000)).map(|search| search.words.len()), Some(MAX_SEARCHED_WORDS));
     }
 
     #[test]

@@ -9,9 +9,9 @@ use wire::id::ProviderAccountId;
 use wire::problem::rejected;
 
 use crate::email::any::AnyEmail;
+use crate::provider::account::{ProviderAccount, is_account_id};
 use crate::text::line;
-use crate::user::provider_account::is_account_id;
-use crate::user::{MAX_ACCOUNTS, ProviderAccount};
+use crate::user::MAX_ACCOUNTS;
 
 /// The longest note about a restriction, in characters.
 const MAX_NOTE: usize = 4096;

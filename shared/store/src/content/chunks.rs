@@ -10,13 +10,10 @@ use jiff::Timestamp;
 use model::content::{BlogPost, Content, MOST_BYTES};
 use serde::{Deserialize, Serialize};
 
-use crate::client::Store;
 use crate::content::layout::{MAX_ITEM_BYTES, key};
 use crate::content::posts::is_last;
 use crate::content::texts::PostText;
-use crate::error::Error;
-use crate::item::Item;
-use crate::write::Write;
+use crate::table::{Error, Item, Store, Write};
 
 /// A chunk of at least this size in bytes, before compression, ends with the next post at which a
 /// page may end.

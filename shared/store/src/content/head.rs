@@ -6,12 +6,8 @@ use jiff::Timestamp;
 use model::content::Site;
 use serde::{Deserialize, Serialize};
 
-use crate::client::Store;
 use crate::content::layout::{APPS, SITE, key};
-use crate::contention::Contention as _;
-use crate::error::Error;
-use crate::item::{Item, entity, integer, number, string};
-use crate::write::Write;
+use crate::table::{Contention as _, Error, Item, Store, Write, entity, integer, number, string};
 
 /// The attribute with the [`Publication`].
 pub(super) const PUBLICATION: &str = "publication";

@@ -20,12 +20,9 @@ use serde::{Deserialize, Serialize};
 use wire::entropy::Entropy;
 use wire::environment;
 
-use crate::client::Store;
 use crate::content::layout::{BYTES, key};
-use crate::error::Error;
-use crate::item::{Key, entity};
-use crate::retry::Retrying;
-use crate::write::Write;
+use crate::table::retry::Retrying;
+use crate::table::{Error, Key, Store, Write, entity};
 
 /// The beginning of the sort keys of the items that say which images are stored.
 pub(super) const STORED: &str = "IMAGE#";

@@ -6,10 +6,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use crypto::digest::Digest;
 use serde::Serialize;
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{Key, string};
-use crate::write::Write;
+use crate::table::{Error, Key, Store, Write, string};
 
 /// The partition of all content, which holds nothing else.
 pub const PARTITION: &str = "CONTENT";

@@ -11,12 +11,9 @@ use crypto::digest::Digest;
 use model::content::BlogPost;
 use serde::{Deserialize, Serialize};
 
-use crate::client::Store;
 use crate::content::head::Head;
 use crate::content::layout::{BATCH, MAX_ITEM_BYTES, key, size_of};
-use crate::contention::Contention as _;
-use crate::error::Error;
-use crate::item::{Item, entity};
+use crate::table::{Contention as _, Error, Item, Store, entity};
 
 /// How many posts a page has on average. A part of the index has fewer than twice as many slugs on
 /// average, unless the index has [`MOST_PARTS`].

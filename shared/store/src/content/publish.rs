@@ -7,17 +7,14 @@ use jiff::Timestamp;
 use model::content::{App, BlogPost, Content, Site};
 use serde::Serialize;
 
-use crate::client::Store;
 use crate::content::chunks;
 use crate::content::head::{Head, PUBLICATION, Publication, Turn, marked};
 use crate::content::images;
 use crate::content::layout::{APPS, MAX_ITEM_BYTES, RECORD, ROUNDS, SITE, key, number_of, put, record_key, size_of, stem};
 use crate::content::posts::{self, part};
 use crate::content::texts::{PostText, page_of};
-use crate::error::Error;
-use crate::item::{Item, Key};
 use crate::optimistic;
-use crate::write::Write;
+use crate::table::{Error, Item, Key, Store, Write};
 
 /// How many publications are kept at most, including the current one.
 pub const KEPT: usize = 5;

@@ -4,14 +4,11 @@ use jiff::Timestamp;
 use model::content::{BlogPost, Content};
 use serde::{Deserialize, Serialize};
 
-use crate::client::Store;
 use crate::content::head::Head;
 use crate::content::layout::{BATCH, ROUNDS, key};
 use crate::content::posts::{Part, part, part_of};
-use crate::contention::Contention as _;
-use crate::error::Error;
-use crate::item::{Item, entity};
 use crate::optimistic;
+use crate::table::{Contention as _, Error, Item, Store, entity};
 
 /// A post with its text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

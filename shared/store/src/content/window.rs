@@ -6,10 +6,9 @@ use std::ops::Range;
 use jiff::Timestamp;
 use model::content::{BlogPost, Window};
 
-use crate::client::Store;
 use crate::content::head::Head;
 use crate::content::posts::Page;
-use crate::error::Error;
+use crate::table::{Error, Store};
 
 /// The numbers of the posts on each page; `counts` says how many posts each page has.
 fn ranges(counts: &[usize]) -> Vec<Range<usize>> {

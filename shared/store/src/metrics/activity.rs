@@ -24,12 +24,9 @@ use model::team::Team;
 use model::user::User;
 use wire::id::{ProjectId, TeamId, UserId};
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{Item, Key, integer, number, string};
+use crate::keys::team_key as item_of_team;
 use crate::metrics::{KEPT_DAYS, day_position, later};
-use crate::team::{BATCH, team_key as item_of_team};
-use crate::write::Write;
+use crate::table::{BATCH, Error, Item, Key, Store, Write, integer, number, string};
 use crate::{keys, optimistic, table};
 
 /// The number of items over which the activities of a day are spread.

@@ -7,12 +7,10 @@ use model::metrics::tally::{ANONYMOUS, ANONYMOUS_COUNTRY, COUNTRY, METHOD, Tally
 use model::trail::{Entry, Event};
 use wire::id::ProjectId;
 
-use crate::item::{Key, integer};
 use crate::metrics::{
     ALL, COUNTRIES, KEPT_DAYS, KEPT_HOURS, METHODS, action_name, day_position, hour, hour_begins, hour_position, key, later, rule_position,
 };
-use crate::table;
-use crate::write::Write;
+use crate::table::{self, Key, Write, integer};
 
 /// The sums of the amounts that several entries add to the figures.
 #[derive(Debug, Clone, Default)]

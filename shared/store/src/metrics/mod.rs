@@ -30,9 +30,7 @@ use model::metrics::tally::{ANONYMOUS, Tally, USERS};
 use model::sign_up::rule::ActionType;
 use wire::id::ProjectId;
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{Item, Key, number, string};
+use crate::table::{Error, Item, Key, Store, number, string};
 
 /// How long the counts of a day are kept, in days.
 pub const KEPT_DAYS: i64 = 62;

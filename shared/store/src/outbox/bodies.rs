@@ -11,13 +11,9 @@ use model::outbox::OutboxEntry;
 use model::outbox::body::{Body, BodyChange};
 use wire::id::{EmailId, ProjectId};
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{Key, integer};
 use crate::outbox::transition::OutboxMove;
 use crate::outbox::{OutboxRow, entry_key};
-use crate::table;
-use crate::write::Write;
+use crate::table::{self, Error, Key, Store, Write, integer};
 
 /// The number of entries whose bodies are read at once.
 const READS: usize = 100;

@@ -8,10 +8,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use wire::id::ProjectId;
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{Key, entity, integer};
-use crate::write::Write;
+use crate::table::{Error, Key, Store, Write, entity, integer};
 
 #[derive(Serialize, Deserialize)]
 struct Boost {

@@ -19,12 +19,9 @@ use model::outbox::{OutboxEntry, Recipients};
 use uuid::Uuid;
 use wire::id::{BroadcastId, EmailId, ProjectId, UserId};
 
-use crate::client::{MAX_WRITES, Store};
-use crate::error::Error;
-use crate::item::{Item, Key, entity, integer, number, string};
 use crate::outbox;
 use crate::outbox::work::{Waiting, in_lane};
-use crate::write::Write;
+use crate::table::{Error, Item, Key, MAX_WRITES, Store, Write, entity, integer, number, string};
 
 /// Recipients per page. A page then has 32 KB, so resuming a broadcast reads little.
 const PAGE: usize = 2000;

@@ -3,13 +3,10 @@
 use aws_sdk_dynamodb::types::AttributeValue;
 use model::outbox::{OutboxEntry, Source};
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{Item, integer, string};
 use crate::outbox::transition::OutboxMove;
 use crate::outbox::work::{self, Waiting};
 use crate::outbox::{OutboxRow, entry_key};
-use crate::write::Write;
+use crate::table::{Error, Item, Store, Write, integer, string};
 
 /// The write of an entry, on the condition that its version has not changed. Only the fields that
 /// differ are written, so that a change of the status does not write the texts again. The bodies of

@@ -19,12 +19,8 @@ use jiff::Timestamp;
 use model::outbox::delivery::{DeliveryCounts, Fate, MONTH, minute};
 use wire::id::ProjectId;
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{Item, Key, integer, string};
 use crate::outbox::transition::OutboxMove;
-use crate::table;
-use crate::write::Write;
+use crate::table::{self, Error, Item, Key, Store, Write, integer, string};
 
 /// The number of items over which the counts of an hour are spread.
 pub const COUNT_SHARDS: u8 = 4;

@@ -11,11 +11,9 @@ use jiff::tz::TimeZone;
 use model::outbox::OutboxEntry;
 use wire::id::ProjectId;
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{Item, Key, entity, string};
 use crate::outbox::{month_partition, unreadable};
-use crate::sharded::is_over;
+use crate::table::sharded::is_over;
+use crate::table::{Error, Item, Key, Store, entity, string};
 
 /// The maximum number of queries for one page; each month takes at least one query.
 const QUERIES: usize = 24;

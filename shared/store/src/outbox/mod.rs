@@ -28,11 +28,8 @@ use jiff::tz::TimeZone;
 use model::outbox::OutboxEntry;
 use wire::id::{EmailId, ProjectId};
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{Item, Key, entity, integer, number, sortable, string};
 use crate::outbox::work::Waiting;
-use crate::write::Write;
+use crate::table::{Error, Item, Key, Store, Write, entity, integer, number, sortable, string};
 
 /// An entry with its version, on which changes are conditional.
 #[derive(Debug, Clone)]

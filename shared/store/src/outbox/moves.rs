@@ -12,13 +12,11 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
 
-use crate::client::{MAX_WRITES, Store};
-use crate::error::Error;
-use crate::label::Label;
 use crate::outbox::OutboxRow;
 use crate::outbox::change::replaced;
 use crate::outbox::delivery::{self, counts_of};
 use crate::outbox::transition::OutboxMove;
+use crate::table::{Error, Label, MAX_WRITES, Store};
 
 /// The maximum number of entries in a transaction.
 pub const AT_ONCE: usize = 25;

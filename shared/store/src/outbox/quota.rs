@@ -12,12 +12,9 @@ use model::outbox::delivery::{DeliveryCapacity, DeliveryStats};
 use model::outbox::quota::Bucket;
 use wire::id::ProjectId;
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{Key, entity, integer, number};
 use crate::optimistic;
 use crate::outbox::work::Queue;
-use crate::write::Write;
+use crate::table::{Error, Key, Store, Write, entity, integer, number};
 
 /// The maximum number of attempts to change a bucket while other workers change it.
 const ROUNDS: u32 = 10;

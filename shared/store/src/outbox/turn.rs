@@ -12,10 +12,7 @@
 
 use jiff::Timestamp;
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{Key, integer};
-use crate::write::Write;
+use crate::table::{Error, Key, Store, Write, integer};
 
 /// How often a worker tries to get the turn or to leave a note in it, while others do the same.
 const ROUNDS: usize = 5;

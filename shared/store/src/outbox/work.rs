@@ -24,9 +24,7 @@ use model::outbox::status::Status;
 use serde_json::Value;
 use wire::id::{BroadcastId, EmailId, ProjectId};
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{Item, sortable, string};
+use crate::table::{Error, Item, Store, sortable, string};
 
 /// The number of partitions for the due work of a lane, and for the queues of all projects.
 const SHARDS: u8 = 4;

@@ -25,18 +25,14 @@ use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use model::project::Project;
+use model::project::retention::MAX_RETENTION_DAYS;
 use model::team::invitation::Invitation;
-use model::trail::retention::MAX_RETENTION_DAYS;
 use model::user::User;
 use model::webhook::Endpoint;
 use tokio::time::Instant;
 use wire::id::{ProjectId, SessionId, TeamId};
 
-use crate::client::{MAX_WRITES, Store};
-use crate::contention::pause;
 use crate::deletions::{Ended, Ending};
-use crate::error::Error;
-use crate::item::{Item, Key, entity, string};
 use crate::keys::project_key;
 use crate::metrics::activity;
 use crate::outbox::delivery::{self, COUNT_SHARDS};
@@ -44,14 +40,14 @@ use crate::outbox::work::Due;
 use crate::outbox::{broadcast, month_partition};
 use crate::passkey::passkey_claim_key;
 use crate::project::{line_key, owned_key};
+use crate::provider::account::account_claim_key;
+use crate::session;
+use crate::table::{Error, Item, Key, MAX_WRITES, Store, Write, entity, pause, string};
 use crate::team::{self, TEAM_SHARDS, invitation};
-use crate::trail::{self, chain};
+use crate::trail::{self, chain, record};
 use crate::user::by_word;
-use crate::user::provider_account::account_claim_key;
 use crate::user::{self, USER_SHARDS, email_claim_key};
 use crate::webhook::keys::{late_partitions, partition};
-use crate::write::Write;
-use crate::{record, session};
 
 /// How long a project may still be written to after its end: more than the time for which a process
 /// may remember the project plus the duration of a request.

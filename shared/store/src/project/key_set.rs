@@ -18,11 +18,8 @@ use model::trail::{Target, TargetKind};
 use secrecy::{ExposeSecret as _, SecretString};
 use wire::id::{KeySetId, ProjectId};
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{Key, entity, integer, string};
 use crate::keys::{api_key_key, key_key};
-use crate::write::Write;
+use crate::table::{Error, Key, Store, Write, entity, integer, string};
 
 /// The key of a set's item.
 pub fn set_key(project: &ProjectId, id: KeySetId) -> Key {

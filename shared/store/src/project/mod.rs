@@ -32,14 +32,12 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 use wire::id::{ProjectId, TeamId, UserId};
 
-use crate::client::Store;
 use crate::deletions::no_project_ending;
-use crate::error::Error;
-use crate::item::{Key, entity, integer, number, string};
-use crate::keys::{api_key_key, project_key};
-use crate::row::Items;
-use crate::team::{self, BATCH, membership};
-use crate::write::Write;
+use crate::keys::{api_key_key, project_key, team_key};
+use crate::table::row::Items;
+use crate::table::transfer::key_in;
+use crate::table::{BATCH, Error, Key, Store, Write, entity, integer, number, string};
+use crate::team::{self, membership};
 
 /// A project with its version, on which changes are conditional.
 #[derive(Debug, Clone)]
@@ -103,7 +101,7 @@ pub(crate) fn levels_of(project: &ProjectId, levels: &Levels) -> Result<Write, E
 
 impl ProjectRow {
     /// Reads a project from its item.
-    pub fn of(item: crate::item::Item) -> Result<Self, Error> {
+    pub fn of(item: crate::table::Item) -> Result<Self, Error> {
         let version = number(&item, "version").unwrap_or_default();
         Ok(Self { project: entity(item)?, version })
     }
@@ -191,7 +189,7 @@ impl Store {
         }
         let ids: Vec<String> = owned.iter().map(|project| project.id.to_string()).collect();
         let update = if ids.is_empty() { "REMOVE projects" } else { "SET projects = :owned" };
-        let mut write = Write::update(team::team_key(&internal, team), update).on("joins = :joins").value(":joins", integer(row.joins));
+        let mut write = Write::update(team_key(&internal, team), update).on("joins = :joins").value(":joins", integer(row.joins));
         if !ids.is_empty() {
             write = write.value(":owned", AttributeValue::Ss(ids));
         }
@@ -313,9 +311,16 @@ impl Store {
         let query = self
             .query()
             .key_condition_expression("pk = :pk")
-            .expression_attribute_values(":pk", crate::item::string("PROJECTS"))
+            .expression_attribute_values(":pk", crate::table::string("PROJECTS"))
             .consistent_read(true);
         let lines = self.query_all(query).await?.into_iter().map(entity).collect::<Result<_, _>>()?;
         Ok(lines)
     }
+}
+
+/// The project that a line of an exported table is the item of; `None` if it is another item.
+pub fn project_in(line: &str) -> Result<Option<ProjectId>, Error> {
+    let key = key_in(line)?;
+    let id = key.as_ref().and_then(|key| key.pk.strip_prefix("P#")).and_then(|id| ProjectId::parse(id).ok());
+    Ok(id.filter(|id| key == Some(project_key(id))))
 }

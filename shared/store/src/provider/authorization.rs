@@ -16,20 +16,16 @@ use crypto::digest::Digest;
 use crypto::seal::Sealed;
 use jiff::{SignedDuration, Timestamp};
 use model::project::redirect::RedirectUrl;
-use model::provider::authorization::{Authorization, MEMORY};
+use model::provider::account::ProviderAccount;
 use model::provider::profile::Profile;
-use model::user::ProviderAccount;
+use model::sign_in::authorization::{Authorization, MEMORY};
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use wire::clock::after;
 use wire::id::{ProjectId, SessionId, UserId};
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{Key, entity, string};
-use crate::label::Label;
 use crate::provider::tokens::{NewTokens, ProviderTokens};
-use crate::write::Write;
+use crate::table::{Error, Key, Label, Store, Write, entity, string};
 
 /// How long an app may take to exchange a code (RFC 6749 §4.1.2 recommends at most ten minutes).
 pub const CODE_LIFE: SignedDuration = SignedDuration::from_mins(5);

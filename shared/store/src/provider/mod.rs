@@ -1,5 +1,6 @@
-//! The state of OAuth flows and the tokens of providers.
+//! The state of OAuth flows, and the accounts and tokens of providers.
 
+pub mod account;
 pub mod authorization;
 pub mod tokens;
 pub mod used_token;

@@ -5,7 +5,7 @@
 //! | a provider's tokens | `U#<P>#<user>` | `PROVIDER#<provider>#<account>` | 1 unit for each KB to write, 2 in a transaction; 1 for each 4 KB to read |
 //!
 //! The provider and the account are named as in the key of the account's claim
-//! ([`provider_account`]).
+//! ([`account`]).
 //!
 //! A provider may rotate the refresh token, and revoke all tokens if the same refresh token is used
 //! twice (RFC 9700 §4.14), so only one request at a time refreshes the tokens. That request writes
@@ -13,24 +13,20 @@
 //! are kept, and deleted ones do not come back.
 
 use jiff::Timestamp;
+use model::provider::account::ProviderAccount;
 use model::provider::registration::Registration;
-pub use model::provider::tokens::{NewTokens, ProviderTokens};
-use model::user::ProviderAccount;
+pub use model::provider::tokens::{NewTokens, ProviderTokens, Report};
 use serde_json::json;
 use wire::id::{ProjectId, UserId};
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{Key, entity, integer};
-use crate::label::Label;
-use crate::user::provider_account;
-use crate::write::Write;
+use crate::provider::account;
+use crate::table::{Error, Key, Label, Store, Write, entity, integer};
 
 /// The owner that an account's tokens are sealed for, with the registration that they were issued
 /// to. If the sealed tokens are copied to another account, or ascribed to another registration,
 /// they cannot be unsealed.
 pub fn owner(project: &ProjectId, account: &ProviderAccount, registration: Option<&Registration>) -> String {
-    owner_of(project.as_str(), &provider_account::name(account), registration)
+    owner_of(project.as_str(), &account::name(account), registration)
 }
 
 fn owner_of(project: &str, account: &str, registration: Option<&Registration>) -> String {
@@ -74,7 +70,7 @@ impl Of<'_> {
 }
 
 fn tokens_key(project: &ProjectId, user: UserId, account: &ProviderAccount) -> Key {
-    Key::new(format!("U#{project}#{user}"), format!("PROVIDER#{}", provider_account::name(account)))
+    Key::new(format!("U#{project}#{user}"), format!("PROVIDER#{}", account::name(account)))
 }
 
 /// Stores the tokens of an account, replacing any existing ones without looking at them.
@@ -142,10 +138,14 @@ impl Store {
         made(self.write_unrecorded(unchanged(write, old, "")?).await).map(drop)
     }
 
-    /// Records that the provider accepts the access token at `now`. Has no effect if the tokens are
-    /// no longer those of `old`.
-    pub async fn confirm_tokens(&self, of: Of<'_>, old: &ProviderTokens, now: Timestamp) -> Result<(), Error> {
-        let write = Write::update(of.key(), "SET d.confirmed_at = :now").value(":now", integer(now.as_millisecond()));
+    /// Records that the provider accepts the access token at `now` and, if a caller had reported
+    /// that it fails, answers the report. Has no effect if the tokens are no longer those of `old`.
+    pub async fn confirm_tokens(&self, of: Of<'_>, old: &ProviderTokens, now: Timestamp, report: Option<Report>) -> Result<(), Error> {
+        let write = match report {
+            Some(report) => Write::update(of.key(), "SET d.confirmed_at = :now, d.last_report = :report").entity(":report", &report)?,
+            None => Write::update(of.key(), "SET d.confirmed_at = :now"),
+        };
+        let write = write.value(":now", integer(now.as_millisecond()));
         made(self.write_unrecorded(unchanged(write, old, "")?).await).map(drop)
     }
 

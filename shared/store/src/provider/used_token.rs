@@ -12,10 +12,7 @@ use crypto::digest::Digest;
 use jiff::Timestamp;
 use wire::id::ProjectId;
 
-use crate::error::Error;
-use crate::item::Key;
-use crate::label::Label;
-use crate::write::Write;
+use crate::table::{Error, Key, Label, Write};
 
 /// Uses an ID token, in JWS compact serialisation (RFC 7515 §7.1), that is not accepted after
 /// `expires_at`. Fails the transaction with [`Label::Code`] if the token was used before. Blanks

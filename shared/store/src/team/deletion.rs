@@ -18,17 +18,14 @@ use model::team::Team;
 use tokio::time::Instant;
 use wire::id::{ProjectId, TeamId, UserId};
 
-use crate::client::{MAX_WRITES, Store};
 use crate::deletions::{Ended, Ending};
-use crate::error::Error;
-use crate::item::{Item, entity, integer};
-use crate::label::Label;
+use crate::keys::team_key;
 use crate::metrics::activity;
 use crate::profile_image;
+use crate::table::{Error, Item, Label, MAX_WRITES, Store, Write, entity, integer};
 use crate::team::founding::unfounds;
 use crate::team::membership::{MOST_REMOVE_WRITES, MemberRow, remove, remove_but_selection};
-use crate::team::{TeamRow, invitation, team_key};
-use crate::write::Write;
+use crate::team::{TeamRow, invitation};
 
 /// The number of members that one transaction deletes, besides the team, its picture, its last day
 /// of activity, the count of its invitations, and its place in the quota of its creator.

@@ -7,10 +7,8 @@
 use aws_sdk_dynamodb::types::AttributeValue;
 use wire::id::{ProjectId, TeamId, UserId};
 
-use crate::item::{integer, string};
 use crate::keys::user_key;
-use crate::label::Label;
-use crate::write::Write;
+use crate::table::{Label, Write, integer, string};
 
 /// Like [`joins`](super::membership::joins), for a team that the user creates: also records the
 /// team among those that the user has created; fails, as [`Label::Count`], if there are `max` of

@@ -32,17 +32,13 @@ use model::user::User;
 use wire::clock::after;
 use wire::id::{InvitationId, ProjectId, TeamId, UserId};
 
-use crate::client::Store;
 use crate::code::{create_at, redeem_at};
-use crate::error::Error;
-use crate::item::{Key, entity, integer, string};
-use crate::keys::user_key;
-use crate::label::Label;
-use crate::row::Items;
-use crate::sharded::MAX_READ_BYTES;
+use crate::keys::{team_key, user_key};
+use crate::table::row::Items;
+use crate::table::sharded::MAX_READ_BYTES;
+use crate::table::{Error, Key, Label, Store, Write, entity, integer, string};
 use crate::team::membership::{is_member, member_key};
-use crate::team::{TeamRow, partition, team_key};
-use crate::write::Write;
+use crate::team::{TeamRow, partition};
 
 /// The purpose in the keys of invitation codes.
 pub const PURPOSE: &str = "team-invitation";

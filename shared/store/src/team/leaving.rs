@@ -10,13 +10,9 @@ use std::collections::BTreeSet;
 use futures_util::future::try_join_all;
 use wire::id::{ProjectId, TeamId, UserId};
 
-use crate::client::{MAX_WRITES, Store};
-use crate::error::Error;
 use crate::keys::user_key;
-use crate::label::Label;
-use crate::team::BATCH;
+use crate::table::{BATCH, Error, Label, MAX_WRITES, Store, Write};
 use crate::team::membership::{MOST_REMOVE_WRITES, MemberRow, member_key, remove, remove_but_selection};
-use crate::write::Write;
 
 /// The maximum number of writes by which a user leaves a team in [`Leaving::writes`].
 pub const MOST_LEAVE_WRITES: usize = 3;

@@ -26,13 +26,10 @@ use model::user::User;
 use serde::{Deserialize, Serialize};
 use wire::id::{ProjectId, TeamId, UserId};
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{Item, Key, entity, integer, sortable, string};
-use crate::keys::user_key;
-use crate::label::Label;
-use crate::team::{self, TeamRow, partition, team_key};
-use crate::write::Write;
+use crate::keys::{team_key, user_key};
+use crate::table::{Error, Item, Key, Label, Store, Write, entity, integer, sortable, string};
+use crate::team::{self, TeamRow, partition};
+use crate::user::list::sign_up_partition;
 use crate::{profile_image, user};
 
 /// A member of a team, with the attributes outside of the profile.
@@ -75,10 +72,6 @@ pub fn member_key(project: &ProjectId, team: TeamId, user: UserId) -> Key {
 /// The key of a membership item.
 pub fn membership_key(project: &ProjectId, user: UserId, team: TeamId) -> Key {
     Key::new(format!("U#{project}#{user}"), format!("TEAM#{team}"))
-}
-
-pub(crate) fn sign_up_partition(project: &ProjectId, team: TeamId) -> String {
-    format!("T#{project}#{team}#USERS")
 }
 
 pub(crate) fn grants_value(grants: impl IntoIterator<Item = Grant>) -> AttributeValue {
@@ -174,9 +167,6 @@ fn remove_deleted(project: &ProjectId, user: UserId, team: TeamId, picture: Opti
     let picture = picture.map(|picture| profile_image::delete(project, team, picture));
     [member, Write::delete(membership_key(project, user, team))].into_iter().chain(picture).collect()
 }
-
-/// The maximum number of writes of [`Store::removals_of_deleted`] for one team.
-pub(crate) const MOST_DELETED_WRITES: usize = 3;
 
 /// Replaces the profile of a member, if the profile has not changed since it was read.
 pub fn replace(project: &ProjectId, old: &MemberRow, new: &Member) -> Result<Write, Error> {
@@ -301,6 +291,12 @@ pub fn joins(project: &ProjectId, user: UserId) -> Write {
         .labelled(Label::User)
         .on("attribute_exists(pk)")
         .value(":one", integer(1))
+}
+
+/// Makes [`joins`] or [`joins_protected`] fail unless the user still has this version: then the
+/// user has joined no team since it was read.
+pub fn still(joins: Write, version: u64) -> Write {
+    joins.on("version = :seen").value(":seen", integer(version))
 }
 
 /// Like [`joins`], for a team whose members need a second factor: also records the team in the

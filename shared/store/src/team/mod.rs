@@ -32,17 +32,12 @@ use model::trail::{Target, TargetKind};
 use model::user::User;
 use wire::id::{ProjectId, TeamId};
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{Item, Key, entity, integer, number, sortable, string};
-use crate::label::Label;
-use crate::sharded::{Listing, Page, Partition, size};
-use crate::write::Write;
+use crate::keys::team_key;
+use crate::table::sharded::{Listing, Page, Partition, size};
+use crate::table::{BATCH, Error, Item, Key, Label, Store, Write, entity, integer, number, sortable, string};
 
 /// The number of partitions over which the list of a project's teams is spread.
 pub(crate) const TEAM_SHARDS: u8 = 4;
-/// The maximum number of items that one call reads by key.
-pub(crate) const BATCH: usize = 100;
 
 /// A team with the values on which writes are conditional.
 #[derive(Debug, Clone)]
@@ -57,12 +52,7 @@ pub struct TeamRow {
 }
 
 pub(crate) fn partition(project: &ProjectId, team: TeamId) -> String {
-    format!("T#{project}#{team}")
-}
-
-/// The key of a team.
-pub fn team_key(project: &ProjectId, team: TeamId) -> Key {
-    Key::new(partition(project, team), "TEAM")
+    team_key(project, team).pk
 }
 
 pub(crate) fn list_partition(project: &ProjectId, shard: u8) -> String {
@@ -167,6 +157,23 @@ impl Store {
         };
         let batches = try_join_all(ids.chunks(BATCH).map(read)).await?;
         Ok(batches.into_iter().flatten().map(|team| (team.id, team)).collect())
+    }
+
+    /// The number of teams in the project's list. Costs half a unit for each 4 KB.
+    pub async fn count_teams(&self, project: &ProjectId) -> Result<i64, Error> {
+        let mut count = 0;
+        for shard in 0..TEAM_SHARDS {
+            let mut from: Option<Item> = None;
+            loop {
+                let (items, next) = self.listed(&list_partition(project, shard), from).await?;
+                count += i64::try_from(items.len()).unwrap_or(i64::MAX);
+                from = next;
+                if from.is_none() {
+                    break;
+                }
+            }
+        }
+        Ok(count)
     }
 
     /// The project's teams that `keep` accepts, in the order of creation.

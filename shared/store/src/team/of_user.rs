@@ -9,13 +9,11 @@ use jiff::Timestamp;
 use model::team::Team;
 use wire::id::{ProjectId, TeamId, UserId};
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{entity, string};
-use crate::keys::user_key;
-use crate::sharded::{MAX_PAGE_BYTES, MAX_READ_BYTES, is_over, size};
+use crate::keys::{team_key, user_key};
+use crate::table::sharded::{MAX_PAGE_BYTES, MAX_READ_BYTES, is_over, size};
+use crate::table::{BATCH, Error, Store, entity, string};
+use crate::team::TeamRow;
 use crate::team::membership::{MemberRow, Membership, member_key};
-use crate::team::{BATCH, TeamRow, team_key};
 
 /// How many teams are read before their size is known.
 const FIRST: usize = 10;

@@ -6,11 +6,8 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use model::permission::Grant;
 use wire::id::{ProjectId, TeamId, UserId};
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::string;
+use crate::table::{Error, Store, Write, string};
 use crate::team::membership::{grants_value, member_key};
-use crate::write::Write;
 
 impl Store {
     /// Grants a permission to a member; `false` if the member does not exist.

@@ -21,15 +21,11 @@ use serde::{Deserialize, Serialize};
 use wire::clock::after;
 use wire::id::ProjectId;
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{Item, Key, entity, number, sortable, string};
 use crate::metrics::counters::Counters;
 use crate::reseal::Resealed;
-use crate::table;
+use crate::table::transfer::write_item;
+use crate::table::{self, Error, Item, Key, Store, Write, entity, number, sortable, string};
 use crate::trail::{self, day_partition};
-use crate::transfer::write_item;
-use crate::write::Write;
 
 const HEAD: &str = "HEAD";
 const LINK: &str = "LINK#";

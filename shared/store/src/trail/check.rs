@@ -10,15 +10,13 @@ use crypto::digest::Digest;
 use crypto::trail_keys::TrailKeys;
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
+use model::project::retention::longest_retention;
 use model::trail::chain::{Covered, Link, OVERLAP};
 use model::trail::check::{Chain, CoveredDay, DayReport, Expected, Problem};
-use model::trail::retention::longest_retention;
 use wire::clock::after;
 use wire::id::ProjectId;
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{Item, Key, entity};
+use crate::table::{Error, Item, Key, Store, entity};
 use crate::trail::chain::{Signed, earlier, number_of, time_of};
 use crate::trail::day;
 

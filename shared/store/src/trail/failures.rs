@@ -3,11 +3,8 @@
 use model::trail::Event;
 use wire::id::UserId;
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::number;
-use crate::record;
-use crate::write::Write;
+use crate::table::{Error, Store, Write, number};
+use crate::trail::record;
 
 impl Store {
     /// Counts a wrong password, code or passkey response in the trail: one entry per minute,

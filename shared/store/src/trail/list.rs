@@ -12,16 +12,13 @@ use futures_util::future::try_join_all;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
+use model::project::retention::longest_retention;
 use model::trail::Entry;
-use model::trail::retention::longest_retention;
 use wire::clock::after;
 use wire::id::{ProjectId, UserId};
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{Item, number, sortable, string};
-use crate::sharded::{self, Page, size};
-use crate::table;
+use crate::table::sharded::{self, Page, size};
+use crate::table::{self, Error, Item, Store, number, sortable, string};
 use crate::trail::{self, day, day_partition, user_partition};
 
 /// How many days one request reads before it stops; the last round may exceed that number. As long

@@ -19,6 +19,7 @@ pub mod chain;
 pub mod check;
 pub mod failures;
 pub mod list;
+pub mod record;
 
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -27,10 +28,7 @@ use model::trail::Entry;
 use ring::digest::{SHA256, digest};
 use wire::id::{ProjectId, TrailEntryId, UserId};
 
-use crate::error::Error;
-use crate::item::{Item, Key, entity, integer, number, sortable, string};
-use crate::table;
-use crate::write::Write;
+use crate::table::{self, Error, Item, Key, Write, entity, integer, number, sortable, string};
 
 pub(crate) fn day_partition(project: &ProjectId, day: Date) -> String {
     format!("P#{project}#TRAIL#{day}")

@@ -11,32 +11,28 @@
 use jiff::Timestamp;
 use model::email::Email;
 use model::metrics::tally::Tally;
-use model::passkey::Passkey;
+use model::provider::account::ProviderAccount;
 use model::trail::Event;
 use model::trail::account::{additions, events};
-use model::user::{Channel, ProviderAccount, User};
+use model::user::passkey::Passkey;
+use model::user::{Channel, User};
 use wire::id::{ProjectId, TeamId, UserId};
 
-use crate::client::{MAX_WRITES, Store};
-use crate::contention::Contention as _;
 use crate::deletions::{Ended, Ending};
-use crate::error::Error;
-use crate::item::{Key, integer, string};
 use crate::keys::user_key;
-use crate::label::Label;
 use crate::metrics::activity;
 use crate::passkey;
 use crate::profile_image;
+use crate::provider::account;
 use crate::provider::tokens::drop_tokens;
-use crate::team::membership::MOST_DELETED_WRITES;
+use crate::table::{Contention as _, Error, Key, Label, MAX_WRITES, Store, Write, integer, string};
 use crate::user::by_word::{no_words, unclaimed, words};
-use crate::user::{
-    EmailClaim, UserRow, claim_email, create, email_claim_key, provider_account, renew_email_claim, replace, take_email_claim,
-};
-use crate::write::Write;
+use crate::user::{EmailClaim, UserRow, claim_email, create, email_claim_key, renew_email_claim, replace, take_email_claim};
 
 /// The attribute that marks a user whose deletion has begun but takes several transactions.
 const ENDING: &str = "ending";
+/// The maximum number of writes of [`Store::removals_of_deleted`] for one team.
+const MOST_DELETED_WRITES: usize = 3;
 
 /// The outcome of a change.
 #[derive(Debug)]
@@ -113,16 +109,16 @@ fn account_writes(project: &ProjectId, before: &User, after: &User) -> Result<Ve
     let mut writes = Vec::new();
     for account in &after.provider_accounts {
         let write = match of(before, account) {
-            None => provider_account::claim(project, account, after.into())?,
+            None => account::claim(project, account, after.into())?,
             Some(old) if old.allow_sign_in != account.allow_sign_in || before.credential_epoch != after.credential_epoch => {
-                provider_account::renew_claim(project, account, after.into())?
+                account::renew_claim(project, account, after.into())?
             }
             Some(_) => continue,
         };
         writes.push((Claimed::Account(account.clone()), write));
     }
     for account in before.provider_accounts.iter().filter(|account| of(after, account).is_none()) {
-        let gone = [provider_account::release(project, account, before.id), drop_tokens(project, before.id, account)];
+        let gone = [account::release(project, account, before.id), drop_tokens(project, before.id, account)];
         writes.extend(gone.map(|write| (Claimed::Account(account.clone()), write)));
     }
     Ok(writes)

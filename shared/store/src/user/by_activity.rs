@@ -17,16 +17,13 @@ use model::session::Session;
 use model::user::User;
 use wire::id::{ProjectId, UserId};
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{Item, integer, string};
 use crate::keys::user_key;
 use crate::metrics::{hour, hour_begins};
-use crate::sharded::{Listing, Partition};
+use crate::table::sharded::{Listing, Partition};
+use crate::table::{Error, Item, Store, Write, integer, string};
 use crate::user::list::UserPage;
 use crate::user::place::{PLACE, USER_SHARDS, active, active_partition, placed};
 use crate::user::{UserRow, list_partition};
-use crate::write::Write;
 
 /// Whether an item of `gsi1` belongs to a user who is also in `gsi2`.
 pub(super) fn is_placed(item: &Item) -> bool {

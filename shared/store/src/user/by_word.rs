@@ -22,19 +22,17 @@ use std::collections::BTreeSet;
 
 use futures_util::future::try_join_all;
 use model::email::Email;
+use model::text::folded::folded;
 use model::user::User;
-use model::user::search::{Search, cut, folded};
+use model::user::search::{Search, cut};
 use wire::id::{ProjectId, UserId};
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{Key, string};
 use crate::optimistic;
-use crate::sharded::{Listing, Partition};
+use crate::table::sharded::{Listing, Partition};
+use crate::table::{Error, Key, Store, Write, string};
 use crate::user::list::UserPage;
 use crate::user::place::{USER_SHARDS, addresses, by_address, shard, word_position};
 use crate::user::{UserRow, email_claim_key, unchanged};
-use crate::write::Write;
 
 /// The maximum number of attempts to index a user who is being changed concurrently.
 const ROUNDS: u32 = 5;

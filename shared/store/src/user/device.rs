@@ -16,11 +16,8 @@ use model::trail::Event;
 use model::user::device::Device;
 use wire::id::{DeviceId, ProjectId, UserId};
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{Key, entity, integer, string};
 use crate::keys::user_key;
-use crate::write::Write;
+use crate::table::{Error, Key, Store, Write, entity, integer, string};
 
 /// The key of a device.
 pub fn device_key(project: &ProjectId, user: UserId, id: DeviceId) -> Key {

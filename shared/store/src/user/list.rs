@@ -1,4 +1,4 @@
-//! Lists of a project's users, or a team's members, by sign-up time ([`crate::sharded`]).
+//! Lists of a project's users, or a team's members, by sign-up time ([`crate::table::sharded`]).
 
 use std::collections::HashMap;
 
@@ -6,13 +6,9 @@ use futures_util::future::try_join_all;
 use model::user::User;
 use wire::id::{ProjectId, TeamId, UserId};
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{Item, Key};
 use crate::keys::user_key;
-use crate::sharded::{Listing, MAX_PAGE_BYTES, MAX_READ_BYTES, Page, Partition, size};
-use crate::team::BATCH;
-use crate::team::membership::sign_up_partition;
+use crate::table::sharded::{Listing, MAX_PAGE_BYTES, MAX_READ_BYTES, Page, Partition, size};
+use crate::table::{BATCH, Error, Item, Key, Store};
 use crate::user::{USER_SHARDS, UserRow, list_partition};
 
 /// A page of users, with the position after which the next one begins.
@@ -20,6 +16,11 @@ pub type UserPage = Page<UserRow>;
 
 /// How many users are read for a page before their size is known.
 const FIRST: usize = 20;
+
+/// The partition of `gsi1` that lists the members of a team by the sign-up of their users.
+pub(crate) fn sign_up_partition(project: &ProjectId, team: TeamId) -> String {
+    format!("T#{project}#{team}#USERS")
+}
 
 impl Store {
     /// The users that `keep` accepts, in the order of sign-up.

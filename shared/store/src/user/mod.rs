@@ -22,7 +22,7 @@ pub mod device;
 pub mod list;
 pub mod password;
 mod place;
-pub mod provider_account;
+pub mod tallies;
 mod upgrade;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -39,13 +39,9 @@ use model::user::{Channel, User};
 use serde::{Deserialize, Serialize};
 use wire::id::{ProjectId, TeamId, UserId};
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{Item, Key, entity, integer, number, string};
 use crate::keys::{project_key, user_key};
-use crate::label::Label;
+use crate::table::{Error, Item, Key, Label, Store, Write, entity, integer, number, string};
 use crate::user::place::{at_address, position, shard};
-use crate::write::Write;
 
 pub use crate::user::place::USER_SHARDS;
 

@@ -4,12 +4,9 @@ use crypto::password::hash::Hash;
 use model::user::{MAX_WRONG_PASSWORDS, User};
 use wire::id::{ProjectId, UserId};
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::integer;
 use crate::keys::user_key;
+use crate::table::{Error, Store, Write, integer};
 use crate::user::in_epoch;
-use crate::write::Write;
 
 /// Replaces the hash of a user's password by `new`, another hash of the same password; fails if the
 /// password has changed since the user was read. The version is incremented, so that no concurrent

@@ -2,13 +2,13 @@
 
 use jiff::Timestamp;
 use model::email::Email;
-use model::user::search::{cut, folded};
+use model::text::folded::folded;
+use model::user::search::cut;
 use wire::id::{ProjectId, UserId};
 
-use crate::item::{integer, sortable, string};
 use crate::keys::user_key;
 use crate::metrics::{hour, hour_begins};
-use crate::write::Write;
+use crate::table::{Write, integer, sortable, string};
 
 /// The number of partitions over which a list of a project's users is spread.
 pub const USER_SHARDS: u8 = 4;

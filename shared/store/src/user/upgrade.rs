@@ -3,9 +3,7 @@
 use futures_util::future::try_join_all;
 use wire::id::ProjectId;
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::Item;
+use crate::table::{Error, Item, Store};
 use crate::user::by_activity::is_placed;
 use crate::user::place::USER_SHARDS;
 use crate::user::{UserRow, list_partition};

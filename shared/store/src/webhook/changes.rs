@@ -14,8 +14,7 @@ use model::user::User;
 use serde::de::DeserializeOwned;
 use wire::id::{ProjectId, TeamId, UserId};
 
-use crate::error::Error;
-use crate::item::{Item, entity};
+use crate::table::{Error, Item, entity};
 use crate::team::TeamRow;
 use crate::trail;
 use crate::user::UserRow;

@@ -10,14 +10,11 @@ use model::webhook::delivery::{Delivery, DeliveryStatus};
 use model::webhook::event::EventType;
 use wire::id::{ProjectId, WebhookDeliveryId, WebhookEndpointId};
 
-use crate::client::{MAX_WRITES, Store};
-use crate::error::Error;
-use crate::item::{Key, entity, integer, string};
-use crate::sharded::{is_over, size};
+use crate::table::sharded::{is_over, size};
+use crate::table::{Error, Key, MAX_WRITES, Store, Write, entity, integer, string};
 use crate::webhook::EndpointRow;
 use crate::webhook::keys::partition;
 use crate::webhook::queue::{Place, place, place_key, wake};
-use crate::write::Write;
 
 /// The maximum number of deliveries that are recorded or updated in one transaction.
 pub const AT_ONCE: usize = 32;

@@ -2,7 +2,7 @@
 
 use wire::id::{ProjectId, WebhookEndpointId};
 
-use crate::item::Key;
+use crate::table::Key;
 
 pub(super) const PREFIX: &str = "WEBHOOK#";
 

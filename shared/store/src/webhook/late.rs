@@ -34,14 +34,11 @@ use model::webhook::Lane;
 use model::webhook::delivery::Delivery;
 use tokio::time::Instant;
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{Item, Key, string};
-use crate::retry::within;
+use crate::table::retry::within;
+use crate::table::{Error, Item, Key, Store, Write, string};
 use crate::webhook::delivery::{self, NewDelivery, parts};
 use crate::webhook::keys::{LATE_SHARDS, endpoint_key, late_partitions};
 use crate::webhook::queue::due;
-use crate::write::Write;
 
 /// How long deliveries that the table refuses are tried again before they are set aside.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -35,12 +35,8 @@ use model::webhook::{Endpoint, MAX_ENDPOINTS};
 use wire::clock::after;
 use wire::id::{ProjectId, WebhookEndpointId};
 
-use crate::client::Store;
-use crate::error::Error;
-use crate::item::{Item, Key, entity, integer, number, string};
-use crate::label::Label;
+use crate::table::{Error, Item, Key, Label, Store, Write, entity, integer, number, string};
 use crate::webhook::keys::{PREFIX, endpoint_key};
-use crate::write::Write;
 
 const ALL: &str = "WEBHOOKS";
 /// The shortest time between two notices to the owners of a project.

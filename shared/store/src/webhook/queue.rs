@@ -17,11 +17,8 @@ use model::webhook::{Lane, delivery};
 use wire::clock::after;
 use wire::id::{ProjectId, WebhookDeliveryId, WebhookEndpointId};
 
-use crate::client::{MAX_WRITES, Store};
-use crate::error::Error;
-use crate::item::{Item, Key, integer, number, sortable, string};
+use crate::table::{Error, Item, Key, MAX_WRITES, Store, Write, integer, number, sortable, string};
 use crate::webhook::keys::{late_partitions, partition};
-use crate::write::Write;
 
 /// How long a worker may work on an endpoint before another worker may take over.
 pub const LEASE: SignedDuration = SignedDuration::from_secs(60);

@@ -5,13 +5,10 @@ use model::webhook::Lane;
 use model::webhook::delivery::{Delivery, DeliveryStatus};
 use wire::id::WebhookDeliveryId;
 
-use crate::client::{MAX_WRITES, Store};
-use crate::error::Error;
-use crate::item::{Key, entity, integer, sortable, string};
+use crate::table::{Error, Key, MAX_WRITES, Store, Write, entity, integer, sortable, string};
 use crate::webhook::delivery::{AT_ONCE, MAX_BYTES, NewDelivery, delivery_key, parts};
 use crate::webhook::keys::{endpoint_key, partition};
 use crate::webhook::queue::wake;
-use crate::write::Write;
 
 /// How many failed deliveries one call returns, besides further ones with the creation time of the
 /// last.

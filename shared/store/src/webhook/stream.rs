@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::error::Error;
-use crate::item::{Item, Key};
-use crate::transfer::Typed;
+use crate::table::transfer::Typed;
+use crate::table::{Error, Item, Key};
 
 /// The width to which sequence numbers are padded, so that they sort as numbers: DynamoDB's have 21
 /// to 40 digits.
@@ -46,7 +45,7 @@ impl Record {
 fn item(image: &Value) -> Result<Item, Error> {
     let image: BTreeMap<String, Typed> =
         serde_json::from_value(image.clone()).map_err(|error| Error::Refused(format!("an image in the stream is malformed: {error}")))?;
-    image.into_iter().map(|(name, value)| Ok((name, crate::transfer::attribute(value)?))).collect()
+    image.into_iter().map(|(name, value)| Ok((name, crate::table::transfer::attribute(value)?))).collect()
 }
 
 /// The records of an event of the stream, in order. A record that cannot be parsed is logged and

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use anyhow::{Context as _, anyhow, ensure};
 use model::text::line::plain;
-use net::tls;
-use reqwest::{Client, Method, RequestBuilder, redirect};
+use reqwest::{Client, Method, RequestBuilder};
 use serde_json::Value;
 use settings::base_url;
 use url::{Host, Url};
+
+use crate::http_client::http_client;
 
 pub(super) const INTERNAL: &str = "internal";
 const BASE: &str = "/api/v1";
@@ -22,9 +23,7 @@ pub(super) struct Api {
 
 impl Api {
     pub(super) fn new(url: String, client_key: Option<String>) -> anyhow::Result<Self> {
-        let client = Client::builder().tls_backend_preconfigured(tls::client(tls::roots()?));
-        // A redirect would take the tokens to another host.
-        let client = client.redirect(redirect::Policy::none()).timeout(PATIENCE).build()?;
+        let client = http_client()?.timeout(PATIENCE).build()?;
         Ok(Self { url, client_key, client })
     }
 

@@ -5,8 +5,8 @@ use anyhow::{anyhow, bail};
 use model::project::Project;
 use model::team::Team;
 use store::Label;
+use store::Listing;
 use store::project::ProjectRow;
-use store::sharded::Listing;
 use wire::id::{ProjectId, TeamId};
 
 use super::super::team::data::user;

@@ -8,7 +8,7 @@ use clap::Subcommand;
 use flows::providers::test_changed;
 use model::project::Project;
 use model::project::provider_input::{ProviderInput, key, remove_provider, set_provider};
-use model::project::setting::InvalidSetting;
+use model::setting::InvalidSetting;
 use model::text::line::plain;
 use model::trail;
 use reqwest::Method;

@@ -8,9 +8,8 @@ use model::project::Project;
 use model::team::Team;
 use model::user::User;
 use serde_json::{Value, json};
-use store::sharded::Listing;
 use store::team::membership;
-use store::{Error, Label};
+use store::{Error, Label, Listing};
 use wire::id::{ProjectId, TeamId, UserId};
 
 use super::super::input::project_id;
@@ -53,7 +52,7 @@ impl Operator {
 
     pub(super) async fn add(&self, team: TeamId, user: &str) -> anyhow::Result<()> {
         let (Self { tools, project }, user) = (self, self.user(user).await?);
-        let join = tools.store.transact(joining(&tools.app()?, project, Joined { team, created_at: None }, &user)?);
+        let join = tools.store.transact(joining(&tools.app()?, project, Joined { team, created_at: None, user_version: None }, &user)?);
         match tools.recorded("gateway-team-add", project, Vec::new(), join).await {
             Ok(()) => {}
             Err(Error::Conflict(conflict)) if conflict.is_of(Label::Team) => {

@@ -1,59 +1,80 @@
-//! What a request claims, and its proof: a key or an admin access token. Client access may need
+//! The proof of what a request claims: a key or an admin access token. Client access may need
 //! neither.
 
 use errors::{Error, KnownError};
-use flows::App;
-use flows::proofs::Claim;
+use flows::limits::unproved;
+use flows::proofs::{Lookup, Proof};
 use model::project::{ApiKey, KeyKind, Project};
+use store::Items;
 use wire::level::Level;
 
-use crate::product::access::Headers;
-use crate::product::admin_token;
+use crate::http::route::Route;
+use crate::product::access::request::{Identity, Request};
 
-impl Headers<'_> {
-    /// What the request claims.
-    pub(super) fn claim(&self) -> Claim {
-        Claim { project: self.project.clone(), level: self.level, key: self.key.clone() }
-    }
-
-    /// Whether a proof of the claim may be remembered, and a remembered one used: not if the
-    /// request is proved by an admin access token, or refused in any case for its override key.
-    pub(super) fn may_be_remembered(&self) -> bool {
-        self.admin_token.is_none() && !self.has_override_key
+impl Request<'_> {
+    /// The checks that need the items, in order: project, user, proof of the access level, level
+    /// and permissions that the operation requires.
+    pub(super) async fn prove(&self, lookup: Lookup, items: &Items, least: Level) -> Result<Identity, Error> {
+        let (app, headers) = (self.app, &self.headers);
+        let Some(proof) = lookup.proof(items)? else {
+            unproved(app, None, &self.caller.place).await?;
+            return Err(KnownError::CurrentProjectNotFound { project_id: headers.project.to_string() }.into());
+        };
+        let user = headers.token.as_ref().map(|token| token.user_now(&proof.project, items, app)).transpose()?;
+        if !lookup.is_proved() && !self.is_operator() {
+            self.prove_level(&proof, items).await?;
+            lookup.remember(&app.proofs, &proof);
+        }
+        headers.suffice(least)?;
+        if headers.admin_token.is_none() {
+            permit(proof.key.as_deref(), self.route)?;
+        }
+        Ok(Identity { proof, user })
     }
 
     /// Proves the access level. An admin access token replaces any key.
-    pub(super) async fn prove(
-        &self,
-        project: &Project,
-        key: Option<&ApiKey>,
-        found: Option<admin_token::Found>,
-        app: &App,
-    ) -> Result<(), Error> {
-        if self.has_override_key {
-            return Err(KnownError::OverrideKeyNotSupported.into());
-        }
-        match (&self.admin_token, found) {
-            (Some(Ok(token)), Some(found)) => token.prove(project, app, &found).await,
-            (Some(Err(error)), _) => Err(error.clone().into()),
-            _ => Ok(self.prove_by_key(project, key, app)?),
+    async fn prove_level(&self, Proof { project, key, .. }: &Proof, items: &Items) -> Result<(), Error> {
+        match &self.headers.admin_token {
+            _ if self.headers.has_override_key => Err(KnownError::OverrideKeyNotSupported.into()),
+            Some(Ok(token)) => token.prove(project, items, self.app).await,
+            Some(Err(error)) => Err(error.clone().into()),
+            None => self.prove_by_key(project, key.as_deref()).await,
         }
     }
 
-    fn prove_by_key(&self, project: &Project, key: Option<&ApiKey>, app: &App) -> Result<(), KnownError> {
-        let (project_id, slip) = (project.id.to_string(), self.slip);
-        let opens = key.is_some_and(|key| key.opens(KeyKind::of(self.level), app.clock.now()));
-        match (self.level, &self.key, opens) {
-            (_, Some(_), true) => Ok(()),
-            (Level::Client, None, _) if project.config.require_publishable_client_key => {
-                Err(KnownError::PublishableClientKeyRequiredForProject { project_id: Some(project_id) })
-            }
-            (Level::Client, None, _) => Ok(()),
-            (Level::Client, Some(_), false) => Err(KnownError::InvalidPublishableClientKey { project_id, slip }),
-            (Level::Server, None, _) => Err(KnownError::ServerAuthenticationRequired(slip)),
-            (Level::Server, Some(_), false) => Err(KnownError::InvalidSecretServerKey { project_id, slip }),
-            (Level::Admin, None, _) => Err(KnownError::AdminAuthenticationRequired(slip)),
-            (Level::Admin, Some(_), false) => Err(KnownError::InvalidSuperSecretAdminKey { project_id, slip }),
+    /// Proves the access level by the key that is stored for the claimed one. Counts a wrong key.
+    async fn prove_by_key(&self, project: &Project, key: Option<&ApiKey>) -> Result<(), Error> {
+        let (project_id, level, slip) = (project.id.to_string(), self.headers.level, self.headers.slip);
+        if self.headers.key.is_none() {
+            let required = match level {
+                Level::Client if !project.config.require_publishable_client_key => return Ok(()),
+                Level::Client => KnownError::PublishableClientKeyRequiredForProject { project_id: Some(project_id) },
+                Level::Server => KnownError::ServerAuthenticationRequired(slip),
+                Level::Admin => KnownError::AdminAuthenticationRequired(slip),
+            };
+            return Err(required.into());
         }
+        if key.is_some_and(|key| key.opens(KeyKind::of(level), self.app.clock.now())) {
+            return Ok(());
+        }
+        // The IAM roles of operations without a limit may not count in the table.
+        unproved(self.app, self.limit().map(|_| &project.id), &self.caller.place).await?;
+        let wrong = match level {
+            Level::Client => KnownError::InvalidPublishableClientKey { project_id, slip },
+            Level::Server => KnownError::InvalidSecretServerKey { project_id, slip },
+            Level::Admin => KnownError::InvalidSuperSecretAdminKey { project_id, slip },
+        };
+        Err(wrong.into())
     }
+}
+
+/// Checks that a key with limited permissions, which proved the access, may use the operation. The
+/// permissions are in the key's item.
+fn permit(key: Option<&ApiKey>, route: Option<&Route>) -> Result<(), KnownError> {
+    let Some(key) = key.filter(|key| key.permissions.is_some()) else { return Ok(()) };
+    let needed = route.and_then(Route::permission);
+    if needed.is_some_and(|needed| key.may(needed)) {
+        return Ok(());
+    }
+    Err(KnownError::InsufficientKeyPermission { required_permission: needed.map(|needed| needed.to_string()) })
 }

@@ -20,7 +20,7 @@ use crate::project::config::paths::{DOMAINS, PROVIDERS, RULES};
 use crate::project::config::permissions::{self, PERMISSIONS};
 use crate::project::config::read::read;
 use crate::project::config::settings::Config;
-use crate::project::setting::{Deployment, HIDDEN_SECRET};
+use crate::setting::{Deployment, HIDDEN_SECRET};
 
 /// A project after a change to its configuration.
 #[cfg_attr(test, derive(Debug, PartialEq))]

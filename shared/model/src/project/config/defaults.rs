@@ -4,13 +4,13 @@ use serde_json::{Map, Value, json};
 
 use crate::bot_challenge::BotChallenge;
 use crate::document::theme::DEFAULT_THEME;
-use crate::passkey::settings::PasskeySettings;
 use crate::project::config::documents::MailDocuments;
 use crate::project::config::notices;
 use crate::project::config::paths::{PROVIDERS, RULES};
+use crate::project::passkeys::PasskeySettings;
+use crate::project::retention::RETENTION_DAYS;
 use crate::project::{ProjectConfig, SessionSettings};
 use crate::quota::QuotaSettings;
-use crate::trail::retention::RETENTION_DAYS;
 
 /// The default values of a configuration, except for keys that are absent by default.
 pub(crate) fn defaults() -> Value {

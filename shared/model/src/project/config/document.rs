@@ -4,11 +4,11 @@ use deserr::Deserr;
 
 use crate::bot_challenge::{ChallengeProvider, Policy};
 use crate::document::theme::ThemeId;
-use crate::passkey::settings::UserVerification;
 use crate::project::MergeStrategy;
 use crate::project::config::documents::{TemplateInput, ThemeInput};
 use crate::project::config::parts::{Domain, Entries, Provider, Rule, Server};
 use crate::project::config::permissions::Permission;
+use crate::project::passkeys::UserVerification;
 use crate::sign_up::rule::DefaultAction;
 
 #[derive(Default, Deserr)]

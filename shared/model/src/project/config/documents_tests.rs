@@ -6,9 +6,9 @@ use uuid::Uuid;
 
 use super::tests::{object, project, with_documents};
 use crate::document::DocumentKind;
+use crate::document::builtin::Builtin;
 use crate::document::theme::Theme;
 use crate::email::category::Category;
-use crate::outbox::Builtin;
 use crate::project::config::documents::{DocumentChange, MailDocuments};
 use crate::project::config::{Level, LevelChange, LevelDocuments, Levels};
 

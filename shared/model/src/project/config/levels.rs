@@ -17,7 +17,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use wire::problem::Problems;
 
-use crate::passkey::settings::PasskeySettings;
 use crate::permission::PermissionId;
 use crate::project::Project;
 use crate::project::config::defaults::OF_NEW_PROJECTS;
@@ -28,7 +27,8 @@ use crate::project::config::level_change::{LevelChange, Values};
 use crate::project::config::level_documents;
 use crate::project::config::permissions::{self, PERMISSIONS, definition_path};
 use crate::project::config::settings::Config;
-use crate::project::setting::HIDDEN_SECRET;
+use crate::project::passkeys::PasskeySettings;
+use crate::setting::HIDDEN_SECRET;
 
 /// The longest JSON text of all levels together, in bytes: they are one item of the table, and an
 /// item can have 400 KB.

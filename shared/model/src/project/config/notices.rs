@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use strum::IntoEnumIterator as _;
 use wire::problem::Problems;
 
-use crate::notice::kind::Topic;
+use crate::email::notice::Topic;
 use crate::project::ProjectConfig;
 use crate::project::config::parts::Entries;
 

@@ -1,6 +1,6 @@
 //! Maps an error in a setting to the configuration path of that setting.
 
-use crate::project::setting::InvalidSetting;
+use crate::setting::InvalidSetting;
 
 pub(crate) const PROVIDERS: &str = "auth.oauth.providers";
 pub(crate) const RULES: &str = "auth.signUpRules";

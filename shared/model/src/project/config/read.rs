@@ -22,11 +22,11 @@ use crate::project::config::permissions;
 use crate::project::config::settings::Config;
 use crate::project::config_patch::{ConfigPatch, PermissionInput};
 use crate::project::patch::ProjectPatch;
+use crate::project::retention::RETENTION_DAYS;
 use crate::project::second_factor::SecondFactorInput;
-use crate::project::setting::Deployment;
 use crate::project::{Project, SessionSettings};
 use crate::quota::QuotaSettings;
-use crate::trail::retention::RETENTION_DAYS;
+use crate::setting::Deployment;
 
 /// The project that a configuration describes, and the changes that the configuration makes to the
 /// documents of `level`; or the problems, by configuration path.

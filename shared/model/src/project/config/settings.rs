@@ -9,9 +9,9 @@ use crate::project::config::flat::{Flat, flatten};
 use crate::project::config::level::Level;
 use crate::project::config::parts::CUSTOM_PROVIDER;
 use crate::project::config::{defaults, notices, permissions};
-use crate::project::setting::HIDDEN_SECRET;
 use crate::project::{OAuthProvider, Project, ProjectConfig};
 use crate::provider::catalog;
+use crate::setting::HIDDEN_SECRET;
 use crate::sign_up::rule::SignUpRule;
 use crate::text::line;
 

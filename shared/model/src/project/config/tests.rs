@@ -8,8 +8,8 @@ use crate::project::config::documents::MailDocuments;
 use crate::project::config::settings::Config;
 use crate::project::config::{Changed, Level, LevelChange, LevelDocuments, Levels};
 use crate::project::mail_server::MailServer;
-use crate::project::setting::testing::{in_deployment, sealer};
 use crate::project::{EmailConfig, Project};
+use crate::setting::testing::{in_deployment, sealer};
 
 pub(super) fn object(value: Value) -> Map<String, Value> {
     value.as_object().expect("an object").clone()

@@ -11,7 +11,7 @@ use proptest::option::of;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use store::Key;
-use store::row::{ReadPage, ReadRows};
+use store::table::row::{ReadPage, ReadRows};
 
 use crate::engine::TABLE;
 

@@ -1,8 +1,0 @@
-//! Lambda of [`fallback`], behind the route `$default`.
-use edge_functions::fallback;
-use flows::App;
-
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
-    api::http::run_router(fallback::NAME, App::without_secret, fallback::of_deployment).await
-}

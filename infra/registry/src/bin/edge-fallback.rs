@@ -1,0 +1,8 @@
+//! Lambda of [`fallback`], behind the route `$default`.
+use flows::App;
+use registry::fallback;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_http::Error> {
+    api::http::run_router(fallback::NAME, App::without_secret, fallback::of_deployment).await
+}

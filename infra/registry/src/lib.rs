@@ -1,0 +1,16 @@
+//! The list of all operations, what follows from their routes, and the function that answers
+//! requests that match none of them.
+//!
+//! The crate is above the areas, so no area depends on another one to know the list. The fallback
+//! is here because it has to know every route; its function still belongs to the stack `edge`.
+
+mod error_page;
+pub mod fallback;
+mod nearest;
+#[cfg(test)]
+mod nearest_tests;
+mod operations;
+mod routes;
+
+pub use crate::operations::all_operations;
+pub use crate::routes::{interface, routes};

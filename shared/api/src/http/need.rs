@@ -1,0 +1,56 @@
+//! What the function of an operation needs beyond what all functions have.
+
+/// Something that only some functions are given: an attacker who breaks into a function gets
+/// nothing that its operation does not need.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// Keys derived from the deployment secret.
+    Secret,
+    /// Calls to OAuth providers: the secrets of the deployment's own clients, and time.
+    Providers,
+    /// Reading the bucket with the images of the content.
+    Images,
+    /// Knowing whether the deployment has the console (`GATELET_CONSOLE`).
+    Console,
+    /// A whole core, to hash passwords. Argon2 by default takes 19 MiB, and as much CPU as it gets.
+    /// CPU and price are both proportional to a function's memory, so with the memory for a whole
+    /// core a hash takes a fraction of the time and costs about the same.
+    Hashing,
+}
+
+impl Need {
+    const ALL: [Self; 5] = [Self::Secret, Self::Providers, Self::Images, Self::Console, Self::Hashing];
+
+    const fn bit(self) -> u8 {
+        1 << self as u8
+    }
+}
+
+/// A set of needs that constants can compose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Needs(u8);
+
+impl Needs {
+    /// No needs.
+    pub const NONE: Self = Self(0);
+
+    /// Adds a need.
+    pub const fn with(self, need: Need) -> Self {
+        Self(self.0 | need.bit())
+    }
+
+    /// Removes a need.
+    pub const fn without(self, need: Need) -> Self {
+        Self(self.0 & !need.bit())
+    }
+
+    /// Whether the set has a need.
+    pub const fn has(self, need: Need) -> bool {
+        self.0 & need.bit() != 0
+    }
+
+    /// The needs of the set.
+    pub fn iter(self) -> impl Iterator<Item = Need> {
+        Need::ALL.into_iter().filter(move |need| self.has(*need))
+    }
+}

@@ -1,0 +1,79 @@
+//! An item that is read before the request has proved that it may use it.
+
+use errors::Error;
+use model::code::Rejected;
+
+/// An item that a request names by a secret, read before the secret has been checked. It is a hint,
+/// which decides what else is read early.
+#[derive(Debug)]
+pub enum Prefetched<T> {
+    /// It was not read, because the request names none or reading failed.
+    Unread,
+    /// The table has no such item.
+    Missing,
+    /// The table has this item.
+    Found(T),
+}
+
+impl<T: Clone + PartialEq> Prefetched<T> {
+    /// Whether the table was read and has no such item.
+    pub(crate) fn is_missing(&self) -> bool {
+        matches!(self, Self::Missing)
+    }
+
+    /// The item, which the response must not reveal.
+    pub fn unproved(&self) -> Option<&T> {
+        if let Self::Found(item) = self { Some(item) } else { None }
+    }
+
+    /// Checks the secret. Returns the item that it proves, and what `read` has read for that item:
+    /// during the check, or after it if the hint was missing or wrong.
+    pub async fn prove<I, F: Future<Output = Result<I, store::Error>>>(
+        &self,
+        check: impl Future<Output = Result<Result<T, Rejected>, store::Error>>,
+        read: impl Fn(T) -> F,
+    ) -> Result<(T, I), Error> {
+        let hint = self.unproved();
+        let early = async {
+            match hint {
+                Some(item) => read(item.clone()).await.map(Some),
+                None => Ok(None),
+            }
+        };
+        let (checked, early) = tokio::try_join!(check, early)?;
+        let proved = checked?;
+        let found = match early.filter(|_| hint == Some(&proved)) {
+            Some(found) => found,
+            None => read(proved.clone()).await?,
+        };
+        Ok((proved, found))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    /// What is returned for a proved item, and the items that were read for.
+    async fn prove(hint: Prefetched<u8>, checked: Result<u8, Rejected>) -> (Option<(u8, String)>, Vec<u8>) {
+        let asked = RefCell::new(Vec::new());
+        let read = async |item: u8| {
+            asked.borrow_mut().push(item);
+            Ok(format!("of {item}"))
+        };
+        let proved = hint.prove(async { Ok(checked) }, read).await.ok();
+        (proved, asked.into_inner())
+    }
+
+    #[tokio::test]
+    async fn what_was_read_early_is_returned_only_for_the_item_that_is_proved() {
+        let of_one = || Some((1, "of 1".to_owned()));
+        assert_eq!(prove(Prefetched::Found(1), Ok(1)).await, (of_one(), vec![1]));
+        assert_eq!(prove(Prefetched::Found(2), Ok(1)).await, (of_one(), vec![2, 1]), "another item");
+        assert_eq!(prove(Prefetched::Missing, Ok(1)).await, (of_one(), vec![1]), "created since then");
+        assert_eq!(prove(Prefetched::Unread, Ok(1)).await, (of_one(), vec![1]), "not read");
+        assert_eq!(prove(Prefetched::Found(1), Err(Rejected::NotFound)).await, (None, vec![1]));
+    }
+}

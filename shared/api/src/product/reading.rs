@@ -1,0 +1,67 @@
+//! The layer within that of the product API that counts what clients read.
+
+use std::sync::{Arc, OnceLock};
+
+use axum::extract::{FromRequestParts, RawPathParams, Request};
+use axum::middleware::Next;
+use axum::response::Response;
+use errors::Error;
+use flows::App;
+use flows::limits::Reader;
+use http::request::Parts;
+use store::table::volume;
+use wire::id::ProjectId;
+
+use crate::http::client::Caller;
+use crate::http::describe::{Describe, Description};
+
+/// An extension of requests, which has the client whose reads are counted once it is known.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Reading(Arc<OnceLock<Reader>>);
+
+impl Reading {
+    /// Begins to measure what the request reads, if a client sent it to read. Fails if this client
+    /// has read too much.
+    pub(crate) fn begin(parts: &Parts, app: &App, reader: Option<Reader>) -> Result<(), store::Error> {
+        let (Some(reader), Some(reading)) = (reader, parts.extensions.get::<Self>()) else { return Ok(()) };
+        reader.check(app)?;
+        volume::measure();
+        // A request is authenticated once.
+        let _ = reading.0.set(reader);
+        Ok(())
+    }
+}
+
+/// Runs a request, and counts what it has read if a client sent it.
+pub(crate) async fn counted(app: &App, mut request: Request, next: Next) -> Response {
+    let reading = Reading::default();
+    request.extensions_mut().insert(reading.clone());
+    let (response, bytes) = volume::within(next.run(request)).await;
+    if let Some(reader) = reading.0.get() {
+        reader.count(app, bytes);
+    }
+    response
+}
+
+/// Anybody, who reads something of the project in the path without any access. What is read counts
+/// by IP address and network.
+pub struct Anybody;
+
+impl FromRequestParts<App> for Anybody {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+        let path = RawPathParams::from_request_parts(parts, app).await.ok();
+        let project = path.as_ref().and_then(|path| path.iter().find(|(name, _)| *name == "project_id"));
+        let place = Caller::read(parts, &app.settings).place;
+        let project = project.and_then(|(_, id)| ProjectId::parse(id).ok());
+        Reading::begin(parts, app, project.map(|project| Reader::at(app, &project, &place, None)))?;
+        Ok(Self)
+    }
+}
+
+impl Describe for Anybody {
+    fn describe(description: &mut Description) {
+        description.counts_reads = true;
+    }
+}

@@ -1,0 +1,67 @@
+//! Errors of emails: the outbox, templates, themes and drafts.
+
+macro_rules! emails {
+    ($next:ident! $($before:tt)*) => { $next! { $($before)*
+
+        /// The email does not exist.
+        #[error("the email does not exist")]
+        #[hint("Check its id and the project.")]
+        #[answer(NOT_FOUND, Sdks::None)]
+        EmailNotFound,
+
+        /// The email is being sent, was sent, or was skipped or cancelled.
+        #[error("the email can no longer be edited: its status is {status}")]
+        #[hint("Edit an email before it is sent; pause or schedule it to have time for that.")]
+        #[answer(BAD_REQUEST, Sdks::All)]
+        EmailNotEditable { email_id: String, status: String },
+
+        /// The template cannot be rendered; the message says where and why.
+        #[error("the email cannot be rendered: {error}")]
+        #[hint("Correct the template at the line in the message.")]
+        #[answer(BAD_REQUEST, Sdks::All)]
+        EmailRenderingError { error: String },
+
+        /// A capacity boost is already active.
+        #[error("a capacity boost is already active until {expires_at}")]
+        #[hint("Wait until the time in `details`.")]
+        #[answer(CONFLICT, Sdks::All)]
+        EmailCapacityBoostAlreadyActive { expires_at: String },
+
+        /// The template does not exist.
+        #[error("the template does not exist")]
+        #[hint("List the templates of the project.")]
+        #[answer(NOT_FOUND, Sdks::None)]
+        EmailTemplateNotFound,
+
+        /// The theme does not exist.
+        #[error("the theme does not exist")]
+        #[hint("List the themes of the project.")]
+        #[answer(NOT_FOUND, Sdks::None)]
+        EmailThemeNotFound,
+
+        /// The theme is selected as the project's theme.
+        #[error("the project has selected this theme: select another theme first")]
+        #[hint("Set `config.email_theme` of the project to another theme, then delete this one.")]
+        #[answer(BAD_REQUEST, Sdks::None)]
+        EmailThemeSelected,
+
+        /// The draft does not exist.
+        #[error("the draft does not exist")]
+        #[hint("List the drafts of the project.")]
+        #[answer(NOT_FOUND, Sdks::None)]
+        EmailDraftNotFound,
+
+        /// The project has the maximum number of templates, themes or drafts.
+        #[error("a project can have at most {max} templates, themes and drafts each: delete one that is no longer used")]
+        #[hint("Delete one that is not used.")]
+        #[answer(BAD_REQUEST, Sdks::None)]
+        TooManyEmailDocuments { max: usize },
+
+        /// The email category does not exist.
+        #[error("the notification category does not exist")]
+        #[hint("List the user's notification preferences, which contain the ids of the categories.")]
+        #[answer(NOT_FOUND, Sdks::None)]
+        NotificationCategoryNotFound,
+
+    } };
+}

@@ -1,0 +1,57 @@
+//! Errors of the API keys of users and teams.
+
+macro_rules! keys {
+    ($next:ident! $($before:tt)*) => { $next! { $($before)*
+
+        /// The project does not permit API keys of this type of owner.
+        #[error("API keys of a {owner} are not enabled in this project")]
+        #[hint("Set `config.allow_user_api_keys` or `config.allow_team_api_keys` of the project to `true`.")]
+        #[answer(BAD_REQUEST, Sdks::None)]
+        ApiKeysNotEnabled {
+            #[serde(rename = "type")]
+            owner: &'static str,
+        },
+
+        /// The user or team has the maximum number of active API keys.
+        #[error("a {owner} can have at most {max} active API keys: revoke one first")]
+        #[hint("Revoke one that is not in use.")]
+        #[answer(BAD_REQUEST, Sdks::None)]
+        TooManyApiKeys {
+            #[serde(rename = "type")]
+            owner: &'static str,
+            max: usize,
+        },
+
+        /// The API key, or set of API keys, does not exist, or the caller may not manage it.
+        #[error("the API key, or set of API keys, does not exist")]
+        #[hint("Check the key or its id. For a team's keys, a client needs `$manage_api_keys`.")]
+        #[answer(NOT_FOUND, Sdks::All)]
+        ApiKeyNotFound,
+
+        /// The API key has expired.
+        #[error("the API key has expired")]
+        #[hint("Create a new key; to keep using a key, set a later time before it expires.")]
+        #[answer(UNAUTHORIZED, Sdks::All)]
+        ApiKeyExpired,
+
+        /// The API key has been revoked, or is void because its creator's account was in other
+        /// hands.
+        #[error("the API key has been revoked")]
+        #[hint("Create a new key; a revoked one cannot be restored.")]
+        #[answer(UNAUTHORIZED, Sdks::All)]
+        ApiKeyRevoked,
+
+        /// The API key belongs to a team instead of a user, or the reverse.
+        #[error("the API key belongs to a {actual_type}, but this operation is for keys of a {expected_type}")]
+        #[hint("Check the key with the operation for its type, which is in `details`.")]
+        #[answer(BAD_REQUEST, Sdks::All)]
+        WrongApiKeyType { expected_type: &'static str, actual_type: &'static str },
+
+        /// The API key is meant to be public, so finding it in public is no reason to revoke it.
+        #[error("the API key is meant to be public, so it is not revoked when it is found in public")]
+        #[hint("Report secret keys only; they begin with `sk_`.")]
+        #[answer(BAD_REQUEST, Sdks::All)]
+        PublicApiKeyCannotBeRevoked,
+
+    } };
+}

@@ -1,0 +1,151 @@
+//! Errors of OAuth: clients, providers, and the accounts that users have at providers.
+
+macro_rules! oauth {
+    ($next:ident! $($before:tt)*) => { $next! { $($before)*
+
+        /// The OAuth client id or secret is wrong.
+        #[error("the client id or secret is wrong")]
+        #[hint("Send the project's id, and its `pck_` key, or for `client_credentials` an `ssk_` key.")]
+        #[answer(BAD_REQUEST, Sdks::All)]
+        InvalidOauthClientIdOrSecret { client_id: Option<String> },
+
+        /// The parameter `scope` is not `legacy`.
+        #[error("the scope must be `legacy`; name the scopes of the provider in provider_scope")]
+        #[hint("Send `scope=legacy`, and name scopes of the provider in `provider_scope`.")]
+        #[answer(BAD_REQUEST, Sdks::All)]
+        InvalidScope,
+
+        /// The authorization code, its PKCE verifier or its redirect URI is not valid, or the
+        /// provider refused the code.
+        #[error("the code, its PKCE verifier or its redirect URI is not valid, or the provider refused the code")]
+        #[hint("Start the sign-in again, as a code works once; if the provider refuses it, the log has the reason.")]
+        #[answer(BAD_REQUEST, Sdks::All)]
+        InvalidAuthorizationCode,
+
+        /// The sign-in took longer than ten minutes.
+        #[error("the sign-in took longer than ten minutes; start again")]
+        #[hint("Start the sign-in again.")]
+        #[answer(REQUEST_TIMEOUT, Sdks::All)]
+        OuterOauthTimeout,
+
+        /// The sign-in was not started with this service in this browser, or it has already ended.
+        #[error("this sign-in was not started with this service in this browser, or it has already ended: start again")]
+        #[hint("Start the sign-in again in the same browser.")]
+        #[answer(BAD_REQUEST, Sdks::None)]
+        OauthStateNotFound,
+
+        /// The provider is not set up or not enabled, or has the type `shared` without a client of
+        /// the deployment.
+        #[error("the provider is not set up or not enabled")]
+        #[hint("Add the provider to the project's OAuth providers, allow sign-in with it, and check its id.")]
+        #[answer(BAD_REQUEST, Sdks::All)]
+        OauthProviderNotFoundOrNotEnabled,
+
+        /// The provider did not answer, or its answer was invalid or an error.
+        #[error("the provider did not answer, or its answer was invalid or an error")]
+        #[hint("Try again later; the log of the service has the reason.")]
+        #[answer(SERVICE_UNAVAILABLE, Sdks::Since2_8_108)]
+        OauthProviderTemporarilyUnavailable,
+
+        /// The user or the provider refused the sign-in.
+        #[error("the user or the provider denied access")]
+        #[hint("Let the user try again; check the application's settings at the provider.")]
+        #[answer(BAD_REQUEST, Sdks::All)]
+        OauthProviderAccessDenied,
+
+        /// The provider does not accept the client id and secret of the project.
+        #[error("the provider does not accept the project's client id and secret")]
+        #[hint("Correct the client id and secret of the provider in the project's settings.")]
+        #[answer(BAD_REQUEST, Sdks::None)]
+        OauthProviderRefusesClient,
+
+        /// The provider's entry in the project's settings, or its registration at the provider, is
+        /// wrong.
+        #[error("the provider {provider_id} is not set up correctly: {reason}")]
+        #[hint("Correct it and set the provider again: that tests it. The log has the reason of a failed sign-in.")]
+        #[answer(BAD_REQUEST, Sdks::None)]
+        OauthProviderMisconfigured { provider_id: String, reason: String },
+
+        /// The provider cannot have the type `shared`.
+        #[error("the provider {provider_id} cannot have the type `shared`")]
+        #[hint("Use `standard` with a client of your own; google, github, microsoft and spotify can be shared.")]
+        #[answer(BAD_REQUEST, Sdks::All)]
+        InvalidSharedOauthProviderId { provider_id: String },
+
+        /// The provider has the type `shared`, which allows only the scopes for signing in.
+        #[error("the provider has the type `shared`, which allows only the scopes for signing in")]
+        #[hint("Register a client of your own at the provider, and set the type `standard`.")]
+        #[answer(BAD_REQUEST, Sdks::All)]
+        OauthExtraScopeNotAvailableWithSharedOauthKeys,
+
+        /// The provider has the type `shared`, which gives apps no access tokens.
+        #[error("the provider has the type `shared`, which gives apps no access tokens")]
+        #[hint("Register a client of your own at the provider, and set the type `standard`.")]
+        #[answer(BAD_REQUEST, Sdks::All)]
+        OauthAccessTokenNotAvailableWithSharedOauthKeys,
+
+        /// The provider account belongs to another user.
+        #[error("this provider account belongs to another user")]
+        #[hint("Sign in with the provider, or unlink the account from the other user first.")]
+        #[answer(CONFLICT, Sdks::All)]
+        OauthConnectionAlreadyConnectedToAnotherUser,
+
+        /// The user has no account at this provider.
+        #[error("the user has no account at this provider")]
+        #[hint("Have the user link an account first.")]
+        #[answer(BAD_REQUEST, Sdks::All)]
+        OauthConnectionNotConnectedToUser,
+
+        /// For older SDKs: the user has not granted the requested scope, or there is no usable
+        /// token.
+        #[error("the user has not granted the requested scope, or there is no usable token; link the account again")]
+        #[hint("Have the user link the account again with this scope.")]
+        #[answer(BAD_REQUEST, Sdks::All)]
+        OauthConnectionDoesNotHaveRequiredScope,
+
+        /// There is no usable access token of the provider, or the user has not granted the
+        /// requested scope.
+        #[error("no access token of {provider} is available: {details}")]
+        #[hint("Have the user link the account again; the message says why.")]
+        #[answer(BAD_REQUEST, Sdks::All)]
+        OauthAccessTokenNotAvailable { provider: String, details: String },
+
+        /// A user of the project already has this provider account.
+        #[error("a user of the project already has this provider account")]
+        #[hint("Link another account, or unlink this one from its user first.")]
+        #[answer(BAD_REQUEST, Sdks::All)]
+        OauthProviderAccountIdAlreadyUsedForSignIn,
+
+        /// The user already signs in with another account of the provider.
+        #[error("the user already signs in with another account of this provider")]
+        #[hint("Add the account with `allow_sign_in: false`, or turn off `allow_sign_in` of the other account first.")]
+        #[answer(BAD_REQUEST, Sdks::None)]
+        AnotherProviderAccountSignsIn,
+
+        /// The user does not have this provider account.
+        #[error("the user does not have this provider account")]
+        #[hint("List the user's provider accounts.")]
+        #[answer(NOT_FOUND, Sdks::None)]
+        ProviderAccountNotFound,
+
+        /// The user has the maximum number of provider accounts.
+        #[error("a user can have at most {max} provider accounts: unlink one first")]
+        #[hint("Unlink one first.")]
+        #[answer(BAD_REQUEST, Sdks::None)]
+        TooManyProviderAccounts { max: usize },
+
+        /// The project has no bundle id of an app that signs in with Apple.
+        #[error("the project has no bundle id of an app that signs in with Apple")]
+        #[hint("Add the app's bundle id to `apple_bundle_ids` of the provider `apple`.")]
+        #[answer(BAD_REQUEST, Sdks::All)]
+        AppleBundleIdNotConfigured,
+
+        /// The identity token was not issued by Apple for this project, has expired or was used, or
+        /// its nonce is wrong.
+        #[error("the identity token of Apple, or its nonce, is not valid")]
+        #[hint("Let the user sign in with Apple again, and send the new token with its nonce.")]
+        #[answer(BAD_REQUEST, Sdks::All)]
+        InvalidAppleCredentials,
+
+    } };
+}

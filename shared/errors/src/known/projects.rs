@@ -1,0 +1,25 @@
+//! Errors of projects.
+
+macro_rules! projects {
+    ($next:ident! $($before:tt)*) => { $next! { $($before)*
+
+        /// The project does not exist.
+        #[error("project {project_id} does not exist")]
+        #[hint("Check the project id; `gateway project list` shows all projects.")]
+        #[answer(NOT_FOUND, Sdks::All)]
+        ProjectNotFound { project_id: String },
+
+        /// The team owns the maximum number of projects.
+        #[error("a team can own at most {max} projects: delete one first, or choose another team")]
+        #[hint("Delete one that is not used, or let another team own the project.")]
+        #[answer(BAD_REQUEST, Sdks::None)]
+        TooManyProjects { max: usize },
+
+        /// The project `internal` cannot be deleted.
+        #[error("the project `internal`, whose users own the other projects, cannot be deleted")]
+        #[hint("Delete its users and teams instead.")]
+        #[answer(FORBIDDEN, Sdks::None)]
+        InternalProjectStays,
+
+    } };
+}

@@ -1,0 +1,46 @@
+//! What clients read.
+//!
+//! A large page costs what hundreds of small requests cost, so operations without a limit of their
+//! own count what they have read from the table, in units of [`BYTES_PER_READ`]. A request that
+//! reads less counts nothing. Each process counts in its memory: no request waits for a write, and
+//! functions that only read need no right to write. A request is refused once those before it have
+//! used up the quota.
+//!
+//! The owner of an account reads to find an intruder. So a session counts on its own, and not the
+//! user.
+
+use model::limit::{BYTES_PER_READ, Counter, Rule, Subject};
+use model::place::Place;
+use wire::id::{ProjectId, SessionId};
+
+use crate::app::App;
+
+/// A client whose reads are counted.
+#[derive(Debug)]
+pub struct Reader {
+    project: ProjectId,
+    counters: Vec<Counter>,
+}
+
+impl Reader {
+    /// A client at this place, with a session if it has one.
+    pub fn at(app: &App, project: &ProjectId, place: &Place, session: Option<SessionId>) -> Self {
+        let places = [(Rule::ReadAddress, Subject::address(place.ip)), (Rule::ReadNetwork, Subject::network(place.ip))];
+        let subjects = session.map(|session| (Rule::Read, Subject::session(session))).into_iter().chain(places);
+        let counters = subjects.filter_map(|(rule, subject)| app.settings.limits.counter(rule, &subject, app.clock.now())).collect();
+        Self { project: project.clone(), counters }
+    }
+
+    /// Fails if the client has used up a quota.
+    pub fn check(&self, app: &App) -> Result<(), store::Error> {
+        self.counters.iter().try_for_each(|counter| app.memory.room(&self.project, counter)).map_err(store::Error::Limited)
+    }
+
+    /// Counts a request that has read so many bytes.
+    pub fn count(&self, app: &App, bytes: usize) {
+        let count = u32::try_from(bytes / BYTES_PER_READ).unwrap_or(u32::MAX);
+        if count > 0 {
+            self.counters.iter().for_each(|counter| app.memory.spend(&self.project, counter, count));
+        }
+    }
+}

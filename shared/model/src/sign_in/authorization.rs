@@ -1,0 +1,251 @@
+//! The first half of an OAuth flow: the app's request, and the URL at the provider.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use crypto::seal::Sealed;
+use jiff::{SignedDuration, Timestamp};
+use ring::digest::{SHA256, digest};
+use serde::{Deserialize, Serialize};
+use url::Url;
+use wire::id::{ProjectId, SessionId, UserId};
+
+use crate::project::OAuthProvider;
+use crate::project::redirect::RedirectUrl;
+use crate::provider::catalog::scopes::{OFFLINE_ACCESS, joined};
+use crate::provider::catalog::{self, OPENID_OFFLINE, OPENID_SCOPE, Offline, Parameters, TENANT};
+use crate::provider::registration::Registration;
+
+/// How long a user may take to authorize at the provider.
+pub const LIFE: SignedDuration = SignedDuration::from_mins(10);
+/// How long a flow and its cookie are kept after that. Somebody who returns late is sent back to
+/// the app with an error, rather than stranded at a page of the API.
+pub const MEMORY: SignedDuration = SignedDuration::from_mins(50);
+
+/// The prefix of the name of a flow's cookie; a part of the digest of the inner state follows. The
+/// cookie binds the flow to the browser in which the flow began.
+pub const COOKIE_PREFIX: &str = "gatelet-oauth-inner-";
+
+/// The purpose of an authorization.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Purpose {
+    /// Sign in or sign up.
+    Authenticate,
+    /// Link the provider account to the signed-in user.
+    Link,
+}
+
+/// How the app receives the provider's URL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ResponseMode {
+    /// In the response body.
+    Json,
+    /// As a redirect.
+    Redirect,
+}
+
+/// The data of a flow, stored until the provider redirects the user back. The key of the item
+/// contains the digest of the inner state, which is the `state` parameter that is sent to the
+/// provider.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Authorization {
+    /// The project.
+    pub project_id: ProjectId,
+    /// The provider.
+    pub provider_id: String,
+    /// The registration of the provider when the flow began. The provider's code is sent to no
+    /// other issuer. Absent in flows of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub registration: Option<Registration>,
+    /// The purpose of the flow.
+    pub purpose: Purpose,
+    /// How the app receives the provider's URL.
+    pub response_mode: ResponseMode,
+    /// Where the user is redirected with the authorization code at the end of the flow.
+    pub redirect_uri: RedirectUrl,
+    /// The app's own state, which is returned to the app.
+    pub state: String,
+    /// The app's PKCE challenge (RFC 7636), method S256.
+    pub code_challenge: String,
+    /// Where the user is redirected if the flow fails and `redirect_uri` is no longer trusted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_redirect_url: Option<RedirectUrl>,
+    /// Where the app redirects the user after the callback.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_callback_redirect_url: Option<RedirectUrl>,
+    /// The scopes that the app requested beyond those for signing in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider_scope: Option<String>,
+    /// The user to link the account to, or the anonymous user to upgrade; absent in a flow without
+    /// an access token, and in a sign-in that an ordinary user begins while signed in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<UserId>,
+    /// The user's credential epoch when the flow began; 0 in flows without a user.
+    #[serde(default)]
+    pub epoch: u64,
+    /// The session of the user's access token. The session must still be live when the flow ends.
+    /// Absent in flows without a user and flows of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub begun_in: Option<SessionId>,
+    /// This service's own PKCE verifier for the provider, sealed and not hashed, because the token
+    /// request must contain it.
+    pub verifier: Sealed,
+    /// When the flow expires.
+    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
+    pub expires_at: Timestamp,
+}
+
+/// The S256 challenge of a verifier (RFC 7636 §4.2).
+pub fn challenge(verifier: &str) -> String {
+    URL_SAFE_NO_PAD.encode(digest(&SHA256, verifier.as_bytes()))
+}
+
+/// The nonce in the ID token if a native app sent the provider only a digest of its `nonce`: the
+/// SHA-256 of `nonce` in hexadecimal digits, as in Apple's and Firebase's examples.
+pub fn native_nonce(nonce: &str) -> String {
+    base16ct::lower::encode_string(digest(&SHA256, nonce.as_bytes()).as_ref())
+}
+
+/// Whether a text can be an S256 challenge.
+pub fn is_challenge(text: &str) -> bool {
+    text.len() == 43 && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b))
+}
+
+/// The authorization endpoint is not a URL.
+#[derive(Debug, thiserror::Error)]
+#[error("the provider's authorization endpoint is not a URL")]
+pub struct InvalidEndpoint;
+
+/// The parts of the URL that sends a user to a provider's authorization endpoint.
+pub struct ProviderRequest<'a> {
+    /// The provider's configuration.
+    pub provider: &'a OAuthProvider,
+    /// The id of the client: the project's own client or the deployment's.
+    pub client_id: &'a str,
+    /// The provider's authorization endpoint: [`known_endpoint`], or the endpoint that the
+    /// provider's issuer publishes.
+    pub endpoint: &'a str,
+    /// Where the provider redirects the user to.
+    pub callback: &'a str,
+    /// The inner state.
+    pub state: &'a str,
+    /// The PKCE challenge.
+    pub challenge: &'a str,
+    /// The nonce for the ID token.
+    pub nonce: &'a str,
+    /// What the flow asks for.
+    pub asked: &'a Asked,
+}
+
+/// The scopes and the parameters of a flow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    /// The scopes, separated by spaces.
+    pub scope: String,
+    /// Parameters beyond those of RFC 6749.
+    pub parameters: Parameters,
+}
+
+impl Asked {
+    /// What a flow with a provider of the catalog, or with an issuer that has the scope
+    /// `offline_access` or not, asks for: to sign in or, if it links an account or the app wants
+    /// further scopes, also for a refresh token.
+    ///
+    /// Only the latter may make the provider ask for consent again: some ask administrators, some
+    /// ask at each sign-in.
+    pub fn new(provider_id: &str, purpose: Purpose, extra_scope: Option<&str>, has_offline_access: bool) -> Self {
+        let extra = extra_scope.unwrap_or_default().trim();
+        let asks_offline = || extra.split(' ').any(|scope| scope == OFFLINE_ACCESS);
+        let (scope, sign_in, offline) = match catalog::find(provider_id) {
+            Some(known) => (known.scope, known.sign_in, known.offline),
+            None if has_offline_access || asks_offline() => (OPENID_SCOPE, &[][..], OPENID_OFFLINE),
+            None => (OPENID_SCOPE, &[][..], Offline::UNASKED),
+        };
+        if is_plain(purpose, extra_scope) {
+            return Self { scope: scope.to_owned(), parameters: sign_in };
+        }
+        Self { scope: joined([scope, offline.scope, extra]), parameters: offline.parameters }
+    }
+}
+
+/// Whether a flow only signs the user in: it asks for no further scopes, and no refresh token.
+pub fn is_plain(purpose: Purpose, extra_scope: Option<&str>) -> bool {
+    purpose == Purpose::Authenticate && extra_scope.is_none_or(|extra| extra.trim().is_empty())
+}
+
+/// The provider's authorization endpoint: the configured one, or the one in the catalog. `None` if
+/// it must be discovered from the issuer's metadata.
+pub fn known_endpoint(provider: &OAuthProvider) -> Option<&str> {
+    let known = || catalog::find(&provider.id).map(|known| known.authorization_endpoint);
+    provider.authorization_endpoint.as_deref().or_else(known)
+}
+
+/// Whether the flow uses PKCE: always, unless the provider refuses it.
+pub fn uses_pkce(provider_id: &str) -> bool {
+    catalog::find(provider_id).is_none_or(|known| known.takes_pkce)
+}
+
+impl ProviderRequest<'_> {
+    /// The URL to send the user to (RFC 6749 §4.1.1, RFC 7636 §4.3, OpenID Connect Core §3.1.2.1).
+    pub fn url(&self) -> Result<Url, InvalidEndpoint> {
+        let tenant = self.provider.microsoft_tenant_id.as_deref().unwrap_or("common");
+        let mut url = Url::parse(&self.endpoint.replace(TENANT, tenant)).map_err(|_| InvalidEndpoint)?;
+        let scope = &self.asked.scope;
+        url.query_pairs_mut()
+            .append_pair("client_id", self.client_id)
+            .append_pair("scope", scope)
+            .append_pair("response_type", "code")
+            .append_pair("redirect_uri", self.callback);
+        if uses_pkce(&self.provider.id) {
+            url.query_pairs_mut().append_pair("code_challenge_method", "S256").append_pair("code_challenge", self.challenge);
+        }
+        url.query_pairs_mut().append_pair("state", self.state).extend_pairs(self.asked.parameters);
+        if scope.split(' ').any(|scope| scope == "openid") {
+            url.query_pairs_mut().append_pair("nonce", self.nonce);
+        }
+        if let Some(config) = &self.provider.facebook_config_id {
+            url.query_pairs_mut().append_pair("config_id", config);
+        }
+        Ok(url)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Consent and offline access are asked for only if an app will call the provider's API.
+    #[test]
+    fn a_plain_sign_in_asks_for_nothing_more() {
+        let sign_in = |id: &str| Asked::new(id, Purpose::Authenticate, None, true);
+        for id in catalog::ids().chain(["acme"]) {
+            let asked = sign_in(id);
+            assert!(!asked.parameters.iter().any(|(name, value)| *value == "consent" || *name == "access_type"), "{id}");
+            assert!(!asked.scope.contains("offline"), "{id}: {}", asked.scope);
+            assert_eq!(asked, Asked::new(id, Purpose::Authenticate, Some(" "), false), "{id}");
+            let more = Asked::new(id, Purpose::Authenticate, Some("more"), false);
+            assert_eq!(more.parameters, Asked::new(id, Purpose::Link, None, false).parameters, "{id}");
+            assert!(more.scope.starts_with(&asked.scope) && more.scope.ends_with(" more"), "{id}: {}", more.scope);
+        }
+        assert_eq!(sign_in("discord").parameters, [("prompt", "none")]);
+        assert_eq!(sign_in("apple").parameters, [("response_mode", "form_post")]);
+        assert_eq!(Asked::new("google", Purpose::Link, None, false).parameters, [("access_type", "offline"), ("prompt", "consent")]);
+        let microsoft = Asked::new("microsoft", Purpose::Link, Some("Mail.Read offline_access"), false);
+        assert_eq!((microsoft.scope.as_str(), microsoft.parameters), ("openid email profile User.Read offline_access Mail.Read", &[][..]));
+        let acme = |has_offline_access| Asked::new("acme", Purpose::Link, None, has_offline_access);
+        assert_eq!(
+            (acme(true).scope.as_str(), acme(true).parameters),
+            ("openid email profile offline_access", &[("prompt", "consent")][..])
+        );
+        let own = Asked::new("acme", Purpose::Authenticate, Some("offline_access"), false);
+        assert_eq!(own, acme(true), "the app asks for it itself");
+        assert_eq!((acme(false).scope.as_str(), acme(false).parameters), ("openid email profile", &[][..]));
+    }
+
+    #[test]
+    fn the_challenge_matches_rfc_7636_appendix_b() {
+        let challenge = challenge("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk");
+        assert_eq!(challenge, "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM");
+    }
+}

@@ -1,0 +1,122 @@
+//! A passkey of a user: a credential of WebAuthn. § refers to the sections of Web Authentication
+//! Level 3 (W3C).
+
+use crypto::webauthn::public_key::PublicKey;
+use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use uuid::Uuid;
+use wire::id::PasskeyId;
+use wire::problem::rejected;
+
+use crate::quota::Quota;
+use crate::text::bytes::Bytes;
+use crate::text::line;
+
+/// The maximum number of passkeys of a user. The longest ones take almost 4 KB each.
+pub const MAX_PASSKEYS: usize = Quota::Passkeys.max();
+/// The longest name, in characters.
+pub const MAX_NAME: usize = 64;
+
+/// A passkey of a user.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Passkey {
+    /// The id of the passkey.
+    pub id: PasskeyId,
+    /// The id that the authenticator gave the credential.
+    pub credential_id: Bytes,
+    /// Verifies the signatures of the passkey.
+    pub public_key: PublicKey,
+    /// The relying party that the passkey was created for.
+    pub rp_id: String,
+    /// The name by which the user recognises the passkey.
+    pub name: String,
+    /// When the passkey was registered.
+    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
+    pub created_at: Timestamp,
+    /// When the passkey was last used to sign in or to reauthenticate; absent if it never was.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
+    pub last_used_at: Option<Timestamp>,
+    /// How the browser can reach the authenticator, such as `internal` or `usb`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub transports: Vec<String>,
+    /// The highest signature counter that was received; 0 if the authenticator has none.
+    #[serde(default)]
+    pub sign_count: u32,
+    /// Whether the passkey can be synchronised with other devices.
+    #[serde(default)]
+    pub is_backup_eligible: bool,
+    /// Whether the passkey is synchronised or backed up.
+    #[serde(default)]
+    pub is_backed_up: bool,
+    /// Whether the authenticator verified the user when the passkey was registered.
+    #[serde(default)]
+    pub was_user_verified: bool,
+    /// The model of the authenticator, as it claims; nil if it does not say.
+    #[serde(default)]
+    pub aaguid: Uuid,
+    /// When the signature counter first failed to grow, so there may be a copy of the
+    /// authenticator; absent if it always grew or there is no counter.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
+    pub clone_suspected_at: Option<Timestamp>,
+}
+
+/// A name of a passkey: 1 to 64 characters.
+#[derive(Debug, Clone, PartialEq, Eq, ToSchema)]
+#[schema(value_type = String, min_length = 1, max_length = 64, example = "Ada's laptop")]
+pub struct PasskeyName(pub String);
+
+impl<E: DeserializeError> Deserr<E> for PasskeyName {
+    fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
+        let text = String::deserialize_from_value(value, location)?.trim().to_owned();
+        line::check(&text, 1..=MAX_NAME).map_err(|error| rejected(&error, location))?;
+        Ok(Self(text))
+    }
+}
+
+/// Why a change to a user's passkeys is refused; the user is then unchanged, except that
+/// [`Self::Cloned`] is recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// The user does not have this passkey.
+    #[error("the user does not have this passkey")]
+    NotFound,
+    /// The user already has this passkey.
+    #[error("this passkey is already registered")]
+    Duplicate,
+    /// The user has [`MAX_PASSKEYS`] passkeys.
+    #[error("the user has reached the maximum of {MAX_PASSKEYS} passkeys")]
+    TooMany,
+    /// The signature counter did not grow, so there may be a copy of the authenticator.
+    #[error("the signature counter of the passkey did not increase, so the passkey may have been copied: remove it")]
+    Cloned,
+}
+
+impl Passkey {
+    /// Whether both are the same credential.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.credential_id == other.credential_id
+    }
+
+    /// Whether a signature counter suggests that another authenticator uses the same key. An
+    /// authenticator without a counter always sends 0 (§6.1.1, §7.2).
+    pub(crate) fn is_cloned_by(&self, sign_count: u32) -> bool {
+        (sign_count > 0 || self.sign_count > 0) && sign_count <= self.sign_count
+    }
+}
+
+/// A verified use of a passkey.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assertion {
+    /// The id of the credential.
+    pub credential_id: Bytes,
+    /// The signature counter.
+    pub sign_count: u32,
+    /// Whether the passkey can be synchronised with other devices.
+    pub is_backup_eligible: bool,
+    /// Whether the passkey is synchronised or backed up.
+    pub is_backed_up: bool,
+    /// Whether the authenticator verified the user.
+    pub is_user_verified: bool,
+}

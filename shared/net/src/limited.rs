@@ -1,0 +1,81 @@
+//! A time limit for everything that precedes a request: resolving the name, TCP, a proxy, TLS. A
+//! request that ends there was certainly not sent, whereas one that ends later may have been.
+
+use std::error::Error as StdError;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use http::Uri;
+use tokio::time::timeout;
+use tower::Service;
+
+type BoxError = Box<dyn StdError + Send + Sync>;
+
+/// A connector with a time limit, which fails with [`io::ErrorKind::TimedOut`].
+#[derive(Debug, Clone)]
+pub struct Limited<C> {
+    connector: C,
+    limit: Duration,
+}
+
+impl<C> Limited<C> {
+    /// A connector whose connections may take `limit`.
+    pub fn new(connector: C, limit: Duration) -> Self {
+        Self { connector, limit }
+    }
+}
+
+impl<C> Service<Uri> for Limited<C>
+where
+    C: Service<Uri, Error: Into<BoxError>, Future: Send + 'static>,
+{
+    type Response = C::Response;
+    type Error = BoxError;
+    type Future = Pin<Box<dyn Future<Output = Result<C::Response, BoxError>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.connector.poll_ready(context).map_err(Into::into)
+    }
+
+    fn call(&mut self, uri: Uri) -> Self::Future {
+        let connecting = timeout(self.limit, self.connector.call(uri));
+        Box::pin(async move { connecting.await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?.map_err(Into::into) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+
+    use hyper_util::client::legacy::connect::HttpConnector;
+    use hyper_util::client::legacy::connect::dns::Name;
+
+    use super::*;
+
+    /// A resolver that never answers.
+    #[derive(Clone)]
+    struct Silent;
+
+    impl Service<Name> for Silent {
+        type Response = std::vec::IntoIter<SocketAddr>;
+        type Error = io::Error;
+        type Future = std::future::Pending<io::Result<Self::Response>>;
+
+        fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+
+        fn call(&mut self, _: Name) -> Self::Future {
+            std::future::pending()
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_time_for_a_connection_includes_resolving_the_name() {
+        let mut connector = Limited::new(HttpConnector::new_with_resolver(Silent), Duration::from_secs(7));
+        let error = connector.call(Uri::from_static("http://dynamodb.example/")).await.expect_err("nobody answers");
+        assert!(error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::TimedOut), "{error}");
+    }
+}

@@ -1,0 +1,231 @@
+//! Reads by key and by query, and writes that succeed or fail as a whole. Reads by key are strongly
+//! consistent, so a new user is visible to the next request.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use aws::{Client, Request};
+use aws_sdk_dynamodb::error::ProvideErrorMetadata;
+use aws_sdk_dynamodb::operation::batch_get_item::BatchGetItemInput;
+use aws_sdk_dynamodb::operation::get_item::GetItemInput;
+use aws_sdk_dynamodb::operation::query::QueryInput;
+use aws_sdk_dynamodb::operation::query::builders::QueryInputBuilder;
+use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsInput;
+use aws_sdk_dynamodb::types::KeysAndAttributes;
+use wire::entropy::Entropy;
+
+use crate::table::error::{Cancelled, Error, cancelled, failure};
+use crate::table::item::{Item, Key, string};
+use crate::table::label::Conflict;
+use crate::table::retry::Waits;
+use crate::table::row::{Items, Page, ReadPage, ReadRows, Row, Rows};
+use crate::table::volume;
+use crate::table::write::Write;
+
+/// Access to the table.
+#[derive(Clone)]
+pub struct Store {
+    pub(crate) client: Client,
+    pub(crate) table: String,
+    pub(crate) entropy: Entropy,
+    /// Prefetched items, which [`Self::get`] and [`Self::get_many`] return without reading the
+    /// table (see [`Self::knowing`]).
+    pub(crate) known: Arc<Items>,
+}
+
+/// The maximum number of items that one call reads by key.
+pub(crate) const BATCH: usize = 100;
+/// The maximum number of items in a transaction besides the trail entry; DynamoDB permits 100.
+pub const MAX_WRITES: usize = 99;
+
+impl Store {
+    /// The client of DynamoDB.
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// The name of the table.
+    pub fn table(&self) -> &str {
+        &self.table
+    }
+
+    /// The store with these prefetched items: reads by key return them unchanged. Use it only for a
+    /// first decision; the original store reads again and sees later changes.
+    pub fn knowing(&self, items: Items) -> Self {
+        Self { known: Arc::new(items), ..self.clone() }
+    }
+
+    pub(crate) async fn ask<R: Request<Error: ProvideErrorMetadata>>(&self, request: R) -> Result<R::Output, Error> {
+        self.client.call(request).await.map_err(failure)
+    }
+
+    /// Reads one item: one unit for each 4 KB, or no unit if the item is prefetched.
+    pub(crate) async fn get(&self, key: &Key) -> Result<Option<Item>, Error> {
+        match self.known.0.get(key) {
+            Some(found) => Ok(found.as_ref().map(|row| row.item().clone())),
+            None => self.get_now(key).await,
+        }
+    }
+
+    /// Reads one item from the table, even if it is prefetched.
+    pub(crate) async fn get_now(&self, key: &Key) -> Result<Option<Item>, Error> {
+        let found = match self.rows_here(vec![key.clone()]) {
+            Ok(rows) => rows.into_iter().next().map(Row::into_item),
+            Err(_) => {
+                let request = GetItemInput::builder().table_name(&self.table).set_key(Some(key.item())).consistent_read(true);
+                self.ask(request).await?.item
+            }
+        };
+        volume::add(&found);
+        Ok(found)
+    }
+
+    /// Starts a query; add the key condition.
+    pub(crate) fn query(&self) -> QueryInputBuilder {
+        QueryInput::builder().table_name(&self.table)
+    }
+
+    /// One page of a query's result, and the key after which the next page begins; `None` after the
+    /// last page. A page may be empty although others follow.
+    pub(crate) async fn query_page(&self, query: QueryInputBuilder) -> Result<(Vec<Item>, Option<Item>), Error> {
+        let answer = self.ask(query).await?;
+        volume::add(answer.items());
+        Ok((answer.items.unwrap_or_default(), answer.last_evaluated_key.filter(|key| !key.is_empty())))
+    }
+
+    /// The whole result of a query.
+    pub(crate) async fn query_all(&self, query: QueryInputBuilder) -> Result<Vec<Item>, Error> {
+        let (mut items, mut next) = self.query_page(query.clone()).await?;
+        while next.is_some() {
+            let (more, after) = self.query_page(query.clone().set_exclusive_start_key(next)).await?;
+            items.extend(more);
+            next = after;
+        }
+        Ok(items)
+    }
+
+    /// A page of a list in `gsi1`.
+    pub(crate) async fn listed(&self, partition: &str, from: Option<Item>) -> Result<(Vec<Item>, Option<Item>), Error> {
+        let query = self.query().index_name("gsi1").key_condition_expression("gsi1pk = :pk");
+        let query = query.expression_attribute_values(":pk", string(partition)).set_exclusive_start_key(from);
+        self.query_page(query).await
+    }
+
+    /// Reads up to 100 items in one round trip (more if DynamoDB leaves some unprocessed), or
+    /// without a round trip if all of them are prefetched: one unit for each 4 KB of each item that
+    /// is read.
+    pub async fn get_many(&self, keys: impl IntoIterator<Item = Key>) -> Result<Items, Error> {
+        let with_known = |key: Key| {
+            let row = self.known.0.get(&key).cloned().flatten();
+            (key, row)
+        };
+        let mut found: HashMap<Key, Option<Arc<Row>>> = keys.into_iter().map(with_known).collect();
+        let unknown: Vec<Key> = found.keys().filter(|key| !self.known.0.contains_key(key)).cloned().collect();
+        let read = self.rows(unknown).await?;
+        volume::add(read.iter().map(|row| row.item()));
+        for row in read {
+            if let Some(key) = Key::of(row.item()) {
+                found.insert(key, Some(row));
+            }
+        }
+        Ok(Items(found))
+    }
+
+    /// The rows with these keys, if a service in this process reads them; otherwise the keys.
+    pub(crate) fn rows_here(&self, keys: Vec<Key>) -> Result<Vec<Arc<Row>>, Vec<Key>> {
+        let read = ReadRows { table: self.table.clone(), keys };
+        self.client.in_process(read).map(|Rows(rows)| rows).map_err(|read| read.keys)
+    }
+
+    /// Up to `limit` items of a partition with sort keys from `first` to `last`, in descending
+    /// order. Costs one unit for each 4 KB that is read.
+    pub(crate) async fn page_down(&self, read: ReadPage) -> Result<Page, Error> {
+        let read = match self.client.in_process::<_, Page>(read) {
+            Ok(page) => {
+                volume::add(page.rows.iter().map(|row| row.item()));
+                return Ok(page);
+            }
+            Err(read) => read,
+        };
+        let (items, next) = self.query_page(read.query()).await?;
+        let next = next.as_ref().and_then(Key::of).map(|key| key.sk);
+        Ok(Page { rows: items.into_iter().map(|item| Arc::new(Row::new(item))).collect(), next })
+    }
+
+    async fn rows(&self, keys: Vec<Key>) -> Result<Vec<Arc<Row>>, Error> {
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        let keys = match self.rows_here(keys) {
+            Ok(rows) => return Ok(rows),
+            Err(keys) => keys,
+        };
+        let (mut rows, mut pending) = (Vec::new(), keys.iter().map(Key::item).collect::<Vec<_>>());
+        let mut waits = Waits::new(&self.entropy);
+        while !pending.is_empty() {
+            let keys = KeysAndAttributes::builder().set_keys(Some(pending)).consistent_read(true).build();
+            let keys = keys.map_err(|error| Error::Refused(error.to_string()))?;
+            let mut answer = self.ask(BatchGetItemInput::builder().request_items(&self.table, keys)).await?;
+            let items = answer.responses.as_mut().and_then(|tables| tables.remove(&self.table)).unwrap_or_default();
+            rows.extend(items.into_iter().map(|item| Arc::new(Row::new(item))));
+            pending = answer.unprocessed_keys.and_then(|mut tables| tables.remove(&self.table)).map(|rest| rest.keys).unwrap_or_default();
+            if !pending.is_empty() && !waits.next().await {
+                return Err(Error::Unavailable("DynamoDB left reads unprocessed".to_owned()));
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Like [`Self::transact`], for writes that do not belong in the trail.
+    pub async fn transact_unrecorded(&self, writes: Vec<Write>) -> Result<(), Error> {
+        let meanings: Vec<_> = writes.iter().map(|write| (write.label(), write.refusal())).collect();
+        let failed = match self.try_transact(writes).await {
+            Ok(()) => return Ok(()),
+            Err(Cancelled::Otherwise(error)) => return Err(error),
+            Err(Cancelled::ByConditions(positions)) => positions.into_iter().filter_map(|position| meanings.get(position)),
+        };
+        // If a limit is reached, only that is reported: the other failed conditions could tell a
+        // caller who is over the limit whether, for example, a guess was right.
+        let refused = failed.clone().find_map(|(_, refusal)| *refusal);
+        Err(refused.map_or_else(|| Error::Conflict(Conflict::new(failed.filter_map(|(label, _)| *label))), Error::Limited))
+    }
+
+    async fn try_transact(&self, writes: Vec<Write>) -> Result<(), Cancelled> {
+        let items = writes.into_iter().map(|write| write.transaction_item(&self.table)).collect::<Result<Vec<_>, _>>();
+        // DynamoDB executes a transaction once per token, even if it receives the request
+        // repeatedly.
+        let token = self.entropy.uuid();
+        let items = items.map_err(Cancelled::Otherwise)?;
+        let request = TransactWriteItemsInput::builder().set_transact_items(Some(items)).client_request_token(token);
+        self.client.call(request).await.map(drop).map_err(cancelled)
+    }
+
+    /// Like [`Self::write`], for writes that do not belong in the trail, such as counters, times of
+    /// last use, the state of a sign-in or a worker's progress.
+    pub async fn write_unrecorded(&self, write: Write) -> Result<(), Error> {
+        let (mark, meaning) = (self.entropy.uuid().to_string(), write.meaning());
+        let write = write.marked(&mark);
+        match write.clone().send(&self.client, &self.table).await {
+            Ok(()) => Ok(()),
+            // An earlier attempt may have been executed: the item shows whether the condition fails
+            // now only for that reason.
+            Err((Error::Conflict(_), true)) if write.is_done(self.get_now(write.key()).await?.as_ref(), &mark) => Ok(()),
+            Err((Error::Conflict(_), _)) => Err(meaning),
+            Err((error, _)) => Err(error),
+        }
+    }
+
+    /// Like [`Self::write_unrecorded`], for an update; returns the updated item.
+    pub(crate) async fn write_unrecorded_returning(&self, write: Write) -> Result<Item, Error> {
+        let (mark, meaning) = (self.entropy.uuid().to_string(), write.meaning());
+        let write = write.marked(&mark);
+        match write.clone().send_update(&self.client, &self.table).await {
+            Ok(item) => Ok(item),
+            Err((Error::Conflict(_), is_uncertain)) => {
+                let found = if is_uncertain { self.get_now(write.key()).await? } else { None };
+                found.filter(|item| write.is_done(Some(item), &mark)).ok_or(meaning)
+            }
+            Err((error, _)) => Err(error),
+        }
+    }
+}

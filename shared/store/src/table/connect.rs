@@ -1,0 +1,47 @@
+//! Connects a store to its table, configured by the environment of a Lambda function or explicitly.
+
+use std::sync::Arc;
+
+use aws::connector::AwsHttp;
+use aws::{Client, Endpoint, Service};
+use aws_smithy_runtime_api::client::http::HttpConnector;
+use wire::entropy::Entropy;
+use wire::environment::{Error, required};
+
+use crate::table::client::Store;
+use crate::table::retry::Retrying;
+use crate::table::row::Items;
+
+impl Store {
+    /// The store for the table that the environment names.
+    pub fn from_env() -> Result<Self, Error> {
+        Self::connect(&required("GATELET_TABLE")?)
+    }
+
+    /// The store for a table in the region and at the endpoint that the environment names.
+    pub fn connect(table: &str) -> Result<Self, Error> {
+        Ok(Self::at(Endpoint::from_env(Service::DynamoDb)?, AwsHttp::from_env()?, table, Entropy::system()))
+    }
+
+    /// The store for a table at an endpoint. Failed calls are retried ([`crate::table::retry`]).
+    pub fn at(endpoint: Endpoint, http: impl HttpConnector + 'static, table: &str, entropy: Entropy) -> Self {
+        let client = Client::new(endpoint, Retrying::new(http, entropy.clone()));
+        Self::with(client, table, entropy)
+    }
+
+    /// The store for a table of an engine in this process: the time of a call is not limited.
+    pub fn in_process(engine: impl HttpConnector + 'static, table: &str, entropy: Entropy) -> Self {
+        let client = Client::new(Endpoint::embedded(), Retrying::in_process(engine, entropy.clone()));
+        Self::with(client, table, entropy)
+    }
+
+    fn with(client: Client, table: &str, entropy: Entropy) -> Self {
+        Self { client, table: table.to_owned(), entropy, known: Arc::new(Items::default()) }
+    }
+
+    /// This store, with `engine` in this process answering the calls that it can.
+    #[must_use]
+    pub fn answered_by(self, engine: Arc<dyn aws::InProcess>) -> Self {
+        Self { client: self.client.answered_by(engine), ..self }
+    }
+}

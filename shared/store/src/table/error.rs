@@ -1,0 +1,91 @@
+//! Errors of accesses to the table.
+
+use aws::Failure;
+use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
+use model::limit::Refused;
+
+use crate::table::label::Conflict;
+use crate::table::retry::UNCERTAIN;
+
+/// Why an access to the table, or to the bucket of images, failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A condition failed. Nothing was written.
+    #[error("write conditions failed: {0:?}")]
+    Conflict(Conflict),
+    /// A limit is reached. Nothing was written, except that the request may have been counted
+    /// ([`crate::limit`]).
+    #[error("a rate limit is reached: {0}")]
+    Limited(Refused),
+    /// The table or the bucket was throttled, contended, failing or unreachable until the request's
+    /// time or attempts were used up. If a response was lost, or was a server error, the write may
+    /// have been executed.
+    #[error("the table or the bucket of images is unavailable: {0}")]
+    Unavailable(String),
+    /// Every attempt conflicted with another request's change to the same item. The change was not
+    /// made.
+    #[error("other requests kept changing the same item")]
+    Contended,
+    /// An item does not have the expected format.
+    #[error("an item has an unexpected format")]
+    Corrupt(#[from] serde_dynamo::Error),
+    /// DynamoDB or S3 rejected the request; or the request, its answer, an item or the
+    /// configuration is invalid.
+    #[error("reading or writing data failed: {0}")]
+    Refused(String),
+    /// The content does not fit into an item, or a broadcast has too many recipients. Readers see
+    /// no change, but unused items may have been written.
+    #[error("too much data to write at once: {0}")]
+    TooMuch(String),
+}
+
+/// Whether an earlier attempt at this call may have been executed.
+pub(crate) fn is_uncertain<E>(error: &Failure<E>) -> bool {
+    error.raw_response().is_some_and(|answer| answer.headers().contains_key(UNCERTAIN))
+}
+
+/// Translates the error of a failed call.
+pub(crate) fn failure<E: ProvideErrorMetadata + std::fmt::Debug>(error: Failure<E>) -> Error {
+    match &error {
+        SdkError::ServiceError(service) => match service.err().code().unwrap_or_default() {
+            "ConditionalCheckFailedException" => Error::Conflict(Conflict::default()),
+            _ if service.raw().status().is_server_error() => Error::Unavailable(service.err().code().unwrap_or("5xx").to_owned()),
+            "TransactionConflictException"
+            | "TransactionInProgressException"
+            | "ThrottlingException"
+            | "ProvisionedThroughputExceededException"
+            | "RequestLimitExceeded"
+            | "InternalServerError"
+            | "ServiceUnavailable" => Error::Unavailable(service.err().code().unwrap_or_default().to_owned()),
+            code => Error::Refused(format!("{code}: {}", service.err().message().unwrap_or_default())),
+        },
+        SdkError::TimeoutError(_) | SdkError::DispatchFailure(_) | SdkError::ResponseError(_) => Error::Unavailable(format!("{error:?}")),
+        _ => Error::Refused(format!("{error:?}")),
+    }
+}
+
+/// Why a transaction failed: because the conditions of the writes at these positions failed, or
+/// for another reason.
+pub(crate) enum Cancelled {
+    ByConditions(Vec<usize>),
+    Otherwise(Error),
+}
+
+/// Translates the error of a failed transaction. Failed conditions take precedence over other
+/// reasons, because retrying would not help.
+pub(crate) fn cancelled(error: Failure<TransactWriteItemsError>) -> Cancelled {
+    let SdkError::ServiceError(service) = &error else { return Cancelled::Otherwise(failure(error)) };
+    let TransactWriteItemsError::TransactionCanceledException(cancelled) = service.err() else {
+        return Cancelled::Otherwise(failure(error));
+    };
+    let codes: Vec<&str> = cancelled.cancellation_reasons().iter().map(|reason| reason.code().unwrap_or_default()).collect();
+    let failed: Vec<usize> =
+        codes.iter().enumerate().filter(|(_, code)| **code == "ConditionalCheckFailed").map(|(index, _)| index).collect();
+    if !failed.is_empty() {
+        return Cancelled::ByConditions(failed);
+    }
+    let retryable = |code: &&str| matches!(*code, "TransactionConflict" | "ThrottlingError" | "ProvisionedThroughputExceeded");
+    let is_retryable = codes.iter().any(retryable);
+    Cancelled::Otherwise(if is_retryable { Error::Unavailable(codes.join(" ")) } else { Error::Refused(codes.join(" ")) })
+}

@@ -1,0 +1,30 @@
+//! What all entities use: the client, conditional writes, pages, batches, labels and retries.
+//!
+//! Nothing here knows an entity, its keys, or the trail. Reads by key are strongly consistent, so a
+//! new user is visible to the next request.
+
+mod batch;
+mod client;
+mod connect;
+pub mod contention;
+mod definition;
+mod error;
+mod item;
+mod label;
+pub mod retry;
+pub mod row;
+pub mod sharded;
+mod told;
+pub mod transfer;
+pub mod volume;
+mod write;
+
+pub(crate) use client::BATCH;
+pub use client::{MAX_WRITES, Store};
+pub use contention::{Contention, pause};
+pub use definition::{INDEXES, Index, TTL, create, definition};
+pub use error::Error;
+pub(crate) use item::{DIGEST, entity, integer, is_of_digest, number, sortable, string};
+pub use item::{Item, Key};
+pub use label::{Conflict, Label};
+pub use write::Write;

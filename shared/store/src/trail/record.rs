@@ -1,0 +1,307 @@
+//! A request's trail entry, written in the first transaction that changes something.
+//!
+//! The layer around an operation describes the request ([`within`]), authentication sets the caller
+//! ([`by`]), and each write says whose account it changes and how (`Told`). `Store::transact` and
+//! `Store::write` add the entry, so operations need not add it, and an entry is written if and only
+//! if its change is. Writes that are not changes, such as counters and times of last use, use
+//! `Store::write_unrecorded`.
+//!
+//! A request with several transactions, such as a large deletion, writes its entry with the first
+//! transaction that succeeds, whether or not later ones do.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use jiff::Timestamp;
+use model::limit::Subject;
+use model::metrics::tally::Tally;
+use model::place::Place;
+use model::project::Project;
+use model::sign_up::rule::ActionType;
+use model::trail::counted::minute;
+use model::trail::expiry::retention_days;
+use model::trail::{Access, Actor, Entry, Event, Target, TargetKind};
+use wire::clock::Clock;
+use wire::entropy::Entropy;
+use wire::id::{ProjectId, TrailEntryId, UserId};
+
+use crate::table::{Error, Store, Write};
+use crate::trail;
+
+/// The maximum number of targets in an entry.
+const MAX_TARGETS: usize = 10;
+
+tokio::task_local! {
+    static RECORD: Record;
+}
+
+/// The facts about a request that are known before anything is read.
+#[derive(Debug, Clone)]
+pub struct Started {
+    /// The id of the trail entry.
+    pub id: TrailEntryId,
+    /// When the request began.
+    pub at: Timestamp,
+    /// The name of the operation.
+    pub operation: String,
+    /// The targets that the path names.
+    pub targets: Vec<Target>,
+    /// The names of the fields in the request's body.
+    pub fields: Vec<String>,
+    /// Where the request came from; `None` for work of the system or of the command line.
+    pub place: Option<Place>,
+}
+
+#[derive(Debug, Clone)]
+struct Record(Arc<Mutex<State>>);
+
+#[derive(Debug)]
+struct State {
+    /// The project to whose trail the entry is added, and how many days the trail is retained;
+    /// `None` until the project is known.
+    home: Option<(ProjectId, u16)>,
+    entry: Entry,
+    phase: Phase,
+    /// Whether the project's sign-up rules rejected the request.
+    is_rejected: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Open,
+    /// A transaction with the entry has been sent, but its outcome is not known yet.
+    Writing,
+    Written,
+}
+
+/// Runs a request that writes an entry if it changes something.
+pub async fn within<F: Future>(started: Started, future: F) -> F::Output {
+    let Started { id, at, operation, targets, fields, place } = started;
+    let (actor, count) = (Actor::Anonymous, 1);
+    let (events, method, access, user_id) = (Vec::new(), Vec::new(), None, None);
+    let (tally, rules) = (Tally::default(), BTreeMap::new());
+    let entry = Entry { id, at, operation, events, method, access, actor, user_id, targets, fields, place, tally, rules, count };
+    let state = State { home: None, entry, phase: Phase::Open, is_rejected: false };
+    RECORD.scope(Record(Arc::new(Mutex::new(state))), future).await
+}
+
+/// Sets the project to whose trail the entry is added.
+pub fn on(project: &Project) {
+    set_home(&project.id, project);
+}
+
+/// Sets the project ([`on`]), the caller, and the user whom the request names, if any.
+pub fn by(project: &Project, access: Access, actor: Actor, named: Option<UserId>) {
+    on(project);
+    change(|state| {
+        state.entry.access = Some(access);
+        state.entry.actor = actor;
+        state.entry.user_id = named;
+    });
+}
+
+/// Adds a target that the path does not name.
+pub fn target(kind: TargetKind, id: impl ToString) {
+    change(|state| add(&mut state.entry.targets, Target::new(kind, id)));
+}
+
+/// Sets the sign-up rules that matched, with their actions.
+pub fn matched(rules: impl IntoIterator<Item = (String, ActionType)>) {
+    change(|state| state.entry.rules = rules.into_iter().collect());
+}
+
+/// Notes that the sign-up rules, or their default action, rejected the request.
+pub fn rejected() {
+    change(|state| state.is_rejected = true);
+}
+
+/// Work of the system, or of the command line, on a project.
+pub struct BySystem<'a> {
+    /// The name of the operation.
+    pub operation: &'a str,
+    /// The names of the settings that the work sets.
+    pub fields: Vec<String>,
+    /// The source of time.
+    pub clock: &'a Clock,
+    /// The source of randomness.
+    pub entropy: &'a Entropy,
+}
+
+impl BySystem<'_> {
+    /// Runs `work`. If it changes something, the change is recorded in the trail of `project` as
+    /// one entry by the system.
+    pub fn run<F: Future>(self, project: &Project, work: F) -> impl Future<Output = F::Output> + use<'_, F> {
+        let at = self.clock.now();
+        let id = self.entropy.ordered_uuid(at).into();
+        let started = Started { id, at, operation: self.operation.to_owned(), targets: Vec::new(), fields: self.fields, place: None };
+        // Boxed; otherwise each of the nested futures would contain a copy of `work`.
+        let work = Box::pin(work);
+        within(started, async move {
+            on(project);
+            change(|state| state.entry.actor = Actor::System);
+            work.await
+        })
+    }
+}
+
+/// Records the deletion of a project in the trail of the internal project, because the project's
+/// own trail is deleted too. The entry is kept for as long as the deleted project retained its
+/// trail.
+pub(crate) fn on_end_of(project: &Project) {
+    set_home(&ProjectId::internal(), project);
+    target(TargetKind::Project, &project.id);
+}
+
+fn set_home(home: &ProjectId, settings: &Project) {
+    change(|state| state.home = Some((home.clone(), retention_days(&settings.config))));
+}
+
+/// Changes the state of the request's entry; does nothing outside of [`within`].
+fn change(change: impl FnOnce(&mut State)) {
+    let _ = RECORD.try_with(|record| change(&mut record.state()));
+}
+
+fn add(targets: &mut Vec<Target>, target: Target) {
+    if targets.len() < MAX_TARGETS && !targets.contains(&target) {
+        targets.push(target);
+    }
+}
+
+impl Record {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A transaction's turn to write the entry. If the transaction fails, the request's next
+/// transaction writes the entry.
+struct Turn {
+    record: Record,
+    write: Option<Write>,
+    is_made: bool,
+}
+
+impl Turn {
+    /// The turn of a transaction with these writes. `None` if the writes change nothing, if
+    /// another transaction has written the entry or is writing it, or if no trail records the
+    /// request.
+    fn of(writes: &[Write]) -> Result<Option<Self>, Error> {
+        let Ok(record) = RECORD.try_with(Record::clone) else { return Ok(None) };
+        let write = {
+            let mut state = record.state();
+            if state.phase != Phase::Open || !writes.iter().any(Write::changes_something) {
+                return Ok(None);
+            }
+            let Some((project, days)) = &state.home else {
+                tracing::error!(operation = state.entry.operation, "a change does not belong to any project's trail");
+                return Ok(None);
+            };
+            let write = trail::put(project, &told(&state.entry, writes), *days)?;
+            state.phase = Phase::Writing;
+            write
+        };
+        Ok(Some(Self { record, write: Some(write), is_made: false }))
+    }
+
+    fn write(&mut self) -> Option<Write> {
+        self.write.take()
+    }
+
+    fn made(mut self) {
+        self.is_made = true;
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.record.state().phase = if self.is_made { Phase::Written } else { Phase::Open };
+    }
+}
+
+impl Store {
+    /// Writes at most [`MAX_WRITES`](crate::MAX_WRITES) items, all or none: two units for each KB
+    /// of each item. If this is the request's first change, the transaction also writes the
+    /// request's trail entry ([`record`](self)), at the same cost per KB.
+    pub async fn transact(&self, writes: impl IntoIterator<Item = Write>) -> Result<(), Error> {
+        let mut writes: Vec<Write> = writes.into_iter().collect();
+        let Some(mut turn) = Turn::of(&writes)? else { return self.transact_unrecorded(writes).await };
+        // The trail entry comes last, so that the other writes keep their positions.
+        writes.extend(turn.write());
+        self.transact_unrecorded(writes).await?;
+        turn.made();
+        Ok(())
+    }
+
+    /// Makes one conditional write: one unit for each KB. If this is the request's first change,
+    /// the write becomes a transaction with the request's trail entry: two units for each KB of
+    /// both.
+    pub async fn write(&self, write: Write) -> Result<(), Error> {
+        let Some(mut turn) = Turn::of(std::slice::from_ref(&write))? else { return self.write_unrecorded(write).await };
+        self.transact_unrecorded([write].into_iter().chain(turn.write()).collect()).await?;
+        turn.made();
+        Ok(())
+    }
+}
+
+/// The entry, completed with the facts that the writes state.
+fn told(entry: &Entry, writes: &[Write]) -> Entry {
+    let mut entry = entry.clone();
+    for told in writes.iter().map(Write::told) {
+        entry.user_id = entry.user_id.or(told.user);
+        entry.events.extend(&told.events);
+        entry.method.extend(&told.method);
+        entry.tally.merge(&told.tally, 1);
+        told.targets.iter().cloned().for_each(|target| add(&mut entry.targets, target));
+        match (told.session, told.user, entry.actor) {
+            // A caller who signs in was anonymous until now, and is identified by the session from
+            // now on.
+            (Some(session_id), Some(user_id), Actor::Anonymous) => entry.actor = Actor::User { user_id, session_id },
+            (Some(session), ..) => add(&mut entry.targets, Target::new(TargetKind::Session, session)),
+            (None, ..) => {}
+        }
+    }
+    entry.events.sort_unstable();
+    entry.events.dedup();
+    if entry.events.contains(&Event::PasswordReset) {
+        entry.events.retain(|event| !matches!(event, Event::PasswordSet | Event::PasswordChanged));
+    }
+    entry
+}
+
+/// The write that counts a failure of the request; `None` if no trail records the request.
+pub(crate) fn failure(user: Option<UserId>, event: Event) -> Result<Option<Write>, Error> {
+    let Ok(record) = RECORD.try_with(Record::clone) else { return Ok(None) };
+    let state = record.state();
+    let Some((project, days)) = &state.home else { return Ok(None) };
+    let at = minute(state.entry.at);
+    let caller = || state.entry.place.as_ref().map(|place| Subject::address(place.ip).to_string());
+    let whose = user.map_or_else(caller, |user| Some(user.to_string()));
+    let id = trail::counted_id(at, &format!("{}#{event:?}#{}", state.entry.operation, whose.unwrap_or_default()));
+    trail::count(project, &Entry { id, at, user_id: user, events: vec![event], ..state.entry.clone() }, *days).map(Some)
+}
+
+/// The write that counts a sign-up that the project's rules rejected, with the name of the entry:
+/// one entry per minute, operation and combination of rules, for all callers. `None` if the request
+/// was not rejected, or if no trail records it.
+pub(crate) fn rejection() -> Result<Option<(String, Write)>, Error> {
+    let Ok(record) = RECORD.try_with(Record::clone) else { return Ok(None) };
+    let state = record.state();
+    let Some((project, days)) = &state.home else { return Ok(None) };
+    if !state.is_rejected {
+        return Ok(None);
+    }
+    let (at, event) = (minute(state.entry.at), Event::SignUpRejected);
+    let id = trail::counted_id(at, &format!("{}#{event:?}#{:?}", state.entry.operation, state.entry.rules));
+    let entry = Entry {
+        id,
+        at,
+        events: vec![event],
+        // The entry stands for many callers.
+        actor: Actor::Anonymous,
+        user_id: None,
+        fields: Vec::new(),
+        place: None,
+        ..state.entry.clone()
+    };
+    Ok(Some((format!("{project}#{id}"), trail::count(project, &entry, *days)?)))
+}

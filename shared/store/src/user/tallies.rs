@@ -1,0 +1,51 @@
+//! What each user of a project adds to the project's totals ([`crate::metrics::recount`]).
+
+use std::collections::HashMap;
+
+use model::metrics::tally::Tally;
+use model::user::User;
+use wire::id::{ProjectId, UserId};
+
+use crate::table::{Error, Item, Store, entity};
+use crate::user::{USER_SHARDS, list_partition};
+
+/// The users of a project, each with the amounts that the user adds to the totals.
+pub type Users = HashMap<UserId, Tally>;
+
+impl Store {
+    /// Reads all users of a project from the index; `None` if there are more than `most`. Costs
+    /// half a unit for each 4 KB.
+    pub async fn tallies_of_users(&self, project: &ProjectId, most: usize) -> Result<Option<Users>, Error> {
+        let mut users = Users::new();
+        for shard in 0..USER_SHARDS {
+            let mut from: Option<Item> = None;
+            loop {
+                let (items, next) = self.listed(&list_partition(project, shard), from).await?;
+                for item in items {
+                    let user: User = entity(item)?;
+                    users.insert(user.id, Tally::of(&user));
+                }
+                if users.len() > most {
+                    return Ok(None);
+                }
+                from = next;
+                if from.is_none() {
+                    break;
+                }
+            }
+        }
+        Ok(Some(users))
+    }
+
+    /// Reads the `changed` users again and updates `users`; deleted users are removed.
+    pub async fn tally_again(&self, project: &ProjectId, users: &mut Users, changed: &[UserId]) -> Result<(), Error> {
+        let found = self.users_by_id(project, changed).await?;
+        for id in changed {
+            match found.get(id) {
+                Some(row) => users.insert(*id, Tally::of(&row.user)),
+                None => users.remove(id),
+            };
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,75 @@
+//! Callers who go on reporting that a provider's token failed (`?refresh=true`), or whose provider
+//! issues tokens with a short life: the provider is called now and then, not each time.
+
+use jiff::SignedDuration;
+use serde_json::json;
+use support::provider::{Fault, Provider};
+use support::{Answer, SignedIn, TestApp};
+
+use super::assert_error;
+use super::oauth_callback::{ada, sign_in, start};
+
+async fn token(app: &TestApp, user: &SignedIn, query: &str) -> Answer {
+    app.server().post(&format!("/api/v1/connected-accounts/{}/acme/access-token{query}", user.user_id), json!({})).await
+}
+
+/// Reports ten times in a second that the token failed, which leaves a token; returns the endpoints
+/// that were called.
+async fn report(app: &TestApp, provider: &Provider, user: &SignedIn) -> Vec<String> {
+    provider.requests();
+    for _ in 0..10 {
+        let answer = token(app, user, "?refresh=true").await;
+        assert_eq!(answer.status(), 201, "{}", answer.text());
+    }
+    provider.requests().into_iter().filter(|endpoint| endpoint != "metadata").collect()
+}
+
+#[tokio::test]
+async fn a_token_that_is_reported_again_and_again_is_renewed_once_and_asked_about_once() {
+    let (app, provider) = start().await;
+    let (user, _) = sign_in(&app, &provider, ada()).await;
+    assert_eq!(report(&app, &provider, &user).await, ["token", "userinfo"]);
+    app.advance(SignedDuration::from_secs(29));
+    assert_eq!(report(&app, &provider, &user).await, Vec::<String>::new());
+    app.advance(SignedDuration::from_secs(1));
+    assert_eq!(report(&app, &provider, &user).await, ["token", "userinfo"]);
+}
+
+#[tokio::test]
+async fn a_token_that_was_just_renewed_and_then_revoked_is_found_out() {
+    let (app, provider) = start().await;
+    let (user, _) = sign_in(&app, &provider, ada()).await;
+    assert_eq!(token(&app, &user, "?refresh=true").await.json()["access_token"], "renewed");
+    provider.misbehave(Fault::RevokesEverything);
+    assert_error(&token(&app, &user, "?refresh=true").await, 400, "OAUTH_CONNECTION_DOES_NOT_HAVE_REQUIRED_SCOPE");
+}
+
+#[tokio::test]
+async fn a_token_without_a_refresh_token_is_asked_about_once() {
+    let (app, provider) = start().await;
+    let mut account = ada();
+    account["granted_before"] = json!(true);
+    let (user, _) = sign_in(&app, &provider, account).await;
+    assert_eq!(report(&app, &provider, &user).await, ["userinfo"]);
+    app.advance(SignedDuration::from_secs(30));
+    assert_eq!(report(&app, &provider, &user).await, ["userinfo"]);
+    provider.misbehave(Fault::RevokesEverything);
+    app.advance(SignedDuration::from_secs(30));
+    assert_error(&token(&app, &user, "?refresh=true").await, 400, "OAUTH_CONNECTION_DOES_NOT_HAVE_REQUIRED_SCOPE");
+}
+
+#[tokio::test]
+async fn a_token_with_a_short_life_is_not_renewed_each_time() {
+    let (app, provider) = start().await;
+    let (user, _) = sign_in(&app, &provider, ada()).await;
+    provider.misbehave(Fault::ShortLife);
+    app.advance(SignedDuration::from_mins(56));
+    provider.requests();
+    for _ in 0..5 {
+        assert_eq!(token(&app, &user, "").await.json()["access_token"], "renewed");
+    }
+    assert_eq!(provider.requests().iter().filter(|endpoint| *endpoint == "token").count(), 1);
+    app.advance(SignedDuration::from_secs(30));
+    token(&app, &user, "").await;
+    assert_eq!(provider.requests().iter().filter(|endpoint| *endpoint == "token").count(), 1);
+}
