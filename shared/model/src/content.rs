@@ -188,7 +188,7 @@ impl App {
 }
 
 impl BlogPost {
-    /// Whether the post is due for publication.
+    /// Whether the post's time of publication has come.
     pub fn is_public(&self, now: Timestamp) -> bool {
         self.published_at <= now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
     }

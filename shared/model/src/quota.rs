@@ -5,7 +5,7 @@
 //! the project something until it is removed. Servers and administrators create without a maximum,
 //! except for what is part of its owner's item, which every request reads.
 //!
-//! An anonymous user has proved nothing and is free to create, so the maximum of such a user is
+//! An anonymous user has proved nothing and costs nothing to make, so the maximum of such a user is
 //! none, unless the project allows it ([`QuotaSettings::anonymous`]).
 
 use serde::{Deserialize, Serialize};

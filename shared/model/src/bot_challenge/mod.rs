@@ -71,7 +71,7 @@ pub enum Guarded {
 
 impl Guarded {
     /// The `action` of the Turnstile widget for this operation. The published SDK uses the same
-    /// names for the first three and knows no name for the last.
+    /// names for the first three and has none for the last.
     pub fn action(self) -> &'static str {
         match self {
             Self::SignUp => "sign_up_with_credential",

@@ -36,7 +36,7 @@ pub struct Answer {
 /// Why a token is not accepted. The texts are for the log.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Rejected {
-    /// The token does not prove a challenge solved by its sender for this operation.
+    /// The token does not prove that its sender solved a challenge for this operation.
     #[error("the Turnstile token is rejected: {0}")]
     Token(String),
     /// The token could not be checked, for example because of a fault at Cloudflare or a wrong

@@ -8,7 +8,7 @@ use utoipa::{PartialSchema, ToSchema};
 use uuid::{Uuid, uuid};
 use wire::id::DocumentId;
 
-/// The id of a theme, which may not exist.
+/// The id of a theme. The theme need not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(transparent)]
 #[schema(value_type = Uuid)]

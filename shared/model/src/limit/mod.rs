@@ -7,9 +7,9 @@
 //! API keys, and reads by clients are counted by each process in its own memory.) The count of the
 //! previous window is prorated: requests less than one window length ago still count, assuming that
 //! they were spread evenly over their window. So a burst cannot exceed the quota at the edge of a
-//! window, and requests after a burst are permitted at even intervals: at most `quota * (1 + s /
-//! window)`, rounded up, in any `s` seconds. The windows of different subjects start at different
-//! times, which spreads the retries after refusals.
+//! window, and requests after a burst are permitted at even intervals: at most
+//! `quota * (1 + s / window)`, rounded up, in any `s` seconds. The windows of different subjects
+//! start at different times, which spreads the retries after refusals.
 
 pub mod counter;
 pub mod family;

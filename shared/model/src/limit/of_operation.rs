@@ -29,8 +29,8 @@ impl Limit {
         }
     }
 
-    /// Whether requests are counted in the table. Those that may not name an existing project, and
-    /// reads, are counted in the process's memory.
+    /// Whether requests are counted in the table. Those whose project might not exist, and reads,
+    /// are counted in the process's memory.
     pub fn is_in_table(self) -> bool {
         !matches!(self, Self::Unproved | Self::Read)
     }

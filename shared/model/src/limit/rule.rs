@@ -101,10 +101,10 @@ pub enum Rule {
     /// Writes by a user, or from the IP address of a client without a user, if no other rule
     /// counts them.
     Write,
-    /// What [`Self::Write`] counts, by all users, from an IP address. Each 4 KB of a body count as
+    /// What [`Self::Write`] counts, by all users, from an IP address. Each 4 KB of a body counts as
     /// one more write.
     WriteAddress,
-    /// What [`Self::Write`] counts, by all users, from a network. Each 4 KB of a body count as one
+    /// What [`Self::Write`] counts, by all users, from a network. Each 4 KB of a body counts as one
     /// more write.
     WriteNetwork,
     /// Writes with a server's key or by an administrator, if no other rule counts them, and

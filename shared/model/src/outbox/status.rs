@@ -90,7 +90,8 @@ pub enum Move {
     Retry,
     /// An attempt to send failed permanently or was the last one, or its outcome is unknown.
     Fail,
-    /// The entry is taken back from a worker that certainly stopped without sending the email.
+    /// The entry is taken back from a worker that is known to have stopped without sending the
+    /// email.
     TakeBack,
     /// A caller edits, reschedules, pauses or resumes the entry, or sends an empty patch.
     Patch,

@@ -148,7 +148,8 @@ pub struct Moments {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub skipped_details: Option<Value>,
-    /// When the recipient's server accepted the email; until then, when the mail service did.
+    /// When the recipient's server accepted the email; until that is reported, when the mail
+    /// service did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivered_at_millis: Option<Millis>,
     /// When the email bounced.

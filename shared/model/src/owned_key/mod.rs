@@ -28,7 +28,7 @@ pub const MAX_KEYS: usize = Quota::UserApiKeys.max();
 /// first.
 const MAX_ENDED: usize = 25;
 /// How long a revoked or expired key is listed. After that, it is dropped when another key is
-/// added; earlier, if more than `MAX_ENDED` keys have ended.
+/// added, or earlier, if more than `MAX_ENDED` keys have ended.
 pub const ENDED_FOR: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// The longest description, in characters.
 pub const MAX_DESCRIPTION: usize = 256;
@@ -53,7 +53,7 @@ pub struct OwnedKey {
     /// Whether the key may be published.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_public: bool,
-    /// What the app lets the key do, in its own words.
+    /// What the app lets the key do, in the app's own words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scopes: Vec<String>,
     /// When the key was created.
@@ -103,7 +103,7 @@ pub struct NewKey {
     pub description: String,
     /// Whether the key may be published.
     pub is_public: bool,
-    /// What the app lets the key do, in its own words.
+    /// What the app lets the key do, in the app's own words.
     pub scopes: Vec<String>,
     /// When the key expires; absent if it never expires.
     pub expires_at: Option<Timestamp>,

@@ -37,7 +37,7 @@ const PUBLIC: u8 = 2;
 #[error("is not an API key of a user or team")]
 pub struct NotAKey;
 
-/// A plaintext key, with the data in its text. The key may not exist.
+/// A plaintext key, with the data in its text. The key need not exist.
 pub struct KeyText {
     /// The project in the key.
     pub project: ProjectId,

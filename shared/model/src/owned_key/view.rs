@@ -15,7 +15,7 @@ pub struct OwnedKeyView {
     id: OwnedKeyId,
     description: String,
     is_public: bool,
-    /// What the app lets the key do, in its own words.
+    /// What the app lets the key do, in the app's own words.
     scopes: Vec<String>,
     /// Milliseconds since the Unix epoch.
     created_at_millis: i64,

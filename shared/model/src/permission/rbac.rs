@@ -19,8 +19,8 @@ pub struct Rbac {
     last_key: u32,
     #[serde(default)]
     defaults: Defaults,
-    /// Whether team members may invite people to their team by default permissions. If not, they
-    /// need another permission that confers `$invite_members`.
+    /// Whether the default permissions let team members invite people to their team. If not, a
+    /// member needs another permission that confers `$invite_members`.
     #[serde(default = "yes")]
     pub members_invite: bool,
 }

@@ -15,8 +15,8 @@ impl User {
         self.restricted_reason(config).or_else(lacks_factor)
     }
 
-    /// Whether the user could have proved a required second factor in this session but has not,
-    /// whether or not the user is restricted for another reason.
+    /// Whether the user could prove a required second factor in this session but has not, whether
+    /// or not the user is restricted for another reason.
     pub fn owes_second_factor(&self, session: &Session, config: &ProjectConfig) -> bool {
         self.lacks_factor_in(session, config) && self.can_prove_two_factors(config)
     }

@@ -53,8 +53,8 @@ pub struct Authorization {
     pub project_id: ProjectId,
     /// The provider.
     pub provider_id: String,
-    /// The registration of the provider when the flow began. The provider's code is sent only to
-    /// this issuer. Absent in flows of earlier versions.
+    /// The registration of the provider when the flow began. The provider's code is sent to its
+    /// issuer only. Absent in flows of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registration: Option<Registration>,
     /// The purpose of the flow.

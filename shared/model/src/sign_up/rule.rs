@@ -124,7 +124,7 @@ impl<'a> AuthMethod<'a> {
     }
 }
 
-/// The facts about a sign-up for conditions.
+/// The facts about a sign-up, for use in conditions.
 #[derive(Debug, Clone, Copy)]
 pub struct Attempt<'a> {
     /// The address of the sign-up, if any.

@@ -53,7 +53,7 @@ pub enum Refused {
     /// The user has [`MAX_CHANNELS`] channels.
     #[error("the user has reached the maximum of {MAX_CHANNELS} channels")]
     TooMany,
-    /// The user would have no way to sign in left.
+    /// The user would have no way left to sign in.
     #[error("the user would have no way to sign in")]
     LastWay,
 }

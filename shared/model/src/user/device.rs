@@ -4,8 +4,8 @@
 //! A device is forgotten when someone else may have got access to the account: whenever an epoch of
 //! the account is raised ([`ownership`](crate::user::ownership) lists the reasons, such as a
 //! changed password), and whenever the authenticator apps change. A device stands in for the second
-//! factor only. The session then counts as authenticated at the time when the second factor was
-//! proved on the device.
+//! factor only. If it did so in a sign-in, the session counts as authenticated at the time when the
+//! second factor was proved on the device.
 
 use crypto::digest::Digest;
 use jiff::Timestamp;

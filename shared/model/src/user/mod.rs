@@ -193,7 +193,7 @@ pub struct Channel {
     /// has verified it, or a server has declared it verified.
     pub is_verified: bool,
     /// Whether a verified address is still unproved: its verification code was redeemed without a
-    /// session of the account, so the recipient of its emails may not be the person using the
+    /// session of the account, so the recipient of its emails need not be the person using the
     /// account. Always `false` for an unverified address.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_unproved: bool,

@@ -40,7 +40,7 @@ pub enum Refused {
     /// Another account of the provider already signs the user in.
     #[error("another account of the provider already signs the user in")]
     SecondSignIn,
-    /// The user would have no way to sign in left.
+    /// The user would have no way left to sign in.
     #[error("the user would have no way to sign in")]
     LastWay,
 }

@@ -84,7 +84,7 @@ pub enum Identity {
 pub struct Api {
     /// The URL that returns the account.
     pub url: &'static str,
-    /// The header in which the API expects the client id, if it does.
+    /// The header for the client id, if the API requires it.
     pub client_id_header: Option<&'static str>,
     /// The parameter in which the API expects a proof that the caller knows the client secret: the
     /// HMAC-SHA256 of the access token in hexadecimal digits.
@@ -108,12 +108,13 @@ impl Api {
 pub enum TokenCheck {
     /// The provider has no way to ask.
     None,
-    /// The API that returns the account answers 401 if not.
+    /// The API that returns the account, which answers 401 for a refused token.
     Account,
-    /// If not, the API that returns the account answers 400 with this number at `/error/code`.
+    /// The API that returns the account, which answers 400 for a refused token, with this number at
+    /// `/error/code`.
     AccountError(i64),
-    /// If not, this endpoint, to which the token is posted as `access_token`, answers with the
-    /// error `invalid_token`.
+    /// This endpoint, to which the token is posted as `access_token`, and which answers with the
+    /// error `invalid_token` for a refused token.
     TokenInfo(&'static str),
 }
 

@@ -1,6 +1,6 @@
 //! How the scopes of a provider relate: which names mean the same, and which scopes include others.
-//! Otherwise, a token whose scopes the provider reports under other names would seem to lack them,
-//! and an app would send its users to the provider again and again.
+//! Without this, a token whose scopes the provider reports under other names would seem to lack
+//! them, and an app would send its users to the provider again and again.
 
 use std::collections::BTreeSet;
 
