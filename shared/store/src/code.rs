@@ -88,7 +88,7 @@ pub fn redeem_enrolment(project: &ProjectId, code: &Code) -> Write {
 
 impl Store {
     /// The entity stored under a code's nonce, even if the typed part of the code is wrong. Never
-    /// base a decision on it, because this does not count as an attempt.
+    /// base a decision on it, because reading it does not count as an attempt.
     pub async fn code_of_nonce<T: DeserializeOwned>(&self, project: &ProjectId, kind: &str, code: &Code) -> Result<Option<T>, Error> {
         self.get(&code_key(project, kind, code)).await?.map(entity).transpose()
     }

@@ -9,10 +9,10 @@
 //!
 //! Using a link also writes the user, which costs another 2 units per KB.
 //!
-//! The key of a link contains no project, because browsers follow links without our headers; the
-//! code has 225 random bits and cannot be guessed. A release applies to the channel of the email
-//! address: with a new account, the address gets a new channel, and older links no longer apply to
-//! it.
+//! The key of a link does not contain the project, because browsers follow links without our
+//! headers; the code has 225 random bits and cannot be guessed. A release applies to the channel of
+//! the email address: with a new account, the address gets a new channel, and older links no longer
+//! apply to it.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use jiff::{SignedDuration, Timestamp};

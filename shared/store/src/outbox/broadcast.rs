@@ -2,7 +2,7 @@
 //!
 //! | item | pk | sk | |
 //! |---|---|---|---|
-//! | head | `B#<P>#<id>` | `HEAD` | the email, in `next`, the number of recipients who already have their entry; in gsi2 as due work |
+//! | head | `B#<P>#<id>` | `HEAD` | the email, and in `next` the number of recipients who already have their entry; in gsi2 as due work |
 //! | page | `B#<P>#<id>` | `PAGE#<n>` | up to `PAGE` recipients, 16 bytes each |
 //!
 //! A broadcast is written in one transaction, so it is accepted entirely or not at all. A worker

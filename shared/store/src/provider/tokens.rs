@@ -139,7 +139,7 @@ impl Store {
 
     /// Records that the provider accepts the access token at `now`, which also answers a caller's
     /// report that the token fails, if there is one. Has no effect if the tokens are no longer
-    /// `old`.
+    /// those of `old`.
     pub async fn confirm_tokens(&self, of: Of<'_>, old: &ProviderTokens, now: Timestamp, report: Option<Report>) -> Result<(), Error> {
         let write = match report {
             Some(report) => Write::update(of.key(), "SET d.confirmed_at = :now, d.last_report = :report").entity(":report", &report)?,

@@ -36,9 +36,9 @@ impl Contention for Error {
     }
 }
 
-/// Reads, decides and writes: `optimistic!(5, |round| { … })` runs the block, a `Result`, and
-/// repeats it after a [`pause`] while it fails with a conflict, at most five times in all. If every
-/// round conflicts, the result is [`Contention::lost`].
+/// Reads, decides and writes: `optimistic!(5, |round| { … })` runs the block, which returns a
+/// `Result`, and repeats it after a [`pause`] while it fails with a conflict, at most five times in
+/// all. If every round conflicts, the result is [`Contention::lost`].
 ///
 /// `round` counts from 0. A macro, because the compiler cannot prove that an async closure is
 /// `Send` for every lifetime of its borrows.

@@ -10,12 +10,12 @@
 //! used and deletes the invitation, revoking deletes both. The condition on the code lets only one
 //! of several concurrent attempts to accept succeed. If a member sent the invitation, the same
 //! transaction also checks, for four more units, that the sender is still a member and that since
-//! then the sender's account has not changed hands and no intruder has been reported. Both items
-//! expire by TTL after seven days; until then, invitations to a deleted team remain but cannot be
-//! accepted. One condition on the set `waiting` decides whether a member may send another. Expired
-//! invitations stay in it until it is full. Creating an invitation costs two units for each item
-//! and two in the indexes, and so does ending it; a list is one Query at half a unit for about 25
-//! invitations.
+//! the invitation was sent, the sender's account has not changed hands and no intruder has been
+//! reported. Both items expire by TTL after seven days; until then, invitations to a deleted team
+//! remain but cannot be accepted. One condition on the set `waiting` decides whether a member may
+//! send another. Expired invitations stay in it until it is full. Creating an invitation costs two
+//! units for each item and two in the indexes, and so does ending it; a list is one Query at half a
+//! unit for about 25 invitations.
 
 use std::collections::HashMap;
 
@@ -118,7 +118,7 @@ fn uncount(project: &ProjectId, invitation: &Invitation) -> Option<Write> {
     invitation.invited_by.map(|_| write)
 }
 
-/// Deletes the count of a team during its deletion.
+/// Deletes the count of a team, as part of the team's deletion.
 pub(crate) fn uncount_all(project: &ProjectId, team: TeamId) -> Write {
     Write::delete(count_key(project, team))
 }

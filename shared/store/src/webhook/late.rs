@@ -7,15 +7,16 @@
 //!
 //! - While an endpoint has late deliveries, all further ones are set aside as well, behind the
 //!   others. So the queue holds earlier deliveries, which need not wait for those set aside.
-//!   Whoever records deliveries reads the endpoint's item first, which says so.
+//!   Whoever records deliveries first reads the endpoint's item, which says whether it has late
+//!   ones.
 //! - The changes of an item are recorded one batch after another, and a batch is finished only when
 //!   its late deliveries are stored, one item after another, and the endpoint's item shows that
 //!   there are some.
 //! - Late deliveries are moved in the order of their positions. The partitions are not read at the
-//!   same instant: an item may be stored in one partition just after it was read, and a later item
-//!   in another just before. So their keys are read twice, and only items found both times are
-//!   moved: anything stored before an item of the first reading is in the second one. Setting
-//!   deliveries aside marks the endpoint's item anew, so the mark survives a concurrent clearing.
+//!   same instant: one may be read just before an item is stored there, and another just after a
+//!   later item is. So their keys are read twice, and only items found both times are moved:
+//!   anything stored before an item of the first reading is in the second one. Setting deliveries
+//!   aside marks the endpoint's item anew, so the mark survives a concurrent clearing.
 //!
 //! Up to 32 deliveries share an item, compressed: setting them aside costs one unit for each KB,
 //! and one for the endpoint's item, which is listed among due endpoints meanwhile. The first
