@@ -1,4 +1,4 @@
-//! What the route of an operation says about its answers.
+//! The answers of an operation, as its route declares them.
 
 use errors::ErrorCode;
 

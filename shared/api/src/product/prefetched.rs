@@ -1,11 +1,11 @@
-//! An item that is read before the request has proved that it may use it.
+//! Items read before the request has proved its right to them.
 
 use errors::Error;
 use model::code::Rejected;
 
-/// An item that a request names by a secret, read before the secret has been checked. It is a hint,
-/// which decides what else is read early. `None` if it was not read, because the request names none
-/// or reading failed; `Some(None)` if the table has none.
+/// An item that a request names by a secret, read before the secret is checked: a hint what else to
+/// read early. `None` if it was not read, because the request names none or reading failed;
+/// `Some(None)` if the table does not have it.
 #[derive(Debug)]
 pub struct Prefetched<T>(pub(crate) Option<Option<T>>);
 
@@ -15,13 +15,13 @@ impl<T: Clone + PartialEq> Prefetched<T> {
         matches!(self.0, Some(None))
     }
 
-    /// The item, which the response must not reveal.
+    /// The item. The response must not reveal it.
     pub fn unproved(&self) -> Option<&T> {
         self.0.as_ref()?.as_ref()
     }
 
-    /// Checks the secret. Returns the item that it proves, and what `read` has read for that item:
-    /// during the check, or after it if the hint was missing or wrong.
+    /// Checks the secret. Returns the item it proves and the result of `read` for that item, which
+    /// runs during the check, or after it if the hint was missing or wrong.
     pub async fn prove<I, F: Future<Output = Result<I, store::Error>>>(
         &self,
         check: impl Future<Output = Result<Result<T, Rejected>, store::Error>>,
@@ -50,7 +50,7 @@ mod tests {
 
     use super::*;
 
-    /// What is returned for a proved item, and the items that were read for.
+    /// The result for a proved item, and the items for which `read` was called.
     async fn prove(hint: Option<Option<u8>>, checked: Result<u8, Rejected>) -> (Option<(u8, String)>, Vec<u8>) {
         let asked = RefCell::new(Vec::new());
         let read = async |item: u8| {
