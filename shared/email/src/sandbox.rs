@@ -46,7 +46,6 @@ const VARIABLE: &str = "GATELET_RENDERER";
 
 /// The program to start; unset if this process renders the emails itself.
 static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-/// Idle renderers.
 static IDLE: Mutex<Vec<Renderer>> = Mutex::new(Vec::new());
 static TURNS: Turns = Turns::new();
 
@@ -140,7 +139,6 @@ struct Order {
     contexts: Vec<Context>,
 }
 
-/// A renderer process.
 struct Renderer {
     child: Child,
     input: ChildStdin,

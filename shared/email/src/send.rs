@@ -112,8 +112,8 @@ pub trait Mailer: Send + Sync {
     /// Makes one attempt. A failure is returned as an outcome and never causes a panic.
     fn send<'a>(&'a self, mail: &'a Mail) -> Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
 
-    /// Whether the mail service, since temporarily refusing an email of the deployment, has not
-    /// accepted another: then one email shows whether it accepts the others.
+    /// Whether the mail service has temporarily refused an email of the deployment and has not
+    /// accepted one since: then one email shows whether it accepts the others.
     fn is_refused(&self) -> bool {
         false
     }

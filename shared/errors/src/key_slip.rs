@@ -19,8 +19,8 @@ pub enum KeySlip {
     },
     /// The key does not have the prefix of its kind.
     NoPrefix(KeyKind),
-    /// A token is sent as the secret server key, as a machine does, but it is invalid or has
-    /// expired.
+    /// A token is sent as the secret server key, as a machine does, but it is not or no longer
+    /// valid.
     Token,
     /// The header for the required kind of key is missing, but another header has such a key.
     OtherHeader {

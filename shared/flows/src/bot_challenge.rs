@@ -78,7 +78,7 @@ pub struct Check<'a> {
     sender: Option<Subject>,
 }
 
-/// An admitted request that still has to be counted.
+/// An admitted request, still to be counted.
 #[must_use = "a flood of requests that are not counted is not detected"]
 pub struct Admitted<'a> {
     app: &'a App,
@@ -143,8 +143,8 @@ impl<'a> Check<'a> {
         Self { app, project, place, policy: project.config.bot_challenge.policy(operation), operation, sender: None }
     }
 
-    /// The check of a client's request that sends an email to a possibly unverified address because
-    /// of `sender`. An anonymous user has neither verified an address nor solved a challenge at
+    /// The check of a client's request by which `sender` causes an email to a possibly unverified
+    /// address. An anonymous user has neither verified an address nor solved a challenge at
     /// sign-up, and therefore always needs one here, unless challenges are off.
     pub fn of_email(context: &'a Context, sender: &User) -> Self {
         let check = Self::of(context, Guarded::Email);

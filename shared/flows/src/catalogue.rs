@@ -39,8 +39,8 @@ impl Kept {
     }
 }
 
-/// An edition of the content without texts, with absolute URLs. It includes posts with a later
-/// time; answers leave them out.
+/// An edition of the content without texts, with absolute URLs. It includes scheduled posts;
+/// answers leave them out.
 #[derive(Debug)]
 pub struct Catalogue {
     edition: Edition,
@@ -60,12 +60,12 @@ impl Catalogue {
         Shown { content, skipped: 0, total: self.total.saturating_sub(later) }
     }
 
-    /// The apps and the posts, public at this time, with words of a query ([`Index::find`]).
+    /// The apps and the posts, public at this time, that match words of a query ([`Index::find`]).
     pub fn find(&self, query: &str, now: Timestamp) -> Vec<Found> {
         self.index.find(&self.content, self.later(now), query)
     }
 
-    /// The number of posts with a later time: the newest.
+    /// The number of scheduled posts, which are the newest.
     fn later(&self, now: Timestamp) -> usize {
         self.content.blog_posts.partition_point(|post| !post.is_public(now))
     }

@@ -78,9 +78,9 @@ impl Context {
         if self.level >= Level::Server { Author::Server } else { Author::User }
     }
 
-    /// Refuses a client's change to how its user signs in, or its user's deletion, if the session's
-    /// sign-in or last reauthentication is too old for the project, if it still owes a second
-    /// factor, or if it is an impersonation ([`CurrentUser::check_fresh`]).
+    /// Refuses a client's change to how its user signs in, or its user's deletion, if the session
+    /// is an impersonation or still owes a second factor, or if its sign-in or last
+    /// reauthentication is too old for the project ([`CurrentUser::check_fresh`]).
     pub fn check_fresh(&self) -> Result<(), KnownError> {
         match &self.user {
             Some(current) if self.level < Level::Server => current.check_fresh(&self.project, None, &self.app),

@@ -67,9 +67,9 @@ const BYTES_PER_WRITE: usize = 4096;
 impl<'a> Claimed<'a> {
     /// The counters for this request. If one of them is the whole project's, the request is counted
     /// after the proof, otherwise perhaps during it. A false claim then harms only its sender, with
-    /// one exception: an access token is genuine, but its session may have ended, and such requests
-    /// count for the user until the token expires. So requests that lock an intruder out are
-    /// counted by session ([`Limit::SecureAccount`]).
+    /// one exception: an access token is known to be genuine, but its session may have ended, and
+    /// such requests count for the user until the token expires. So requests that lock an intruder
+    /// out are counted by session ([`Limit::SecureAccount`]).
     pub fn counting(&self, app: &'a App) -> Counting<'a> {
         let is_client = self.level == Level::Client;
         let limits = [self.limit, Some(Limit::Picture).filter(|_| self.uploads)];

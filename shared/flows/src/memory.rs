@@ -29,7 +29,7 @@ struct Learnt {
     refused: HashMap<String, (Timestamp, Refused)>,
     /// Counters that are not stored in the table, by name; those of a project, by project and name.
     counters: HashMap<String, u32>,
-    /// Counters that the table receives several requests at a time for, by project and name.
+    /// Counters added to the table several requests at a time, by project and name.
     batches: HashMap<String, Batch>,
     /// The names of trail entries with the maximum count of rejected sign-ups.
     full: HashSet<String>,

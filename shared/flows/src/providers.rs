@@ -24,7 +24,7 @@ const MAX_TESTS: usize = 4;
 /// failure: otherwise anyone allowed to create a project could turn one request into a hundred
 /// requests to someone else. Unchanged providers need not be available.
 pub async fn test_changed(app: &App, before: &ProjectConfig, after: &ProjectConfig) -> Result<(), KnownError> {
-    // A provider is not tested while users cannot sign in with it.
+    // A provider that users could not sign in with has not been tested.
     let changed =
         after.oauth_providers.iter().filter(|provider| !before.oauth_providers.contains(provider) && catalog::find(&provider.id).is_none());
     let issuers: BTreeMap<&str, &OAuthProvider> = changed.filter_map(|provider| Some((provider.issuer.as_deref()?, provider))).collect();
@@ -43,13 +43,13 @@ async fn test(app: &App, outgoing: Outgoing<'_>, issuer: &str, provider_id: &str
     }
 }
 
-/// The redirect URI that is registered at a provider, where it sends users back to.
+/// The redirect URI registered at a provider, which sends users back there.
 pub fn redirect_uri(settings: &Settings, provider_id: &str) -> String {
     format!("{}/api/v1/auth/oauth/callback/{provider_id}", settings.api_url)
 }
 
 /// The reason an administrator gets. It does not tell a host that is not public from one that does
-/// not answer, which would reveal the deployment's own network.
+/// not answer, so as not to reveal the deployment's own network.
 fn reason(issuer: &str, fault: &Fault) -> String {
     let text = match fault {
         Fault::Private(_) | Fault::Unavailable(_) => {

@@ -23,9 +23,9 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 use wire::id::ProjectId;
 
-/// The number of threads that evaluate rules.
+/// The number of threads for evaluating rules.
 const THREADS: usize = 2;
-/// The maximum number of requests of a project that wait for an evaluation.
+/// The maximum number of a project's waiting requests.
 const MAX_WAITING: usize = 64;
 /// How long a request waits for its evaluation.
 const TIMEOUT: Duration = Duration::from_secs(2);
@@ -52,7 +52,7 @@ struct Known {
 /// The requests of one project.
 struct Queue {
     length: usize,
-    /// One permit, for the evaluation that may use a thread.
+    /// One permit, for the project's next evaluation to use a thread.
     turn: Arc<Semaphore>,
 }
 

@@ -45,7 +45,7 @@ pub fn no_member(team: TeamId, user: UserId) -> KnownError {
     KnownError::TeamMembershipNotFound { team_id: team.to_string(), user_id: user.to_string() }
 }
 
-/// The user to whom a client's access is limited; `None` for servers and administrators.
+/// The only user a client may access; `None` for servers and administrators.
 pub fn limited_to(context: &Context) -> Result<Option<UserId>, KnownError> {
     match (context.level, &context.user) {
         (Level::Client, Some(user)) => Ok(Some(user.row.user.id)),
@@ -74,7 +74,7 @@ pub fn refuse_restricted(context: &Context) -> Result<(), KnownError> {
     }
 }
 
-/// Refuses a client whose user does not hold a permission in a team.
+/// Refuses a client whose user lacks a permission in a team.
 pub fn require(project: &Project, team: TeamId, user: UserId, grants: Option<&BTreeSet<Grant>>, needed: System) -> Result<(), KnownError> {
     if may(&project.config.rbac, grants, needed) {
         return Ok(());

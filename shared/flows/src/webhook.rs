@@ -21,7 +21,6 @@ use crate::app::App;
 const FAMILIES: [[&str; 3]; 2] =
     [["webhook-id", "webhook-timestamp", "webhook-signature"], ["svix-id", "svix-timestamp", "svix-signature"]];
 
-/// Names and values of headers.
 type Headers = Vec<(String, String)>;
 
 /// The text in a fault's reason if the endpoint took too long; the time limit follows the text.

@@ -55,7 +55,7 @@ pub struct Grant<'a> {
 /// Why a provider did not issue tokens.
 #[derive(Debug, thiserror::Error)]
 pub enum NotIssued {
-    /// The provider does not accept the code or the refresh token, or no longer does.
+    /// The provider does not, or no longer, accept the code or the refresh token.
     #[error("the provider does not accept the grant: {0}")]
     Grant(String),
     /// The provider does not accept the client id or the client secret.
@@ -129,7 +129,7 @@ impl<'a> Peer<'a> {
         Reader { outgoing: self.outgoing, client_id: &self.client.id, secret: &self.client.secret, now: self.now }
     }
 
-    /// The scopes that a token request repeats, if the provider wants them.
+    /// The scopes to repeat in a token request, if the provider wants them.
     fn scope<'s>(&self, scope: &'s str) -> Option<(&'static str, &'s str)> {
         catalog::find(&self.provider.id).filter(|known| known.wants_scope).map(|_| ("scope", scope))
     }
@@ -154,8 +154,8 @@ impl<'a> Peer<'a> {
         Ok((tokens, profile))
     }
 
-    /// A new access token from the provider (RFC 6749 §6). `scope` has the scopes of the refresh
-    /// token.
+    /// Gets a new access token from the provider (RFC 6749 §6). `scope` has the scopes of the
+    /// refresh token.
     pub async fn refresh(&self, refresh_token: &SecretString, scope: &str) -> Result<Tokens, NotIssued> {
         let endpoints = self.endpoints().await?;
         let mut form = vec![("grant_type", "refresh_token"), ("refresh_token", refresh_token.expose_secret())];

@@ -172,9 +172,8 @@ pub async fn discover(outgoing: Outgoing<'_>, issuer: &str, now: Timestamp) -> R
     discover_since(outgoing, issuer, (FRESH, now)).await
 }
 
-/// Like [`discover`], but also reads the issuer's keys, and nothing from the cache. Also fails if
-/// there is no key to verify a signature with and the issuer does not sign with the client's
-/// secret.
+/// Like [`discover`], but reads the issuer's keys, too, and bypasses the cache. Also fails if there
+/// is no key to verify a signature with and the issuer does not sign with the client's secret.
 pub async fn examine(outgoing: Outgoing<'_>, issuer: &str, now: Timestamp) -> Result<Metadata, Fault> {
     let metadata = discover_since(outgoing, issuer, (SignedDuration::ZERO, now)).await?;
     let keys = KEYS.read(outgoing, &metadata.jwks_uri, (SignedDuration::ZERO, now), |_| Ok(())).await?;

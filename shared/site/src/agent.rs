@@ -13,7 +13,6 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The supported revisions of the Model Context Protocol, newest first.
 pub const REVISIONS: [&str; 3] = ["2026-07-28", "2025-11-25", "2025-06-18"];
 
-/// The host of the site.
 fn host(site_url: &str) -> String {
     Url::parse(site_url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_else(|| "localhost".to_owned())
 }

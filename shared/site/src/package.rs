@@ -1,5 +1,5 @@
-//! The site's command-line tool as an npm package, to run from the site itself with `npx`: `npx
-//! --yes https://example.com/cli/site.tgz list-apps`.
+//! The site's command-line tool as an npm package, which `npx` runs from the site itself:
+//! `npx --yes https://example.com/cli/site.tgz list-apps`.
 
 use std::io::{Error, Write as _};
 

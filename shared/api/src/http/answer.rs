@@ -2,7 +2,7 @@
 
 use errors::ErrorCode;
 
-/// The largest number of groups of errors that a route can have.
+/// The maximum number of groups of errors of a route.
 const GROUPS: usize = 3;
 
 /// The answers of an operation, besides those common to its interface.

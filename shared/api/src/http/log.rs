@@ -60,7 +60,7 @@ pub fn init() {
     }));
 }
 
-/// What is known about a request before the response.
+/// The facts about a request before the response.
 pub struct Asked {
     operation: &'static str,
     since: Instant,

@@ -37,8 +37,8 @@ pub(crate) async fn read(mut body: Body, most: usize) -> Result<Vec<u8>, Unread>
     Ok(whole)
 }
 
-/// The encoding of a compressed body, such as `gzip` (RFC 9110 §8.4). Bodies are never decoded: a
-/// few kilobytes can become gigabytes.
+/// The encoding of a body, such as `gzip` (RFC 9110 §8.4); `None` if it was sent as it is. Bodies
+/// are never decoded: a few kilobytes can become gigabytes.
 pub(crate) fn encoding(headers: &HeaderMap) -> Option<String> {
     let values = headers.get_all(header::CONTENT_ENCODING).iter();
     let mut names = values.flat_map(|value| value.to_str().unwrap_or("unreadable").split(',')).map(str::trim);

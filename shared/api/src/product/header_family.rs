@@ -60,7 +60,7 @@ pub fn values<'a>(headers: &'a HeaderMap, suffix: &str) -> impl Iterator<Item = 
     headers.iter().filter(move |(name, _)| is_of(name)).map(|(_, value)| value)
 }
 
-/// Whether a request has headers of the family `x-stack-*`, which older SDKs send.
+/// Whether a request has headers of the family `x-stack-*`, as sent by older SDKs.
 pub fn is_of_older_sdk(headers: &HeaderMap) -> bool {
     headers.keys().any(|name| name.as_str().starts_with(PREFIXES[1]))
 }

@@ -93,7 +93,6 @@ impl Names<'_> {
         picture.is_some_and(profile_image::is_upload)
     }
 
-    /// The length of the body.
     pub(crate) fn body_bytes(&self) -> usize {
         self.parts.extensions.get::<ParsedBody>().map_or(0, |body| body.bytes)
     }

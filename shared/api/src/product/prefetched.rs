@@ -3,8 +3,8 @@
 use errors::Error;
 use model::code::Rejected;
 
-/// An item that a request names by a secret, read before the secret is checked: a hint what else to
-/// read early. `None` if it was not read, because the request names none or reading failed;
+/// An item that a request names by a secret, read before the secret is checked: a hint as to what
+/// else to read early. `None` if it was not read, because the request names none or reading failed;
 /// `Some(None)` if the table does not have it.
 #[derive(Debug)]
 pub struct Prefetched<T>(pub(crate) Option<Option<T>>);

@@ -62,8 +62,8 @@ macro_rules! sessions {
         #[answer(FORBIDDEN, Sdks::All)]
         RestrictedUserNotAllowed { restricted_reason: RestrictedReason },
 
-        /// The user must reauthenticate before the change or deletion; in an impersonation, it is
-        /// impossible.
+        /// The user must reauthenticate before this change or deletion, which is not possible in an
+        /// impersonation.
         #[error("the user must reauthenticate first: POST /api/v1/auth/sessions/current/reauthenticate")]
         #[hint("Ask for the password or a code, and send it to `POST /api/v1/auth/sessions/current/reauthenticate`.")]
         #[answer(FORBIDDEN, Sdks::None)]

@@ -63,7 +63,7 @@ macro_rules! teams {
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyInvitations { max: usize },
 
-        /// The operation requires a permission in the team that the user lacks.
+        /// The operation requires a team permission that the user lacks.
         #[error("this requires the permission {permission_id} in team {team_id}")]
         #[hint("Grant the permission in `details`, or call with server access.")]
         #[answer(UNAUTHORIZED, Sdks::All)]

@@ -21,7 +21,7 @@ use crate::app::App;
 use crate::email::gate::{self, Address, Cause, Counted};
 use crate::email::sealed;
 
-/// The path of the link in a verification email that releases the address.
+/// The path of the link that releases the address, in a verification email.
 pub const RELEASE_PATH: &str = "/api/v1/contact-channels/release-link";
 
 /// The values for writing an email with a code. Its main link is `callback` with the query
@@ -95,8 +95,8 @@ impl CodeEmail<'_> {
         Ok((code, entry))
     }
 
-    /// The writes of a code that verifies a user's email address, and of its email, which has a
-    /// second link for a recipient who did not create the account to release the address.
+    /// The writes of a code that verifies a user's email address, and of its email. A second link
+    /// in the email lets a recipient who did not create the account release the address.
     pub fn verification(&self, recipient: Counted, user: &User, channel: &Channel) -> Result<Vec<Write>, store::Error> {
         let stored = StoredCode {
             purpose: Purpose::VerifyEmail,

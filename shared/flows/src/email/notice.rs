@@ -101,7 +101,7 @@ impl Changed<'_> {
 /// The writes of the notices of a sign-in from a place where the account was not used before. Only
 /// verified addresses are notified: any other may belong to a stranger, whom the account's creator
 /// could flood by signing in from many places. Someone who verified an address without a session
-/// may be the owner, and otherwise can lock the creator out with the link.
+/// may be the account's owner; if not, the link lets them lock the creator out.
 pub fn of_sign_in(app: &App, project: &Project, place: &Place, user: &User) -> Result<Vec<Write>, store::Error> {
     let now = app.clock.now();
     let notice = Notice {

@@ -37,7 +37,6 @@ impl Kind {
 pub(super) struct Html(pub(super) String);
 
 impl Html {
-    /// Adds a part of the code.
     pub(super) fn push(&mut self, kind: Option<Kind>, text: &str) {
         let escaped = escape::markup(text);
         match kind.filter(|_| !text.is_empty()) {

@@ -1,4 +1,4 @@
-//! Highlights elements (HTML, XML) and differences between files.
+//! Highlights markup (HTML, XML) and differences between files.
 
 use super::html::{Html, Kind};
 

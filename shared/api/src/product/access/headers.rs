@@ -1,5 +1,5 @@
-//! The claims of a request's headers. Only the signatures of tokens are verified yet; the table has
-//! not been read.
+//! The claims of a request's headers. So far, only the signatures of tokens are verified; the table
+//! has not been read.
 
 use crypto::digest::Digest;
 use errors::{KeySlip, KnownError};
@@ -32,7 +32,6 @@ fn echoed(id: &str) -> &str {
     if id.len() <= MAX_ECHO { id } else { "…" }
 }
 
-/// The claims of a request's headers.
 pub(super) struct Headers<'a> {
     pub(super) level: Level,
     pub(super) project: ProjectId,

@@ -26,8 +26,8 @@ use crate::product::admin_token::AdminToken;
 use crate::product::named::Names;
 use crate::product::trail::named_user;
 
-/// Marks requests made by the process itself, for example for the gateway's own pages. It proves
-/// any access level without a key. Requests from outside cannot have this extension.
+/// An extension that marks the process's own requests, for example for the gateway's pages. It
+/// proves any access level without a key. Requests from outside cannot have this extension.
 #[derive(Debug, Clone, Copy)]
 pub struct Operator;
 

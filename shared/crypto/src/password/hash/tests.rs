@@ -4,7 +4,7 @@ use std::task::{Context, Waker};
 
 use super::*;
 
-/// The number of memory blocks that the hashing threads have.
+/// The number of memory blocks of the hashing threads.
 fn blocks(hasher: &Hasher) -> usize {
     let threads = hasher.threads.get().expect("started");
     threads.broadcast(|_| MEMORY.with_borrow(Vec::len)).into_iter().sum()
