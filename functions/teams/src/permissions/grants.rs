@@ -1,4 +1,4 @@
-//! Grants of permissions: their paths and errors, and changes to the grants of project permissions.
+//! Grants of permissions: paths, errors, and changes to grants of project permissions.
 
 use std::collections::BTreeSet;
 
@@ -49,8 +49,8 @@ pub struct ProjectPermissionPath {
 /// The request to grant or revoke the project permission in the path.
 pub(crate) type ProjectGrant = Input<Ignored, Nothing, ProjectPermissionPath>;
 
-/// Changes whether the user in the path has the project permission in the path. `change` returns
-/// `false` if the permission cannot be changed because the user does not have it.
+/// Grants or revokes the project permission in the path for the user in the path. `change` returns
+/// `false` if it fails because the user does not have the permission.
 pub(crate) async fn change_project(
     access: &Access<Server>,
     Input { path, .. }: ProjectGrant,
