@@ -47,7 +47,7 @@ pub struct StartedCliSignIn {
     /// The secret of the tool, for `POST /api/v1/auth/cli/poll`.
     #[schema(min_length = 45, max_length = 45)]
     polling_code: String,
-    /// The code in the link for the user.
+    /// The code for the user's link.
     #[schema(min_length = 45, max_length = 45)]
     login_code: String,
     /// When the sign-in expires (RFC 3339).

@@ -56,8 +56,8 @@ const MEMORY: SignedDuration = SignedDuration::from_mins(5);
 pub struct AppleSignIn {
     /// The identity token (`ASAuthorizationAppleIDCredential.identityToken`).
     id_token: String,
-    /// The nonce; the app's request to Apple had its SHA-256 in hexadecimal digits. Required if the
-    /// token has a nonce.
+    /// The nonce. The app's request to Apple contained its SHA-256 in hexadecimal digits. Required
+    /// if the token has a nonce.
     #[deserr(default)]
     nonce: Option<String>,
     /// The user's name, which Apple gives only to the app, at the first sign-in. Used for a new

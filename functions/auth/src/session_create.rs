@@ -1,5 +1,5 @@
-//! `POST /api/v1/auth/sessions`: creates a session for a user, also for a server to act as that
-//! user. Requires server access.
+//! `POST /api/v1/auth/sessions`: creates a session for a user. With it, a server can also act as
+//! that user. Requires server access.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem};
 use api::http::{Json, Named, Route};

@@ -66,7 +66,7 @@ pub struct TeamInvitation {
     expires_at_millis: i64,
 }
 
-/// Invitations with their teams, and the id before the next page.
+/// Invitations with their teams, and the last id before the next page.
 type Found = (Vec<(Invitation, Team)>, Option<InvitationId>);
 
 pub async fn handle(

@@ -2,8 +2,8 @@
 //! `$delete_team`. A team that owns projects is not deleted.
 //!
 //! A very large team disappears immediately, but deleting its memberships takes longer. The
-//! response is then a 503 that asks the caller to repeat the request; otherwise, a worker completes
-//! the deletion.
+//! response is then a 503 that asks the caller to repeat the request. If nobody does, a worker
+//! completes the deletion.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Route};

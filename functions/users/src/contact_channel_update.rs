@@ -42,7 +42,7 @@ guarded_body! {
         _type: Option<ChannelType>,
         #[deserr(default)]
         used_for_auth: Option<bool>,
-        /// `true`: becomes the primary channel. `false`: is not the primary channel.
+        /// `true`: the channel becomes the primary one. `false`: it is not the primary channel.
         #[deserr(default)]
         is_primary: Option<bool>,
         /// Whether the address is verified. Can be set only with server access.

@@ -1,8 +1,8 @@
 //! `GET /api/v1/users/me/activity`: lists what happened to the account of the signed-in user,
 //! newest first, page by page. A page may be short or empty although more pages follow.
 //!
-//! Users see what happened, when, and from where, but for changes by an administrator or a server,
-//! neither the place nor by which one.
+//! Users see what happened, when, and from where. For changes by an administrator or a server, they
+//! see neither the place nor which one made them.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};

@@ -1,8 +1,8 @@
 //! Adds the entries of a project's audit trail to its hash chain after they are written, and counts
 //! them in the project's figures.
 //!
-//! New entries start a step: through the table's stream on AWS, through a task in the gateway.
-//! Nothing runs while nothing is written.
+//! A step is started when there are new entries: by the table's stream on AWS, by a task in the
+//! gateway. Nothing runs while nothing is written.
 
 use std::collections::BTreeSet;
 

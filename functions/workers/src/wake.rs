@@ -15,7 +15,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Starts a function.
 pub struct Wake {
     client: Client,
-    /// The name of the function.
     function: String,
 }
 

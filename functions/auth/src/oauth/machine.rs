@@ -11,7 +11,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::oauth::tokens::Tokens;
 
-/// The scope of an unlimited key.
+/// The scope of a key without limits.
 const UNLIMITED: &str = "server";
 
 /// Exchanges a server key. A missing or wrong key is counted and answered with `wrong`.

@@ -112,7 +112,7 @@ impl PasskeyProof<'_> {
     async fn suspect(&self, row: &UserRow, user: User) -> Error {
         let refused = || KnownError::PasskeyAuthenticationFailed { message: Refused::Cloned.to_string() }.into();
         let told = async {
-            // The signature count also stays the same if another request has just used this
+            // The signature count also fails to increase if another request has just used this
             // response. The challenge is then redeemed, and this read fails.
             self.challenge(&self.access.app.store).await?;
             if user == row.user {

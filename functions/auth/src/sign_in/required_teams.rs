@@ -1,7 +1,7 @@
 //! Finds out which of a user's teams require a second factor. Memberships are separate items that
 //! are not read when a request is authenticated, so these teams are noted in the user's item: when
-//! the user joins one, and here, when the user signs in or refreshes a token. Users with an
-//! authenticator app are no exception: the app may be removed. This costs a read only in projects
+//! the user joins one, and here, when the user signs in or refreshes a token. This includes users
+//! with an authenticator app, because the app may be removed. This costs a read only in projects
 //! with such teams, and a write only if the user's teams have changed.
 
 use std::collections::BTreeSet;

@@ -18,7 +18,6 @@ use wire::id::OwnedKeyId;
 use crate::owners::change::{change, creator, open};
 use crate::owners::input::{KeyPatch, KeyRotation, Scopes, expiry};
 
-/// The errors of managing the keys of a user.
 pub(crate) const USER_ERRORS: &[ErrorCode] = &[
     ErrorCode::UserAuthenticationRequired,
     ErrorCode::CannotGetOwnUserWithoutUser,
@@ -26,12 +25,9 @@ pub(crate) const USER_ERRORS: &[ErrorCode] = &[
     ErrorCode::UserIdDoesNotExist,
     ErrorCode::ApiKeysNotEnabled,
 ];
-/// The errors of managing the keys of a team.
 pub(crate) const TEAM_ERRORS: &[ErrorCode] =
     &[ErrorCode::UserAuthenticationRequired, ErrorCode::TeamNotFound, ErrorCode::ApiKeysNotEnabled, ErrorCode::ApiKeyNotFound];
-/// The errors of adding a key.
 pub(crate) const NEW_KEY_ERRORS: &[ErrorCode] = &[ErrorCode::ReauthenticationRequired, ErrorCode::TooManyApiKeys];
-/// The errors of replacing a key.
 pub(crate) const ROTATION_ERRORS: &[ErrorCode] = &[
     ErrorCode::ApiKeyNotFound,
     ErrorCode::ApiKeyExpired,

@@ -28,10 +28,10 @@ pub struct LevelPath {
     pub(crate) level: Level,
 }
 
-/// The errors of every operation on a level.
+/// The errors of all operations on a level.
 pub(crate) const ERRORS: &[ErrorCode] = &[ErrorCode::InsufficientAccessType];
 
-/// The errors of every operation that changes a level.
+/// The errors of all operations that change a level.
 pub(crate) const CHANGE_ERRORS: &[ErrorCode] =
     &[ErrorCode::InsufficientAccessType, ErrorCode::TooManyEmailDocuments, ErrorCode::OauthProviderMisconfigured];
 pub(crate) const CHANGE: [TableAction; 6] = [BatchGetItem, DeleteItem, GetItem, PutItem, Query, UpdateItem];

@@ -17,10 +17,10 @@ pub(crate) struct Point {
     pub(crate) activity: u64,
 }
 
-/// The active ones by day, split by their previous activity.
+/// Active users or teams by day, split by their previous activity.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub(crate) struct ActiveSplit {
-    /// All active ones.
+    /// All that were active.
     pub(crate) total: Vec<Point>,
     /// Signed up, or created, on this day.
     pub(crate) new: Vec<Point>,

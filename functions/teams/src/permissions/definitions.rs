@@ -20,14 +20,12 @@ use utoipa::ToSchema;
 use wire::change::Change;
 use wire::problem::Problems;
 
-/// Errors of defining a permission.
 pub(crate) const CREATE_ERRORS: &[ErrorCode] = &[
     ErrorCode::PermissionIdAlreadyExists,
     ErrorCode::ContainedPermissionNotFound,
     ErrorCode::PermissionContainsItself,
     ErrorCode::TooManyPermissions,
 ];
-/// Errors of updating a permission's definition.
 pub(crate) const UPDATE_ERRORS: &[ErrorCode] = &[
     ErrorCode::PermissionNotFound,
     ErrorCode::WrongPermissionScope,

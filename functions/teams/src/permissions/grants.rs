@@ -14,7 +14,6 @@ use model::user::reference::UserRef;
 use utoipa::ToSchema;
 use wire::id::TeamId;
 
-/// Errors of granting or revoking a team permission.
 pub(crate) const TEAM_GRANT_ERRORS: &[ErrorCode] = &[
     ErrorCode::CannotGetOwnUserWithoutUser,
     ErrorCode::TeamNotFound,
@@ -22,7 +21,6 @@ pub(crate) const TEAM_GRANT_ERRORS: &[ErrorCode] = &[
     ErrorCode::PermissionNotFound,
     ErrorCode::WrongPermissionScope,
 ];
-/// Errors of granting or revoking a project permission.
 pub(crate) const PROJECT_GRANT_ERRORS: &[ErrorCode] =
     &[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::UserNotFound, ErrorCode::PermissionNotFound, ErrorCode::WrongPermissionScope];
 

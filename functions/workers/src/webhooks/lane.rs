@@ -28,10 +28,9 @@ const CHUNK: usize = CONCURRENCY * 4;
 /// After this time, a pass starts no more requests. Even if the last one takes its full time, it
 /// ends within the lease of the endpoint.
 const PASS: Duration = Duration::from_secs(33);
-/// The number of places in each of the parts of a queue, which are searched for due places one
-/// after another. Later places are found once earlier ones are gone. The first part is small,
-/// because it usually has enough due places: without it, each chunk of a long queue would read a
-/// thousand.
+/// A queue is searched for due places in parts, one after another; these are the numbers of places
+/// in each. Later places are found once earlier ones are gone. The first part is small, because it
+/// usually has enough due places: without it, each chunk of a long queue would read a thousand.
 const PARTS: [i32; 10] = [128, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000];
 /// How long the work on a failing endpoint pauses after each pass, as a multiple of the time spent
 /// searching for due places. The queue of such an endpoint grows, each new event causes a search,
