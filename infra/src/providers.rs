@@ -1,4 +1,4 @@
-//! `docs/api/providers.md`: what the catalog says about each provider.
+//! `docs/api/providers.md`: each provider's entry in the catalog.
 
 use std::fmt::Write as _;
 
@@ -138,7 +138,7 @@ pub fn document() -> String {
     document
 }
 
-/// An entry of a list, with lines of at most 100 characters.
+/// A list entry, wrapped at 100 characters.
 fn wrapped(text: &str) -> String {
     let (mut lines, mut line) = (String::new(), String::new());
     for word in text.split_whitespace() {

@@ -44,7 +44,8 @@ impl Known {
 
 impl Keys {
     /// Creates the project with these keys, or makes an existing project accept them; returns
-    /// whether the project is new. The keys come from the environment or else from the file:
+    /// whether the project is new. The keys were chosen from the environment, or else from the
+    /// saved ones:
     ///
     /// - A key that is revoked, expired or of another kind is replaced by the saved one if the
     ///   project accepts that, and otherwise by a new one. So a shell that has sourced an older
