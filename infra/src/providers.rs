@@ -94,7 +94,6 @@ fn path(url: &str) -> &str {
     url.split('?').next().unwrap_or(url)
 }
 
-/// Renders the document.
 pub fn document() -> String {
     let mut document = HEAD.to_owned();
     for provider in catalog::all() {

@@ -1,10 +1,11 @@
-//! Group commit: waiting writes share one flush of the disk, and are acknowledged after it.
+//! Group commit: waiting writes share one flush of the disk, and are acknowledged only after it.
 //!
-//! A disk can flush a few hundred times a second, and the engine would flush after every commit.
-//! Instead, it commits to its write-ahead log without a flush (`synchronous = NORMAL`), after which
-//! a write survives the end of this process. This module then flushes the log, after which the
-//! write survives a failure of the machine. The log has the commits in order and is read up to the
-//! first incomplete one, so a write is never durable without the writes before it.
+//! A disk can flush a few hundred times a second. The engine commits one write at a time, and would
+//! flush after each. Instead, it commits to its write-ahead log without a flush (`synchronous =
+//! NORMAL`), after which a write survives the end of this process. This module then flushes the
+//! log, after which the write survives a failure of the machine. The log has the commits in order
+//! and is read up to the first incomplete one, so a write is never durable without the writes
+//! before it.
 //!
 //! No crate is needed: the essential rule, that a flush starts after the commits it covers, takes
 //! one tokio lock and two counters. Measured on a virtual disk (ext4, debug build): 64 concurrent

@@ -121,8 +121,8 @@ impl Data {
         self.0.join(DATABASE)
     }
 
-    /// The path of the database file, created if missing, because `SQLite` would let other users
-    /// read it. Fails if the file is empty although there are keys: its data is lost.
+    /// The path of the database file, created here if missing, because `SQLite` would let other
+    /// users read it. Fails if the file is empty although there are keys: its data is lost.
     pub fn create_database(&self) -> anyhow::Result<PathBuf> {
         let path = self.database();
         if self.keys_file().exists() && path.metadata().is_ok_and(|file| file.len() == 0) {

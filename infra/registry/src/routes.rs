@@ -35,7 +35,7 @@ pub fn routes() -> &'static [Route] {
     &ROUTES
 }
 
-/// The methods of a path. Only the best match counts: `/users/me` beats `/users/{user_id}`.
+/// The methods of a path. Only the best matches count: `/users/me` beats `/users/{user_id}`.
 pub(crate) fn methods(path: &str) -> Vec<Verb> {
     let parameters = |route: &&Route| route.path.matches('{').count();
     let matching: Vec<&Route> = routes().iter().filter(|route| route.matches(path)).collect();

@@ -184,7 +184,7 @@ fn render(text: &str, name: &str) -> Rendered {
     rendered
 }
 
-/// The button next to code, which needs scripts.
+/// The button next to code; it needs scripts.
 const COPY: &str = "<button type=\"button\" class=\"copy quiet\">Copy</button>";
 
 /// The URL of a link on pages. In Markdown, a link to another document is the path of its file,

@@ -9,7 +9,7 @@ export function preview() {
   const name = newId("preview");
   const field = h("input", { type: "hidden", name: "html" });
   const sender = h("form", { method: "post", action: "/console/preview", target: name, hidden: true }, field);
-  // Not white while empty, which would dazzle in the dark theme.
+  // Not white while empty, as white would dazzle in the dark theme.
   const frame = h("iframe", { class: "frame blank", name, title: m.emails.preview });
   const element = h("div", {}, frame, sender);
   element.show = (html) => {

@@ -35,7 +35,6 @@ export function sidebar({ to }, current) {
   return h("aside", { class: "side" }, h("details", {}, h("summary", { class: "button" }, h("span", {}, h("span", { class: "label" }, t.nav.pagesOf), t.nav.pages[current] ?? t.nav.menu)), nav));
 }
 
-/** The project switch. */
 export function projectSwitch({ projects, router, projectId }) {
   if (!projects.size) return null;
   const options = [...projects.values()].map((project) =>

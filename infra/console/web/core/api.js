@@ -201,7 +201,7 @@ export class Resource {
 
 /**
  * An address that does not identify exactly one user. `verified` and `unverified` are the ids of
- * users with this primary address, verified or not.
+ * users who have or have not verified it as their primary address.
  */
 export class UnknownUser extends Error {
   constructor(address, verified, unverified) {

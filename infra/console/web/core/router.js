@@ -89,7 +89,6 @@ export class Router {
     this.#show();
   }
 
-  /** Opens a page. */
   async go(path) {
     if (!(await this.#mayLeave())) return;
     history.pushState(null, "", path);
@@ -98,7 +97,7 @@ export class Router {
     await this.#show();
   }
 
-  /** Changes the query of the current page without reloading it. */
+  /** Changes the query of the current page without showing it again. */
   replace(query) {
     const given = Object.entries(query).filter(([, value]) => value);
     history.replaceState(null, "", location.pathname + (given.length ? `?${new URLSearchParams(given)}` : ""));

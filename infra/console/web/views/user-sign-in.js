@@ -23,7 +23,7 @@ export async function part(context) {
   );
 }
 
-/** A button that sends a request after confirmation, then reloads the page. */
+/** A button that sends a request after confirmation, then shows the page again. */
 function action({ refresh }, { label, title, text, verb, act, name, isDanger }) {
   const ask = async () => {
     if (await confirm({ title, text, verb: verb ?? label, act, name })) await refresh();

@@ -53,8 +53,8 @@ pub(super) async fn of_container() -> anyhow::Result<Result<Credentials, String>
     found.map(Ok).with_context(|| format!("cannot use the credentials of this container's role from {text}"))
 }
 
-/// Whether credentials may be requested from this URL. Any host may use HTTPS; plain HTTP is
-/// accepted only from loopback and [`PLAIN`].
+/// Whether credentials may be requested from this URL. HTTPS is accepted for any host, plain HTTP
+/// only for loopback and [`PLAIN`].
 fn is_trusted(url: &Url) -> bool {
     let is_here = match url.host() {
         Some(Host::Domain(name)) => name == "localhost",

@@ -2,9 +2,9 @@
 //! for example from a gateway to an AWS table.
 //!
 //! Both can be stopped and restarted at any time: an export continues after its last complete page,
-//! and an import skips items that the table already has. The folder contains password hashes and
-//! email addresses, so only its owner can read its files. The deployment secret is not included,
-//! but is needed at the destination for sealed values.
+//! and an import skips items that the table already has unchanged. The folder contains password
+//! hashes and email addresses, so only its owner can read its files. The deployment secret is not
+//! included, but is needed at the destination for sealed values.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;

@@ -24,8 +24,8 @@ use tokio::sync::Notify;
 pub const TABLE: &str = "gatelet";
 /// The tag of a table that other processes use, too.
 const SHARED: &str = "shared";
-/// The index of the records by number. The engine's searches use it because they have the same
-/// expression.
+/// The index of the records by number. The engine's searches use it because they compute the number
+/// by the same expression.
 const INDEX: &str = "CREATE INDEX IF NOT EXISTS gatelet_stream_numbers ON _stream_records (table_name, CAST(sequence_number AS INTEGER))";
 /// The number of records per read.
 const READ: usize = 200;

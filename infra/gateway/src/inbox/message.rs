@@ -35,8 +35,8 @@ pub struct Message {
 pub struct Query {
     /// The address of one of the recipients, ignoring case.
     pub to: Option<String>,
-    /// A part of the subject, sender, recipients, id or text (HTML if there is no text), ignoring
-    /// case.
+    /// A part of the subject, the sender, a recipient, the id, or the text (the HTML if there is no
+    /// text), ignoring case.
     pub q: Option<String>,
     pub project: Option<String>,
     /// Only emails older than the one with this id.

@@ -19,7 +19,7 @@ use wire::environment::variable;
 use super::{Keys, Role, finish_deletion, first_project, new_key};
 use crate::saved_keys::Saved;
 
-/// The keys, out of some, that a project has, accepted or not.
+/// Which of some keys a project has, whether it accepts them or not.
 struct Known(HashMap<Digest, ApiKey>);
 
 impl Known {

@@ -1,10 +1,10 @@
 //! Limits on open connections, in total and per IP address, and on the bytes they hold: incomplete
 //! request bodies, and answers not fully written.
 //!
-//! At a limit, a new connection replaces a waiting one, that is idle or has an incomplete request:
-//! at the limit per address, the longest-waiting connection from its own address; at the total
-//! limit, the longest-waiting one from the address with the most waiting connections. If none is
-//! waiting, or if it does not close in time, the new one is closed.
+//! At a limit, a new connection replaces a waiting one (idle, or with an incomplete request): at
+//! the limit per address, the longest-waiting connection from its own address; at the total limit,
+//! the longest-waiting one from the address with the most waiting connections. If none is waiting,
+//! or if it does not close in time, the new one is closed.
 //!
 //! Above the limit on bytes, a connection that holds some and waits for its client is closed: the
 //! longest-waiting one of the address whose connections hold the most.
@@ -32,7 +32,6 @@ const MAX_HELD: usize = 64 << 20;
 /// How long a new connection waits for another one to close and make room.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// All open connections.
 #[derive(Debug)]
 pub(crate) struct Connections {
     most: usize,

@@ -98,7 +98,7 @@ async fn a_project_can_be_owned_so_that_the_console_shows_it() {
     };
     assert_eq!(seen().await, std::slice::from_ref(&first));
 
-    // As long as there is only one team, it owns new projects.
+    // While there is only one team, it owns new projects.
     let (second, said) = create(&["Second"]);
     assert!(said.contains("owns the project") && !said.contains("YOUR-ADDRESS"), "{said}");
     let mut both = [first.clone(), second];

@@ -13,8 +13,8 @@ use crate::support::{Folder, Gateway, gateway, succeeds, variable};
 const MANY: usize = 400;
 
 /// Where the gateway is killed, one place after another, while it sends the same emails. The number
-/// after the colon counts the emails since the start with which the gateway reaches the place (for
-/// the expansion of the broadcast, the steps).
+/// after the colon says at which email since its start (for the expansion of the broadcast, at
+/// which step).
 const PLACES: [&str; 12] = [
     "expanding:1",
     "expanded:1",

@@ -104,7 +104,6 @@ fn http_client() -> Client {
     Client::new()
 }
 
-/// A running gateway.
 pub(crate) struct Gateway {
     child: Child,
     stdout: BufReader<ChildStdout>,

@@ -22,8 +22,8 @@ use crate::support::{Folder, Gateway, gateway, variable};
 const ENDPOINTS: &str = "/api/v1/internal/webhook-endpoints";
 /// The number of users created and renamed. Every second one is also deleted.
 const USERS: usize = 408;
-/// Where the gateway is killed, one place per start. The number after the colon counts the
-/// deliveries (or claims of endpoints) since the start with which the gateway reaches the place.
+/// Where the gateway is killed, one place per start. The number after the colon says at which
+/// delivery (or claim of an endpoint) since its start.
 const PLACES: [&str; 12] = [
     "recording:3",
     "recorded:3",
