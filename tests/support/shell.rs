@@ -1,7 +1,7 @@
 //! A service without its data. Building one is most of the work of a small test, so a test that
 //! starts several services from snapshots reuses its shell, unless something still holds it.
 //! Nothing remains of the earlier service: its table is replaced, its inbox emptied, and the
-//! process's memory cleared. Tests do not share shells.
+//! process forgets its state. Tests do not share shells.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicI64, Ordering};
