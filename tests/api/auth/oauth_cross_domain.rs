@@ -146,7 +146,7 @@ async fn a_code_is_bound_to_its_verifier_redirect_and_project() {
     assert_error(&exchange(&app, &late).await, 400, INVALID);
 }
 
-/// In these cases the SDK's own service starts a new session, whereas Gatelet rejects the code.
+/// Here the SDK's own service starts a new session, whereas Gatelet rejects the code.
 #[tokio::test]
 async fn a_code_ends_with_its_session_or_its_user_s_credentials() {
     let app = TestApp::start().await;
@@ -177,7 +177,7 @@ async fn a_code_redeemed_again_ends_the_session() {
     let ada = app.sign_up("ada@example.com").await;
     let own = code(&app, &ada).await;
     assert_eq!(exchange(&app, &own).await.status(), 200);
-    // Whoever lacks the verifier cannot end the session.
+    // Without the verifier, no one can end the session.
     let mut guess = exchange_of(&app, &own);
     guess["code_verifier"] = json!("x".repeat(43));
     assert_error(&app.anonymous().post(TOKEN, guess).await, 400, INVALID);
@@ -196,7 +196,7 @@ async fn of_concurrent_exchanges_of_a_handed_over_session_one_succeeds() {
     assert!(answers.iter().all(|answer| [200, 400].contains(&answer.status())));
 }
 
-/// The refresh token is in the table only sealed, and only until the code is redeemed.
+/// The table has the refresh token only sealed, and only until the code is redeemed.
 #[tokio::test]
 async fn the_refresh_token_is_never_stored_readable() {
     let app = TestApp::start().await;
