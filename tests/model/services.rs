@@ -85,8 +85,8 @@ impl Services {
     }
 
     /// Caches a position. Two requests continue alike if they got the same responses in any order,
-    /// wait for the same calls and have used as much randomness. So the first position stands for
-    /// all of them.
+    /// wait for the same calls and have used the same amount of randomness. So the first position
+    /// stands for all of them.
     fn kept(&self, id: u64, local: Local) -> Arc<Local> {
         let local = Arc::clone(self.same.lock().unwrap().entry(local.digest).or_insert_with(|| Arc::new(local)));
         self.known.lock().unwrap().insert(id, Arc::clone(&local));

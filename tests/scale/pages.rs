@@ -119,7 +119,7 @@ pub(crate) async fn measure(app: &TestApp) -> Vec<List> {
         }
         let [short, long] = [pages[0].1, pages[1].1];
         // The entries read depend a little on their spread over the list's shards, and the units on
-        // their sizes, but neither on the length of the list.
+        // their sizes; neither depends on the length of the list.
         let is_flat = long.calls <= short.calls + 2 && long.entries * 2 <= short.entries * 3;
         assert!(is_flat, "a page of the list of {name} costs more if the list is longer: {short:?}, {long:?}");
         lists.push(List { name, pages });

@@ -1,4 +1,4 @@
-//! Some test uses every permission of an operation's role, as unused ones would only help an
+//! Every permission of an operation's role is used in some test, as unused ones would only help an
 //! attacker.
 
 use std::collections::{BTreeMap, BTreeSet};

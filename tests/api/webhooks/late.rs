@@ -1,5 +1,5 @@
-//! Endpoints in a partition that refuses writes: their deliveries are set aside so as not to delay
-//! others, and follow in order.
+//! Endpoints with a partition that refuses writes: their deliveries are set aside so as not to
+//! delay others, and follow in order.
 
 use std::sync::Arc;
 

@@ -13,9 +13,9 @@ export const USER_TYPES = {
   ServerTeamUser: { get: memberOf },
 };
 
-/** Users obtained by a server or signed in on one, who may change everything. */
+/** The types of users obtained by a server or signed in on one, who may change everything. */
 export const SERVER_TYPES = Object.keys(USER_TYPES).filter((type) => type.includes("Server"));
-/** Signed-in users. */
+/** The types of signed-in users. */
 export const CURRENT_TYPES = Object.keys(USER_TYPES).filter((type) => type.startsWith("Current"));
 
 /** Why tests of `internal`'s users are skipped, if they are. */
