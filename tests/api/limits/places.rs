@@ -15,8 +15,8 @@ use crate::events::{World, name};
 const ME: &str = "/api/v1/users/me";
 const PICTURE: &str = "data:image/png;base64,iVBORw0KGgo=";
 
-/// Whether a limit's rules count the request by something other than its place, which depends on
-/// the operation's purpose.
+/// Whether an operation's limit counts clients' requests by IP address, and by network. Its other
+/// rules depend on the operation's purpose.
 fn by_place(operation: &infra::Operation) -> (bool, bool) {
     let rules = operation.route.limit.map_or(&[][..], |limit| limit.of_request(true));
     let has = |wanted: By| rules.iter().any(|(_, by)| *by == wanted);
