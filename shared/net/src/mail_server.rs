@@ -1,5 +1,5 @@
 //! The IP addresses of mail servers, whose names a project's administrators choose. Lookups have
-//! their own time limit, and are limited in number ([`crate::lookups`]): sending gives up after
+//! their own time limit, and are limited in number (`lookups`): sending gives up after
 //! some seconds, but the system may look for a name much longer.
 
 use std::error::Error as StdError;
