@@ -1,6 +1,7 @@
-// Keeps the parts of a page marked `data-live` up to date: refetches the page and patches the
-// differences, so that focus, scroll position and open forms stay. Pauses during edits and while
-// the page is hidden. Forms marked `data-live-form` are sent without leaving the page.
+// Keeps the parts of a page that are marked `data-live` up to date: fetches the page again and
+// patches the differences, so that focus, scroll position and open forms stay. Pauses while
+// something is being edited or the page is hidden. Forms marked `data-live-form` are sent without
+// leaving the page.
 
 import { showTimes } from "./page.js";
 
@@ -10,7 +11,7 @@ const wait = document.querySelector("[data-live-paused]");
 let etag = null;
 let running = false;
 
-/** Whether the user is editing or selecting, which an update would disturb. */
+/** Whether the user is editing or selecting something, which an update would disturb. */
 function isEditing() {
   if (document.querySelector("details[data-edit][open], form[data-dirty]")) return true;
   return Boolean(document.activeElement?.closest("[data-live] :is(input, textarea, select)"));
@@ -20,7 +21,7 @@ function sameKind(a, b) {
   return a.nodeType === b.nodeType && a.nodeName === b.nodeName && a.dataset?.key === b.dataset?.key && a.id === b.id;
 }
 
-/** Turns `from` into `to` with minimal changes. */
+/** Turns `from` into `to` with as few changes as possible. */
 function morph(from, to) {
   if (from.nodeType !== Node.ELEMENT_NODE) {
     if (from.nodeValue !== to.nodeValue) from.nodeValue = to.nodeValue;
@@ -67,9 +68,7 @@ function morphChildren(from, to) {
   }
 }
 
-/**
- * Moves the focus if its element disappears: to the row that takes its place, or to the heading.
- */
+/** Moves the focus when its element is gone: to the row that took its place, or to the heading. */
 function keepFocus(change) {
   const focused = document.activeElement;
   const rows = () => [...document.querySelectorAll(".rows a.row")];
@@ -105,13 +104,13 @@ async function refresh() {
   try {
     const headers = { accept: "text/html", ...(etag && { "if-none-match": etag }) };
     const answer = await fetch(location.href, { headers, cache: "no-store" });
-    // The user may have started editing before the response arrived.
+    // The user may have begun to edit before the response arrived.
     if (answer.status === 200 && !isEditing()) {
       show(await answer.text(), false);
       etag = answer.headers.get("etag");
     }
   } catch {
-    // No answer from the gateway: keep the current content.
+    // The gateway does not answer: keep the current content.
   } finally {
     running = false;
   }
@@ -122,7 +121,7 @@ document.addEventListener("submit", async (event) => {
   if (!form) return;
   event.preventDefault();
   const body = new URLSearchParams(new FormData(form, event.submitter));
-  // `form.action` would be a button named "action", if any.
+  // `form.action` would be the button named "action", if the form has one.
   const url = new URL(form.getAttribute("action") ?? location.href, location.href);
   if (form.getAttribute("method") !== "post") {
     url.search = body;
@@ -133,7 +132,7 @@ document.addEventListener("submit", async (event) => {
   }
   const answer = await fetch(url, { method: "POST", body, headers: { accept: "text/html" }, cache: "no-store" });
   if (answer.ok) for (const fold of document.querySelectorAll("details[data-edit][open]")) if (fold.contains(form)) fold.open = false;
-  // A redirect to another page means that the subject of this page no longer exists.
+  // A redirect to another page means that what this page shows no longer exists.
   if (answer.redirected && new URL(answer.url).pathname !== location.pathname) {
     location.href = answer.url;
     return undefined;
@@ -145,7 +144,7 @@ document.addEventListener("submit", async (event) => {
   return undefined;
 });
 
-/** Resets a form after its input was saved or discarded, so that it shows the page's values. */
+/** Resets a form whose input was saved or discarded, so that it shows the page's values again. */
 function settle(form) {
   form.reset();
   form.removeAttribute("data-dirty");
@@ -154,7 +153,7 @@ document.addEventListener("toggle", ({ target }) => {
   if (target.matches?.("details[data-edit]:not([open])")) target.querySelectorAll("form").forEach(settle);
 }, true);
 
-// Apply filters while typing.
+// Filters apply as they are typed.
 let timer;
 document.addEventListener("input", (event) => {
   const form = event.target.closest("form[data-live-form][role=search]");
@@ -166,7 +165,7 @@ document.addEventListener("input", (event) => {
   event.target.closest("form")?.setAttribute("data-dirty", "");
 });
 
-// Opening an email marks it as read.
+// An email counts as read once it is opened.
 const unread = document.querySelector("form[data-read-on-view]");
 if (unread) {
   fetch(unread.getAttribute("action"), { method: "POST", body: new URLSearchParams(new FormData(unread)), headers: { accept: "text/html" } }).then(refresh, () => {});

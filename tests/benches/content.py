@@ -1,4 +1,4 @@
-"""Publishes a large blog, and times publications and requests over HTTP.
+"""Publishes a large blog, and measures how long publications and requests over HTTP take.
 
     python3 tests/benches/content.py GATEWAY [POSTS]
 

@@ -1,4 +1,4 @@
-"""Uses the client from openapi-python-client."""
+"""Uses the client that openapi-python-client generates."""
 
 import os
 import time

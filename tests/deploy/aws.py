@@ -1,4 +1,4 @@
-"""The AWS CLI without long pauses between polls."""
+"""The AWS CLI without long pauses between its questions."""
 
 import sys
 

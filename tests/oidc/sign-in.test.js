@@ -1,4 +1,5 @@
-// The complete sign-in: a provider account becomes a user, and later signs in as the same one.
+// The complete sign-in, and its result: an account at the provider becomes a user, and later signs
+// in as the same user.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

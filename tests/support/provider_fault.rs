@@ -1,5 +1,6 @@
-//! How the test provider misbehaves.
+//! How the OpenID provider for tests misbehaves.
 
+/// How a provider misbehaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     Down,
@@ -10,7 +11,7 @@ pub enum Fault {
     Refuses,
     RefusesClient,
     RefusesClientInHtml,
-    /// Answers correctly, but only after [`Provider::behave`](crate::provider::Provider::behave).
+    /// Answers correctly, once [`Provider::behave`](crate::provider::Provider::behave) has been called.
     Waits,
     NoIdToken,
     WrongNonce,
@@ -27,15 +28,15 @@ pub enum Fault {
     ForgedUserinfo,
     /// Signs ID tokens with the client secret.
     SignsWithSecret,
-    /// Answers 502 to the first request at each endpoint, and correctly after that.
+    /// Answers 502 to the first request at each endpoint, and correctly to the next one.
     FailsOnce,
-    /// Answers 200 with an unrelated JSON object in place of its metadata and keys.
+    /// Answers 200 with another JSON object in place of its metadata and keys.
     Maintenance,
-    /// Gives a script as its authorization endpoint.
+    /// Names a script in place of its authorization endpoint.
     ScriptEndpoint,
-    /// Has revoked the access tokens issued for codes.
+    /// Has revoked the access tokens that it issued for codes.
     RevokesAccess,
-    /// The same, and holds requests for new ones like [`Self::Waits`].
+    /// The same, and answers requests for new ones as [`Self::Waits`].
     RevokesAccessAndWaits,
     /// Renews access tokens for two minutes only.
     ShortLife,

@@ -1,4 +1,5 @@
-//! Records the IAM actions that each operation uses on the table, to compare them with its role.
+//! Records the IAM actions that each operation uses on the table, to compare them with the
+//! operation's role.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
@@ -12,8 +13,8 @@ tokio::task_local! {
     static OPERATION: Option<&'static str>;
 }
 
-/// Answers a request in the context of its operation, if any, so that calls are recorded as the
-/// operation's.
+/// Answers a request in the context of its operation, if it has one, so that its calls are recorded
+/// as the operation's.
 pub(crate) fn within<F: Future>(operation: Option<&'static str>, answer: F) -> impl Future<Output = F::Output> {
     OPERATION.scope(operation, Box::pin(answer))
 }
@@ -27,7 +28,7 @@ pub(crate) fn note(call: &str, body: &str) {
     }
 }
 
-/// A transaction, parsed only for the kinds of its writes.
+/// A transaction, of which only the kinds of its writes are parsed.
 #[derive(Deserialize)]
 #[expect(clippy::zero_sized_map_values, reason = "serde reads an object into a map, and its values are not needed")]
 struct Transaction<'a> {

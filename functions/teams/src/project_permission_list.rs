@@ -31,7 +31,7 @@ pub struct ProjectPermissionsQuery {
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
-    /// Only this permission.
+    /// If given, only this permission is listed.
     #[deserr(default)]
     permission_id: Option<PermissionId>,
     /// Whether to include contained permissions. Default: `false`.

@@ -1,4 +1,5 @@
-//! `GET /api/v1/contact-channels`: lists a user's contact channels, oldest first.
+//! `GET /api/v1/contact-channels`: lists a user's contact channels in the order in which they were
+//! added.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Named, Route};

@@ -1,4 +1,4 @@
-//! Webhook endpoints of a project and their deliveries.
+//! Webhook endpoints of a project, and the deliveries to them.
 
 pub mod delivery_list;
 pub mod delivery_replay;

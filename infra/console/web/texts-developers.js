@@ -1,4 +1,5 @@
-// English texts of the developer pages: quick start, webhooks, API reference, published content.
+// The texts of the pages for developers, in English: the quick start, webhooks, the reference of
+// the API, and the published content.
 
 import { count } from "./core/format.js";
 import { plural } from "./texts.js";

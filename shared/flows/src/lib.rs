@@ -1,4 +1,4 @@
-//! Flows shared by several operations, independent of HTTP.
+//! Flows that several operations share; they do not depend on HTTP.
 
 #![warn(missing_docs)]
 

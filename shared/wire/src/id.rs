@@ -1,4 +1,5 @@
-//! Ids: each kind has its own type, so they cannot be mixed up.
+//! Ids: each kind has its own type, so an id of one kind cannot be passed where another kind is
+//! expected.
 
 use std::fmt;
 
@@ -88,7 +89,7 @@ id!(
     AuthenticatorId
 );
 id!(
-    /// A remembered device, which stands in for a user's second factor for some time.
+    /// A device on which a user need not prove the second factor again for some time.
     DeviceId
 );
 id!(
@@ -120,7 +121,7 @@ id!(
     DocumentId
 );
 id!(
-    /// An email to many users, before it becomes an outbox entry for each of them.
+    /// An email to many users, before it becomes one outbox entry for each of them.
     BroadcastId
 );
 id!(

@@ -1,4 +1,5 @@
-//! Clients that authenticate with HTTP Basic (RFC 6749 §2.3.1), the default of OAuth libraries.
+//! Clients that authenticate with HTTP Basic (RFC 6749 §2.3.1), as libraries of OAuth do by
+//! default.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -20,7 +21,7 @@ async fn post(app: &TestApp, path: &str, authorization: &str, form: &[(&str, &st
     app.anonymous().with("authorization", authorization).request("POST", path).form(form).send().await
 }
 
-/// A request for a user's new tokens.
+/// A request for new tokens of a user.
 async fn refresh(app: &TestApp, user: &SignedIn, authorization: &str, more: &[(&str, &str)]) -> Answer {
     let form = [&[("grant_type", "refresh_token"), ("refresh_token", user.refresh_token.as_str())], more].concat();
     post(app, TOKEN, authorization, &form).await
@@ -66,7 +67,7 @@ async fn a_wrong_header_is_answered_with_the_scheme() {
             assert!(answer.header("www-authenticate").unwrap().starts_with("Basic realm="), "{wrong}");
         }
     }
-    // With credentials in the body, the same error keeps the status that published SDKs expect.
+    // In the body, the same error keeps the status that published SDKs expect.
     let form = [("grant_type", "refresh_token"), ("refresh_token", "x"), ("client_id", &project), ("client_secret", "pck_wrong")];
     let answer = app.anonymous().request("POST", TOKEN).form(&form).send().await;
     assert_eq!((answer.status(), answer.header("www-authenticate")), (400, None));
@@ -82,6 +83,6 @@ async fn a_client_authenticates_in_one_way() {
         assert!(problems(&answer)[0].starts_with(&format!("body.{name} must be absent")), "{}", answer.text());
         assert_eq!(answer.json()["error"], "invalid_request");
     }
-    // Other schemes do not authenticate clients, so the body counts.
+    // Other schemes are not for clients: the body counts.
     assert!(problems(&refresh(&app, &user, "Bearer x", &[]).await).contains(&"body.client_id is required".to_owned()));
 }

@@ -1,4 +1,5 @@
-//! `DELETE /api/v1/passkeys/{user_id}/{passkey_id}`, and other ways to remove passkeys.
+//! `DELETE /api/v1/passkeys/{user_id}/{passkey_id}`, and the other ways in which passkeys are
+//! removed.
 
 use serde_json::json;
 use support::{SignedIn, TestApp};

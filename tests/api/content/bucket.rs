@@ -1,4 +1,4 @@
-//! Images in an S3 bucket, as in deployments on AWS.
+//! Images in a bucket of S3, as deployments on AWS have them.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -14,7 +14,7 @@ use support::TestApp;
 
 use super::images::{Site, png};
 
-/// An object: media type, cache rule and bytes.
+/// An object: its media type, its cache rule and its bytes.
 type Object = (String, String, Vec<u8>);
 
 /// A bucket in memory, which may refuse everything.

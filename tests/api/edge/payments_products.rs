@@ -1,4 +1,5 @@
-//! `GET /api/v1/payments/products/{customer_type}/{customer_id}`; `payments_billing` tests access.
+//! `GET /api/v1/payments/products/{customer_type}/{customer_id}`; access is tested with
+//! `payments_billing`.
 
 use serde_json::json;
 use support::TestApp;

@@ -1,4 +1,4 @@
-//! API keys of users and teams in the events.
+//! API keys of users and teams that the events refer to.
 
 use model::owned_key::text::KeyText;
 use model::owned_key::{NewKey, OwnedKey, Owner};

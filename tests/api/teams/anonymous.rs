@@ -1,4 +1,4 @@
-//! Limits of anonymous users in their teams.
+//! What anonymous users cannot do in their teams.
 
 use serde_json::json;
 use support::{SignedIn, TestApp};

@@ -1,4 +1,4 @@
-//! Definitions of permissions.
+//! The definitions of permissions.
 
 use serde_json::json;
 use support::TestApp;

@@ -1,4 +1,4 @@
-// Times in the audit log.
+// The times in the audit log.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,5 @@
-// An app in a browser: the SDK with cookies, cross-origin calls, and emailed links.
+// An app in a browser: the SDK with its cookies, cross-origin calls, and emailed links opened by
+// the user.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -45,7 +46,7 @@ async function visitor(t) {
   return it;
 }
 
-/** A browser with a new account, verified by an emailed link. */
+/** A browser with a new account, whose address is verified by the emailed link. */
 async function member(t) {
   const [it, email] = [await visitor(t), newAddress()];
   await it.submit("sign-up", { email, password: PASSWORD });
@@ -54,7 +55,7 @@ async function member(t) {
   return { ...it, email };
 }
 
-/** The same user's other browser, signed in by a link. */
+/** Another browser of the same user, signed in by a link. */
 async function byLink(t, email) {
   const it = await visitor(t);
   await it.submit("send-link", { email });
@@ -116,7 +117,7 @@ test("the list marks the session of this browser, and a revoked browser is signe
   await second.page.waitForFunction(() => document.querySelectorAll("#sessions li").length === 1);
   assert.deepEqual(await second.sessions(), ["this browser"]);
   second.check();
-  // Removes the access token, as if its ten minutes were over.
+  // Removes the access token, as if its ten minutes had passed.
   await first.context.clearCookies({ name: /-access$/ });
   await first.open();
   assert.equal(await first.who(), "nobody");

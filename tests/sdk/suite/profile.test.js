@@ -1,4 +1,4 @@
-// Changes by signed-in users to their own accounts.
+// What a signed-in user can change about their own account.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,5 @@
-//! How a ceremony starts: the options for the browser, and the code to send back with its response.
+//! How a ceremony starts: the options for the browser, and the code with which its response is sent
+//! back.
 
 use api::product::{Access, Client};
 use crypto::webauthn::client_data::Ceremony;
@@ -25,7 +26,8 @@ pub struct StartedCeremony {
     code: String,
 }
 
-/// Checks that the project offers passkeys and configures the requested relying party id.
+/// Checks that the project offers passkeys, and that it configures the relying party id that the
+/// request asks for.
 pub(crate) fn check(access: &Access<Client>, rp_id: Option<&str>, route: &Route) -> Result<(), KnownError> {
     let settings = &access.project.config.passkeys;
     if !settings.enabled {
@@ -39,7 +41,7 @@ pub(crate) fn check(access: &Access<Client>, rp_id: Option<&str>, route: &Route)
     }
 }
 
-/// Stores the challenge. Starting a ceremony does not change an account, so it is not recorded.
+/// Stores the challenge. A ceremony that starts changes no account, so it is not recorded.
 pub(crate) async fn start(
     access: &Access<Client>,
     ceremony: Ceremony,

@@ -1,4 +1,4 @@
-//! Requests to send emails, and the content of the emails.
+//! Requests to send emails, and the content of these emails.
 
 pub(crate) mod content;
 pub(crate) mod request;

@@ -1,4 +1,4 @@
-//! Shared by the operations on API keys of users and teams.
+//! What the operations on API keys of users and of teams share.
 
 pub(crate) mod change;
 pub(crate) mod check;

@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 #[derive(Serialize, ToSchema)]
 pub struct ConfigString {
-    /// A JSON object as text.
+    /// The JSON text of an object.
     #[schema(example = r#"{"auth":{"allowSignUp":true}}"#)]
     pub(crate) config_string: String,
 }

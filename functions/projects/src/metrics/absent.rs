@@ -1,5 +1,5 @@
-//! The figures about payments and page views. Neither is recorded, so the figures are those of a
-//! project without any.
+//! The figures about payments and page views. The service records neither, so the figures are those
+//! of a project without payments and page views.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use crate::metrics::series::Point;
 
-/// The service has no payments.
+/// Payments are not a part of the service.
 #[derive(Default, Serialize, ToSchema)]
 pub(crate) struct PaymentsOverview {
     /// Always empty.
@@ -60,6 +60,6 @@ pub(crate) struct AnalyticsOverview {
     top_region: Option<String>,
 }
 
-/// A site that visitors came from.
+/// A site from which visitors came.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Referrer {}

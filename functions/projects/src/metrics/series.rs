@@ -17,16 +17,16 @@ pub(crate) struct Point {
     pub(crate) activity: u64,
 }
 
-/// Active users or teams by day, split by their previous activity.
+/// Those who were active, by day and by when they were last active before.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub(crate) struct ActiveSplit {
-    /// All that were active.
+    /// All who were active.
     pub(crate) total: Vec<Point>,
     /// Signed up, or created, on this day.
     pub(crate) new: Vec<Point>,
     /// Active on the day before as well.
     pub(crate) retained: Vec<Point>,
-    /// Last active before the previous day.
+    /// Not active on the day before, but earlier.
     pub(crate) reactivated: Vec<Point>,
 }
 

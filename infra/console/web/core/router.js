@@ -1,9 +1,10 @@
-// Maps paths to views, and navigates without reloading.
+// Which view shows a path, and navigation without reloading.
 
 export const BASE = "/console";
 
 /**
- * The parameters of a path that matches a pattern such as `/:project/users/:user`, else `null`.
+ * The parameters of a path, by a pattern such as `/:project/users/:user`; `null` if the path does
+ * not match it.
  */
 export function match(pattern, path) {
   const wanted = pattern.split("/");
@@ -28,7 +29,7 @@ function decoded(text) {
   }
 }
 
-/** The first route that matches a path, with its parameters, or `null`. */
+/** The first route that matches a path, with its parameters; `null` if none does. */
 export function resolve(routes, path) {
   const inner = path.slice(BASE.length).replace(/\/+$/, "");
   for (const route of routes) {
@@ -44,7 +45,7 @@ export function url(path, query = {}) {
   return `${BASE}${path}${given.length ? `?${new URLSearchParams(given)}` : ""}`;
 }
 
-/** The console's page that a text names, or `null`. The text may come from an untrusted link. */
+/** The page of the console that a text names, or `null`: the text may come from a foreign link. */
 export function ownPage(text) {
   try {
     const { origin, pathname, search } = new URL(text, location.origin);
@@ -54,7 +55,7 @@ export function ownPage(text) {
   }
 }
 
-/** Calls `show` for each page opened, unless `mayLeave` says to stay. */
+/** Calls `show` for each page that is opened, unless `mayLeave` says to stay. */
 export class Router {
   #show;
   #mayLeave;
@@ -89,6 +90,7 @@ export class Router {
     this.#show();
   }
 
+  /** Opens a page. */
   async go(path) {
     if (!(await this.#mayLeave())) return;
     history.pushState(null, "", path);

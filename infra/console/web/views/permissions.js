@@ -1,4 +1,5 @@
-// The permissions defined by the project: for its users, and for members of teams.
+// The permissions that the project defines: those of users in the project, and those of members in
+// a team.
 
 import { confirm } from "../components/dialog.js";
 import { form } from "../components/form.js";

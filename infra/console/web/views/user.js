@@ -1,4 +1,4 @@
-// A user: profile, sign-in, teams and permissions, sessions, activity, restriction and deletion.
+// A user: profile, sign-in, teams and permissions, sessions, activity, and what cannot be undone.
 
 import { form, saves } from "../components/form.js";
 import { curlButton, facts, head, id, shown, state, tabs, time } from "../components/parts.js";

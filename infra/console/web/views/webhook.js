@@ -88,8 +88,8 @@ function deliveries({ api, router, endpoint, place, refresh }) {
 }
 
 /**
- * Redelivers failed events, page by page. Returns whether anything may have been delivered. Skips
- * events that fail after the start, so that it ends.
+ * Delivers failed events again, page by page. Returns whether anything may have been delivered.
+ * Events that fail after the start are left out, so that the work ends.
  */
 function replayAllFailed(api, place) {
   const period = h(
@@ -117,7 +117,7 @@ function replayAllFailed(api, place) {
   });
 }
 
-/** A delivery's payload and attempts. */
+/** The payload and the attempts of a delivery. */
 function inside(delivery) {
   const attempts = delivery.attempts.map((attempt) =>
     h(

@@ -1,4 +1,5 @@
-//! `apps.toml`: the directory of apps. Hidden apps are validated, but not published.
+//! `apps.toml`: the directory of apps. A hidden app is validated like the others, but not
+//! published.
 
 use std::collections::HashSet;
 

@@ -1,5 +1,5 @@
-//! Checks OAuth providers: the deployment has a client for each provider whose shared client is
-//! used by a project.
+//! Checks of OAuth providers: the deployment has a client for each provider whose shared client a
+//! project uses.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

@@ -82,7 +82,7 @@ async fn add(engine: &Engine) {
     engine.store().client().call(update.expression_attribute_values(":one", AttributeValue::N("1".to_owned()))).await.unwrap();
 }
 
-/// Commands such as `project set` write to a running gateway's file.
+/// Commands such as `project set` write to the file of a running gateway.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_gateway_that_keeps_items_sees_the_writes_of_commands_beside_it() {
     let folder = std::env::temp_dir().join(format!("gatelet-writers-{}", std::process::id()));
@@ -114,7 +114,8 @@ async fn a_gateway_that_keeps_items_sees_the_writes_of_commands_beside_it() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-/// The engine's statements on the stream's records, and the one that `feed` deletes records with.
+/// The engine's own statements on the records of the stream, and the one with which `feed` deletes
+/// records.
 const STATEMENTS: [&str; 3] = [
     "SELECT COALESCE(MAX(CAST(sequence_number AS INTEGER)), 0) + 1 FROM _stream_records WHERE table_name = 'gatelet'",
     "SELECT * FROM _stream_records WHERE table_name = 'gatelet' AND shard_id = '1' AND CAST(sequence_number AS INTEGER) > 5
@@ -122,7 +123,7 @@ const STATEMENTS: [&str; 3] = [
     "DELETE FROM _stream_records WHERE table_name = 'gatelet' AND CAST(sequence_number AS INTEGER) <= 5",
 ];
 
-/// `SQLite`'s query plan for each of these statements.
+/// The steps in which `SQLite` runs each of these statements.
 fn plans(connection: &Connection) -> Vec<String> {
     let plan = |statement: &&str| {
         let mut explained = connection.prepare(&format!("EXPLAIN QUERY PLAN {statement}")).unwrap();
@@ -132,7 +133,7 @@ fn plans(connection: &Connection) -> Vec<String> {
     STATEMENTS.iter().map(plan).collect()
 }
 
-/// Reading all unprocessed records at each write would make the queue of records grow.
+/// Whatever reads all unprocessed records at each write makes the queue of records grow.
 #[tokio::test]
 async fn no_statement_reads_all_records_of_the_stream() {
     let folder = std::env::temp_dir().join(format!("gatelet-stream-{}", std::process::id()));
@@ -141,7 +142,7 @@ async fn no_statement_reads_all_records_of_the_stream() {
     let engine = Engine::open(Some(&file), &Entropy::system(), None).await.unwrap();
     let new = plans(&Connection::open(&file).unwrap());
     drop(engine);
-    // Files of earlier versions lack the index.
+    // Files of earlier versions do not have the index.
     Connection::open(&file).unwrap().execute_batch("DROP INDEX gatelet_stream_numbers").unwrap();
     let earlier = plans(&Connection::open(&file).unwrap());
     let engine = Engine::open(Some(&file), &Entropy::system(), None).await.unwrap();

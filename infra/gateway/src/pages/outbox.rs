@@ -17,13 +17,13 @@ use super::request::path_with;
 use super::state::{Pages, Project};
 use super::{answer, outbox_entry};
 
-/// The number of entries listed by default.
+/// How many entries the page lists by default.
 const LISTED: usize = 100;
-/// The maximum number of entries listed.
+/// How many entries the page lists at most.
 const MOST: usize = 5_000;
-/// The number of entries read per query.
+/// How many entries are read with one query.
 const READ: usize = 500;
-/// The maximum number of a project's entries examined to find matches of the filter.
+/// How many entries of a project are examined at most to find those that match the filter.
 const SEARCHED: usize = 20_000;
 
 pub(super) fn router(pages: Pages) -> Router {
@@ -93,7 +93,7 @@ async fn listed(pages: &Pages, filter: &Filter) -> Result<Response, store::Error
     ))
 }
 
-/// A project's newest outbox entries that match the filter.
+/// The newest of a project's outbox entries, among those that match the filter.
 async fn entries(pages: &Pages, project: &Project, filter: &Filter, limit: usize) -> Result<Vec<Row>, store::Error> {
     let Some(row) = pages.app.store.project(&project.id).await? else { return Ok(Vec::new()) };
     let (mut start, mut rows, mut looked_at) = (None, Vec::new(), 0);

@@ -1,4 +1,4 @@
-//! The state shared by the pages.
+//! The state that the pages share.
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -17,7 +17,7 @@ use crate::inbox::Inbox;
 use crate::keys::Keys;
 use crate::page_key::PageKey;
 
-/// Details of the gateway, shown on the private pages.
+/// The gateway's details that the private pages show.
 #[derive(Clone)]
 pub struct Private {
     /// The keys of the gateway's first project.
@@ -26,7 +26,7 @@ pub struct Private {
     pub keys_file: Option<PathBuf>,
     /// The key that gives access to the private pages.
     pub page_key: PageKey,
-    /// Whether remote connections may open the private pages.
+    /// Whether the private pages are available to remote connections.
     pub is_remote: bool,
 }
 

@@ -1,4 +1,4 @@
-//! A gateway that cannot start says why.
+//! If the gateway cannot start, it reports the reason.
 
 use std::net::TcpListener;
 

@@ -1,8 +1,8 @@
-//! The answers of an operation, as its route declares them.
+//! What the route of an operation says about its answers.
 
 use errors::ErrorCode;
 
-/// The maximum number of groups of errors of a route.
+/// The largest number of groups of errors that a route can have.
 const GROUPS: usize = 3;
 
 /// The answers of an operation, besides those common to its interface.

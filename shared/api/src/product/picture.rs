@@ -1,4 +1,4 @@
-//! Responses with the uploaded pictures of users, teams and members.
+//! Pictures that were uploaded for users, teams and members, as responses.
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderName, HeaderValue, header};

@@ -1,10 +1,11 @@
-//! The deployment's own clients at providers, which projects may use instead of their own.
+//! The deployment's own clients at providers, which its projects may use instead of a client of
+//! their own.
 
 use std::collections::BTreeMap;
 
 use secrecy::SecretString;
 
-/// A provider where a deployment can have its own client.
+/// A provider at which a deployment can have a client of its own.
 #[derive(Debug)]
 pub struct Shareable {
     /// The id of the provider.
@@ -27,7 +28,7 @@ pub const SHARED: [Shareable; 4] = [
     Shareable { id: "spotify", id_variable: "GATELET_SHARED_SPOTIFY_CLIENT_ID", secret_variable: "GATELET_SHARED_SPOTIFY_CLIENT_SECRET" },
 ];
 
-/// A client registered at a provider by the operator.
+/// A client that the operator has registered at a provider.
 #[derive(Clone)]
 pub struct SharedClient {
     /// The client id.

@@ -1,5 +1,6 @@
-//! A project's rules, compiled under one `Budget`, so that an evaluation takes bounded processor
-//! time whatever the rules are. A rule that exceeds what the rules before it leave is skipped.
+//! The rules of a project, compiled under one `Budget`, so that an evaluation takes a bounded
+//! part of a processor whatever the rules are. A rule that does not fit into what the rules before
+//! it leave is skipped.
 
 use std::sync::{Arc, LazyLock};
 
@@ -12,14 +13,14 @@ use crate::sign_up::cost::{self, MAX_NAME, MAX_TEXT, Refusal};
 use crate::sign_up::patterns::Patterns;
 use crate::sign_up::rule::{ActionType, Attempt, SignUpRule};
 
-/// How many bytes of a condition are read per step.
+/// How many bytes of a condition are read in a step.
 const READ_PER_STEP: usize = 16;
 /// The steps of parsing a node of the syntax tree.
 const STEPS_PER_NODE: usize = 8;
 /// The steps of parsing an operator or a bracket: some leave no node, as in `!!a` and `((a))`.
 const STEPS_PER_MARK: usize = 2;
-/// The maximum nesting of calls and lists: for each call, the parser copies everything within it
-/// and everything before it, as in `a.b().c()`.
+/// How deep calls and lists may be nested: the parser copies, for each call, everything that is
+/// within it, and everything that it follows, as in `a.b().c()`.
 const MAX_NESTED: u16 = 12;
 
 /// The functions of the language.
@@ -36,7 +37,7 @@ pub struct Program {
 
 struct Compiled {
     expression: IdedExpr,
-    /// Why one of the condition's regular expressions is invalid, if so.
+    /// Why a regular expression of the condition is not valid, if one is not.
     invalid: Option<String>,
 }
 
@@ -50,12 +51,12 @@ pub enum Status {
     /// The rule is disabled.
     Disabled,
     /// The condition cannot be evaluated for this sign-up, or would exceed the budget, which counts
-    /// as false. When the rule was set, the condition was checked with sample values only, or by an
+    /// as false. When the rule was set, the condition was checked only with sample values, or by an
     /// earlier version.
     Error(String),
 }
 
-/// The facts about a sign-up, as conditions see them.
+/// The facts about a sign-up that conditions can use, as they see them.
 #[derive(Debug, Clone)]
 pub struct Facts {
     texts: [(&'static str, String); 5],
@@ -103,7 +104,7 @@ impl Program {
         self.budget.kept() + texts.sum::<usize>()
     }
 
-    /// The maximum number of steps for compiling and one evaluation.
+    /// The steps that compiling and one evaluation take at most.
     pub fn steps(&self) -> u64 {
         self.budget.spent()
     }
@@ -159,7 +160,7 @@ impl Program {
 }
 
 fn compile(condition: &str, patterns: &mut Patterns, budget: &mut Budget) -> Result<Compiled, NotCompiled> {
-    // This is the maximum number of steps for parsing; only the result tells the actual number.
+    // Parsing takes as many steps as this at most, and only the result tells how many it took.
     let copied = condition.matches('(').count().min(usize::from(MAX_NESTED)) + chained(condition);
     let most = (condition.len() * (25 + 2 * copied) / 5) as u64;
     budget.work(most)?;
@@ -174,18 +175,18 @@ fn compile(condition: &str, patterns: &mut Patterns, budget: &mut Budget) -> Res
     Ok(Compiled { expression, invalid: cost.invalid })
 }
 
-/// The maximum number of calls or indices that follow a call, counting text and comments as code.
+/// How many calls or indices follow a call at most, whatever is text or a comment.
 fn chained(condition: &str) -> usize {
     let after = condition.split(')').skip(1).map(str::trim_start);
     after.filter(|rest| rest.starts_with(['.', '[', '/'])).count()
 }
 
-/// The maximum number of operators and brackets in a condition.
+/// How many operators and brackets a condition has at most.
 fn marks(condition: &str) -> usize {
     condition.bytes().filter(|byte| byte.is_ascii_punctuation() && !b"._,'\"".contains(byte)).count()
 }
 
-/// The first error with a position.
+/// The first of the errors that has a place.
 fn first(errors: &ParseErrors) -> String {
     let first = errors.errors.iter().find(|error| error.pos.0 > 0).or(errors.errors.first());
     first.map(|error| first_line(&error.to_string())).unwrap_or_default()
@@ -209,7 +210,7 @@ fn first_line(text: &str) -> String {
 impl Attempt<'_> {
     /// The facts as conditions see them.
     pub fn facts(&self) -> Facts {
-        // The bounds of `cost` assume texts of these lengths.
+        // The bounds of `cost` hold for texts of these lengths.
         let text = |value: Option<&str>| value.filter(|text| text.len() <= MAX_TEXT).unwrap_or_default().to_owned();
         let name = |value: Option<&str>| text(value.filter(|name| name.len() <= MAX_NAME));
         Facts {

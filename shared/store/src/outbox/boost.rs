@@ -1,4 +1,4 @@
-//! Boosts: a project sends emails faster for some hours.
+//! Boosts: for some hours, a project sends emails faster.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|

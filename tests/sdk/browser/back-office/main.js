@@ -1,5 +1,5 @@
-// A back office where users register passkeys at a desk. The page has the server key, so it is for
-// staff only.
+// A back office where users register passkeys at a desk. The page has the server key, so only the
+// staff may open it.
 
 import { StackServerApp } from "sdk";
 

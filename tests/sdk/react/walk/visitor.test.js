@@ -1,4 +1,5 @@
-// A page with the SDK's own defaults: developer tool, analytics, and a visitor's anonymous account.
+// A page with the SDK's own defaults: its tool for developers, its analytics, and the anonymous
+// account that it creates for a visitor.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,5 +1,5 @@
-//! Administers a deployment over its API after `gateway login`: with the rights of a user of the
-//! project `internal`, and without its data folder or AWS credentials.
+//! A deployment that `gateway login` signed in to, administered over its API: without its data
+//! folder, without AWS credentials, and with the rights of a user of the project `internal`.
 
 mod administrator;
 mod api;

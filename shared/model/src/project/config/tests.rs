@@ -15,7 +15,7 @@ pub(super) fn object(value: Value) -> Map<String, Value> {
     value.as_object().expect("an object").clone()
 }
 
-/// The project after merging values at a level, or the problems.
+/// The project after merging values at a level, or the problems with them.
 fn merged(project: &Project, level: Level, values: Value) -> Result<Project, String> {
     changed(project, level, &LevelChange::Merge(object(values)))
 }

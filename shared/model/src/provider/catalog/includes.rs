@@ -1,4 +1,4 @@
-//! Scopes that include others, according to the providers' documentation.
+//! Scopes that include others, as the providers' documentation has them.
 
 /// A scope, and the scopes that it includes.
 pub(super) type Includes = &'static [(&'static str, &'static [&'static str])];

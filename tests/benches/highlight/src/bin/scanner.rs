@@ -1,4 +1,4 @@
-//! The site's own highlighting.
+//! The highlighting of the site.
 
 fn main() {
     highlight::measure(highlight::code::highlighted);

@@ -1,4 +1,4 @@
-//! The device alone, which all programs share.
+//! The device alone: what all programs have in common.
 
 use std::time::Instant;
 
