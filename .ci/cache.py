@@ -1,5 +1,4 @@
-"""What one run of `.ci/run` caches for the next: tools, and what was compiled. The cache can be
-deleted at any time."""
+"""The cache between runs of `.ci/run`: tools and compiled crates. It can be deleted at any time."""
 
 import hashlib
 import json
@@ -10,13 +9,13 @@ import subprocess
 
 FOLDER = pathlib.Path(os.environ.get("GATELET_CI_CACHE") or pathlib.Path.home() / ".cache" / "gatelet-ci")
 COMPILED = FOLDER / "crates"
-# The files of the clone that was compiled: path, digest and modification time.
+# The files of the compiled clone: path, digest and modification time.
 SOURCES = "sources.json"
-# The maximum size of the cache of compiled crates, in bytes. Those of old versions accumulate; a
-# cache that exceeds the maximum is deleted, and the next run compiles everything.
+# The maximum size of the cache of compiled crates, in bytes. Old versions accumulate; beyond the
+# maximum, the cache is deleted, and the next run compiles everything.
 MOST = 24 << 30
-# A crate that contains one of these has the path of its clone in its binary, and the next clone is
-# in another folder. So such a crate is always compiled anew.
+# Crates that use one of these have their clone's path in the binary, and the next clone is in
+# another folder. So they are always recompiled.
 PATHS_OF_A_CLONE = ("CARGO_MANIFEST_DIR", "CARGO_BIN_EXE", "CARGO_TARGET_TMPDIR", "OUT_DIR")
 _metadata = None
 
@@ -44,7 +43,7 @@ def profiles(root):
 
 
 def own():
-    """The packages of the workspace, and those of them that contain the path of the clone."""
+    """The workspace's packages, and those of them that contain the path of the clone."""
     every, bound = set(), set()
     for package in metadata()["packages"]:
         every.add(package["name"])
@@ -55,15 +54,15 @@ def own():
 
 
 def copy(source, to):
-    """Copies compiled crates from one folder into another, which has none yet: dependencies of all
-    profiles, and the workspace's crates of the profile for development. Those of a release contain
-    the paths of their linker script. Returns the number of crates."""
+    """Copies compiled crates to a folder without any: dependencies of all profiles, and the
+    workspace's crates of the development profile. Release builds contain the path of their linker
+    script. Returns the number of crates."""
     (ours, bound), count = own(), 0
     for profile in profiles(source):
         left_out = bound if profile == pathlib.Path("debug") else ours
-        # `.fingerprint` and `build` have a folder for each unit that was compiled: the package's
-        # name and a hash. The names of files in `deps` end in the hash, but begin with the name of
-        # a target, and two packages may have targets of the same name.
+        # `.fingerprint` and `build` have a folder per compiled unit: the package's name and a hash.
+        # File names in `deps` end in the hash, but begin with the target's name, which two packages
+        # may share.
         units = [unit.name.rpartition("-") for unit in (source / profile / ".fingerprint").iterdir()]
         packages = {hash: package for package, _, hash in units}
         for kind in (".fingerprint", "build", "deps"):
@@ -73,8 +72,8 @@ def copy(source, to):
                 package = packages.get(hash) if kind == "deps" else package
                 if package is None or package in left_out:
                     continue
-                # Cargo writes over the small files of a crate that it compiles anew, and replaces
-                # the large ones. So only the large ones, and dependencies, may be shared.
+                # When recompiling a crate, Cargo overwrites its small files and replaces large
+                # ones. So only large files and dependencies may be shared.
                 is_large = kind == "deps" and file.suffix != ".d"
                 shared = link if package not in ours or is_large else shutil.copy2
                 aim = to / profile / kind / file.name
@@ -95,19 +94,19 @@ def link(source, to):
 
 
 def sources():
-    """The digest and the modification time of each file that git tracks."""
+    """The digest and modification time of each file tracked by Git."""
     names = subprocess.run(["git", "ls-files", "-z"], check=True, stdout=subprocess.PIPE).stdout.decode().split("\0")
     files = [pathlib.Path(name) for name in names if name and pathlib.Path(name).is_file()]
     return {str(file): (hashlib.sha256(file.read_bytes()).hexdigest(), file.stat().st_mtime_ns) for file in files}
 
 
 def restore():
-    """Copies the cached crates into the target folder, unless it has crates already. The crates of
+    """Copies the cached crates into the target folder, unless it already has crates. The crates of
     two builds are never mixed: two compilations of a crate can have the same file name, and crates
-    that depend on one of them cannot be used with the other.
+    that depend on one do not work with the other.
 
-    Cargo compiles a crate anew if one of its files is younger than the compiled crate. The files of
-    a new clone are younger, so those that did not change get the time that they had then."""
+    Cargo recompiles a crate if one of its files is newer than the compiled crate. A new clone's
+    files are newer, so unchanged ones get back their old modification time."""
     if profiles(target()):
         print(f"== {target()} has crates, so none are taken from {FOLDER}", flush=True)
         return
@@ -124,9 +123,8 @@ def restore():
 
 
 def keep(compiled):
-    """Replaces the cache with the crates of the target folder, which were made from the files
-    `compiled`. If the run is killed during this, the old cache remains or there is none, but there
-    is no incomplete one."""
+    """Replaces the cache with the crates of the target folder, compiled from the files `compiled`.
+    If killed meanwhile, this leaves the old cache or none, but never an incomplete one."""
     if compiled != sources():
         print("== nothing is cached for the next run: files were changed during this one", flush=True)
         return

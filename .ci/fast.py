@@ -1,8 +1,8 @@
-"""`.ci/run fast`: what a change most likely breaks, in about a minute. It runs before a commit; a
-hook that does so is installed by `git config core.hooksPath .ci/hooks`.
+"""`.ci/run fast`: what a change most likely breaks, in about a minute. To run it before each
+commit, install the hook with `git config core.hooksPath .ci/hooks`.
 
-Format, compilation of everything but the Lambdas' programs, rendered files, the contract tests, and
-the tests of the files that differ from `origin/main`. It uses the target folder and the profile of
+Checks the format, compilation except for the Lambdas' programs, rendered files, the contract tests,
+and the tests of files that differ from `origin/main`. It uses the target folder and profile of
 daily work, so `cargo test` compiles nothing twice.
 """
 
@@ -19,7 +19,7 @@ import time
 import cache
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# A change of shared code reaches most tests. Beyond this number of modules, the complete checks are
+# Changes of shared code affect most tests. Beyond this number of modules, the complete checks are
 # the better choice.
 MAX_MODULES = 12
 
@@ -29,8 +29,8 @@ def output(*command):
 
 
 def changed():
-    """The files that differ from `origin/main`, or from the commit before the last one if there is
-    no such branch."""
+    """The files that differ from `origin/main` or, without that branch, from the last commit but
+    one."""
     known = subprocess.run(["git", "rev-parse", "--verify", "--quiet", "origin/main"], cwd=ROOT, stdout=subprocess.DEVNULL)
     base = output("git", "merge-base", "origin/main", "HEAD").strip() if known.returncode == 0 else "HEAD~1"
     untracked = output("git", "ls-files", "--others", "--exclude-standard")
@@ -45,8 +45,7 @@ def modules_of_api():
 
 
 def selection(files):
-    """The tests of these files: by test program, the filters of its tests (none means all of them).
-    """
+    """The tests of these files: for each test program, its filters (none means all tests)."""
     wanted, modules = collections.defaultdict(set), modules_of_api()
     for file in files:
         path = pathlib.PurePosixPath(file)
@@ -80,7 +79,7 @@ def selection(files):
             case ("infra", *_):
                 wanted["infra/lib"] = set()
     wanted["tests/api"].discard("main")
-    # Modules within a module that is wanted anyway.
+    # Drop modules inside a module that is selected anyway.
     for filters in wanted.values():
         filters -= {one for one in filters if any(one != other and one.startswith(other) for other in filters)}
     if not wanted["tests/api"]:
@@ -89,8 +88,8 @@ def selection(files):
 
 
 def build():
-    """Compiles programs and tests; returns the test programs by package and target, as in
-    `selection`, and the program `infra`."""
+    """Compiles programs and tests; returns `infra`, and the test programs by package and target as
+    in `selection`."""
     command = ["cargo", "build", "--workspace", "--tests", "--bin", "gateway", "--bin", "infra", "--message-format", "json-render-diagnostics"]
     crates = {package["manifest_path"]: package["name"] for package in cache.metadata()["packages"]}
     programs = {}
@@ -149,10 +148,10 @@ def main():
     steps.run("rendered files", [programs["infra"][1], "render", "--check"])
     wanted = selection(files)
     wanted["tests/contract"] = set()
-    # These check a complete run of the API tests.
+    # They check a complete run of the API tests.
     wanted.pop("tests/whole", None)
     for name, filters in sorted(wanted.items()):
-        # A library without unit tests has no program of them.
+        # Libraries without unit tests have no test program.
         if name not in programs:
             continue
         chosen = sorted(filters)[:MAX_MODULES]

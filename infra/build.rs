@@ -1,6 +1,6 @@
 //! Lists the files to embed: the documents of `docs/`, their pictures, and the events of `events/`,
-//! from which the API reference takes its examples. A macro that embeds a whole folder would not be
-//! run again when a file is added.
+//! used as examples in the API reference. A macro that embeds a folder would not run again when a
+//! file is added.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -18,8 +18,8 @@ fn folder(variable: &str) -> std::io::Result<PathBuf> {
     std::env::var_os(variable).map(PathBuf::from).ok_or_else(|| std::io::Error::other(format!("{variable} is not set")))
 }
 
-/// The source of a table with an entry for each file of a folder: the path without its extension,
-/// the parts joined by `separator`, and the text of the file.
+/// The source of a table with the files of a folder: path without extension, its parts joined by
+/// `separator`, and text.
 fn listed(table: &str, folder: &Path, extension: &str, separator: &str) -> std::io::Result<String> {
     println!("cargo::rerun-if-changed={}", folder.display());
     let mut files = Vec::new();

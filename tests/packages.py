@@ -3,8 +3,8 @@
     python3 tests/packages.py python tests/requirements.txt     prints the folder of the programs
     python3 tests/packages.py node tests/sdk/2.8.77 tests/oidc  fills their folders node_modules
 
-Packages are kept in $GATELET_CI_CACHE, by default ~/.cache/gatelet-ci, by the content of the lock
-file. If it has not changed, nothing is installed and no registry is asked.
+Packages are kept in $GATELET_CI_CACHE, by default ~/.cache/gatelet-ci, by the lock file's content.
+If it is unchanged, nothing is installed and no registry is asked.
 """
 
 import contextlib
@@ -25,8 +25,8 @@ UNUSED = 30 * 24 * 3600
 
 @contextlib.contextmanager
 def installed(kind, lock, *parts, install):
-    """Yields the folder in which `install` has put the packages of a lock file. Only one process
-    has it at a time. A folder without a stamp was left by an installation that failed."""
+    """Yields the folder where `install` has put a lock file's packages, to one process at a
+    time. A folder without a stamp is from a failed installation."""
     key = hashlib.sha256("\0".join([lock.read_text(), *parts]).encode()).hexdigest()[:16]
     folder, stamp = CACHE / kind / key, CACHE / kind / f"{key}.installed"
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -48,12 +48,12 @@ def remove_unused(folder):
 
 
 def python(requirements):
-    """Prints the folder of the programs of an environment."""
+    """Prints the folder of an environment's programs."""
 
     def install(folder):
         if subprocess.run([sys.executable, "-m", "venv", folder]).returncode:
             raise SystemExit("python3 cannot create environments: apt-get install python3-venv")
-        # The lock file has all packages, so none has to be found out.
+        # The lock file has all packages, so nothing needs resolving.
         command = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--requirement", requirements]
         subprocess.run([folder / "bin" / "python", *command], check=True)
 
@@ -64,7 +64,7 @@ def python(requirements):
 
 
 def node(folder):
-    """Fills `node_modules` of a folder with links to the kept files, if it lacks them."""
+    """Fills a folder's `node_modules` with links to the kept files, if it lacks them."""
     lock, modules = folder / "package-lock.json", folder / "node_modules"
     stamp = modules / ".lock"
 
@@ -79,7 +79,7 @@ def node(folder):
     if stamp.exists() and stamp.read_bytes() == lock.read_bytes():
         return
     with installed("node", lock, sys.platform, platform.machine(), install=install) as kept:
-        # While this process waited, another one may have filled the folder.
+        # Another process may have filled the folder while this one waited.
         if not (stamp.exists() and stamp.read_bytes() == lock.read_bytes()):
             shutil.rmtree(modules, ignore_errors=True)
             shutil.copytree(kept / "node_modules", modules, symlinks=True, copy_function=link)

@@ -1,19 +1,16 @@
-//! Links functions without unwinding tables, which would be a tenth of each binary. Nothing reads
-//! these tables, because a panic ends the process (`panic = "abort"` in the release profile). A
-//! linker script removes them, because a Cargo profile cannot set the compiler flag that would omit
-//! them.
+//! Links functions without unwinding tables, a tenth of each binary. Nothing reads them, because a
+//! panic ends the process (`panic = "abort"` in the release profile). A linker script removes them,
+//! because Cargo profiles cannot set the compiler flag to omit them.
 //!
-//! Each functions crate has a `build.rs` that includes this file: Cargo records a build script
-//! outside of its package by its absolute path, and would link all functions again in another
-//! clone.
+//! Each functions crate has a `build.rs` that includes this file: Cargo records build scripts
+//! outside the package by absolute path, and would relink all functions in another clone.
 
 use std::env::var;
 
 pub(super) fn link() {
     println!("cargo::rerun-if-changed=../../infra/link/without-unwinding.ld");
     let is = |name: &str, value: &str| var(name).is_ok_and(|found| found == value);
-    // The script is used only with Rust's default linker and with that of cargo-lambda (Zig): other
-    // linkers may not support such scripts.
+    // Only for Rust's default linker and cargo-lambda's (Zig): others may not support such scripts.
     let is_known = var("RUSTC_LINKER").map_or(true, |linker| linker.contains("zig"));
     if is("PROFILE", "release") && is("CARGO_CFG_TARGET_OS", "linux") && is_known {
         let folder = var("CARGO_MANIFEST_DIR").unwrap_or_default();

@@ -1,7 +1,6 @@
-// Keeps the parts of a page that are marked `data-live` up to date: fetches the page again and
-// patches the differences, so that focus, scroll position and open forms stay. Pauses while
-// something is being edited or the page is hidden. Forms marked `data-live-form` are sent without
-// leaving the page.
+// Keeps the parts of a page marked `data-live` up to date: refetches the page and patches the
+// differences, so that focus, scroll position and open forms stay. Pauses during edits and while
+// the page is hidden. Forms marked `data-live-form` are sent without leaving the page.
 
 import { showTimes } from "./page.js";
 
@@ -11,7 +10,7 @@ const wait = document.querySelector("[data-live-paused]");
 let etag = null;
 let running = false;
 
-/** Whether the user is editing or selecting something, which an update would disturb. */
+/** Whether the user is editing or selecting, which an update would disturb. */
 function isEditing() {
   if (document.querySelector("details[data-edit][open], form[data-dirty]")) return true;
   return Boolean(document.activeElement?.closest("[data-live] :is(input, textarea, select)"));
@@ -21,7 +20,7 @@ function sameKind(a, b) {
   return a.nodeType === b.nodeType && a.nodeName === b.nodeName && a.dataset?.key === b.dataset?.key && a.id === b.id;
 }
 
-/** Turns `from` into `to` with as few changes as possible. */
+/** Turns `from` into `to` with minimal changes. */
 function morph(from, to) {
   if (from.nodeType !== Node.ELEMENT_NODE) {
     if (from.nodeValue !== to.nodeValue) from.nodeValue = to.nodeValue;
@@ -68,7 +67,9 @@ function morphChildren(from, to) {
   }
 }
 
-/** Moves the focus when its element is gone: to the row that took its place, or to the heading. */
+/**
+ * Moves the focus if its element disappears: to the row that takes its place, or to the heading.
+ */
 function keepFocus(change) {
   const focused = document.activeElement;
   const rows = () => [...document.querySelectorAll(".rows a.row")];
@@ -104,13 +105,13 @@ async function refresh() {
   try {
     const headers = { accept: "text/html", ...(etag && { "if-none-match": etag }) };
     const answer = await fetch(location.href, { headers, cache: "no-store" });
-    // The user may have begun to edit before the response arrived.
+    // The user may have started editing before the response arrived.
     if (answer.status === 200 && !isEditing()) {
       show(await answer.text(), false);
       etag = answer.headers.get("etag");
     }
   } catch {
-    // The gateway does not answer: keep the current content.
+    // No answer from the gateway: keep the current content.
   } finally {
     running = false;
   }
@@ -121,7 +122,7 @@ document.addEventListener("submit", async (event) => {
   if (!form) return;
   event.preventDefault();
   const body = new URLSearchParams(new FormData(form, event.submitter));
-  // `form.action` would be the button named "action", if the form has one.
+  // `form.action` would be a button named "action", if any.
   const url = new URL(form.getAttribute("action") ?? location.href, location.href);
   if (form.getAttribute("method") !== "post") {
     url.search = body;
@@ -132,7 +133,7 @@ document.addEventListener("submit", async (event) => {
   }
   const answer = await fetch(url, { method: "POST", body, headers: { accept: "text/html" }, cache: "no-store" });
   if (answer.ok) for (const fold of document.querySelectorAll("details[data-edit][open]")) if (fold.contains(form)) fold.open = false;
-  // A redirect to another page means that what this page shows no longer exists.
+  // A redirect to another page means that the subject of this page no longer exists.
   if (answer.redirected && new URL(answer.url).pathname !== location.pathname) {
     location.href = answer.url;
     return undefined;
@@ -144,7 +145,7 @@ document.addEventListener("submit", async (event) => {
   return undefined;
 });
 
-/** Resets a form whose input was saved or discarded, so that it shows the page's values again. */
+/** Resets a form after its input was saved or discarded, so that it shows the page's values. */
 function settle(form) {
   form.reset();
   form.removeAttribute("data-dirty");
@@ -153,7 +154,7 @@ document.addEventListener("toggle", ({ target }) => {
   if (target.matches?.("details[data-edit]:not([open])")) target.querySelectorAll("form").forEach(settle);
 }, true);
 
-// Filters apply as they are typed.
+// Apply filters while typing.
 let timer;
 document.addEventListener("input", (event) => {
   const form = event.target.closest("form[data-live-form][role=search]");
@@ -165,7 +166,7 @@ document.addEventListener("input", (event) => {
   event.target.closest("form")?.setAttribute("data-dirty", "");
 });
 
-// An email counts as read once it is opened.
+// Opening an email marks it as read.
 const unread = document.querySelector("form[data-read-on-view]");
 if (unread) {
   fetch(unread.getAttribute("action"), { method: "POST", body: new URLSearchParams(new FormData(unread)), headers: { accept: "text/html" } }).then(refresh, () => {});

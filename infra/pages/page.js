@@ -1,5 +1,5 @@
-// Features of every page: theme, menu, copy buttons, times, the keyboard, and links into folded
-// parts. Pages work without any of them.
+// Features of every page: theme, menu, copy buttons, times, keyboard, and links into folded parts.
+// Pages work without them.
 
 const $$ = (selector, root = document) => root.querySelectorAll(selector);
 
@@ -12,7 +12,7 @@ theme.addEventListener("change", () => {
     if (theme.value) localStorage.setItem("theme", theme.value);
     else localStorage.removeItem("theme");
   } catch {
-    // Storage is disabled: the choice lasts as long as the page.
+    // Storage is disabled: the choice is lost with the page.
   }
   if (theme.value) root.dataset.theme = theme.value;
   else delete root.dataset.theme;
@@ -55,7 +55,7 @@ document.addEventListener("click", (event) => {
 });
 
 // Times: relative in lists; elsewhere local, then relative; everywhere local and UTC on hover. A
-// `datetime` without seconds is a whole minute.
+// `datetime` without seconds means a whole minute.
 const words = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 const UNITS = [["year", 31_536_000], ["month", 2_592_000], ["day", 86_400], ["hour", 3_600], ["minute", 60]];
 function age(date, isMinute) {
@@ -80,7 +80,7 @@ export function showTimes(root = document) {
 showTimes();
 setInterval(showTimes, 10_000);
 
-// Keyboard: up and down in tables whose rows are links, / for the search
+// Keyboard: up and down in tables of links, / for the search
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const row = event.target.closest?.(".rows tr");
@@ -101,7 +101,7 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// A deep link opens the folded part that it points into
+// A deep link unfolds its target
 function openTarget() {
   const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
   for (let fold = target?.closest?.("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;

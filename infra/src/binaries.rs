@@ -1,5 +1,5 @@
-//! Lists the binaries of each area in the area's manifest. Each entry turns off the unit-test
-//! harness, which `cargo test` would otherwise link for each binary without finding a test.
+//! Lists an area's binaries in its manifest. Each entry turns off the unit-test harness, which
+//! `cargo test` would otherwise link for every binary without finding a test.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -22,7 +22,7 @@ impl File {
         self.found == self.wanted
     }
 
-    /// Writes the wanted text, or removes the file if the wanted text is empty.
+    /// Writes the wanted text, or removes the file if that is empty.
     pub fn write(&self) -> anyhow::Result<()> {
         let written = if self.wanted.is_empty() {
             std::fs::remove_file(&self.path)
@@ -33,8 +33,8 @@ impl File {
     }
 }
 
-/// `infra/template.yaml` and its nested stacks. Stacks of areas that no longer exist have an empty
-/// wanted text, so they are removed.
+/// `infra/template.yaml` and its nested stacks. The wanted text of a former area's stack is empty,
+/// so that it is removed.
 pub fn template_files() -> anyhow::Result<Vec<File>> {
     let infra = root().join("infra");
     let mut files: Vec<File> = Vec::new();
@@ -87,8 +87,8 @@ pub fn operations_file() -> anyhow::Result<File> {
     Ok(File { path, found, wanted: all_operations::document(&operations::all()) })
 }
 
-/// `functions/content/src/openapi.json`, with placeholder URLs, which the function that serves the
-/// document replaces.
+/// `functions/content/src/openapi.json`, with placeholder URLs, replaced by the function that
+/// serves it.
 pub fn openapi_file() -> anyhow::Result<File> {
     let path = root().join("functions/content/src/openapi.json");
     let found = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -134,7 +134,7 @@ pub fn console_file() -> anyhow::Result<File> {
     Ok(File { path, found, wanted: pages::console()? })
 }
 
-/// All checked-in files that are rendered.
+/// All rendered files that are checked in.
 pub fn files() -> anyhow::Result<Vec<File>> {
     let mut files = template_files()?;
     files.extend([watch_file()?, openapi_file()?, operations_file()?, errors_file()?, quotas_file()?, providers_file()?]);

@@ -1,16 +1,16 @@
-//! The paths of the public content as a distribution sees them.
+//! The paths of the public content, as seen by a distribution.
 
 use serde::Serialize;
 use utoipa::openapi::{RefOr, Schema};
 
 use crate::operation::Operation;
 
-/// A path, or a pattern of paths, that a distribution may cache.
+/// A path or path pattern that a distribution may cache.
 #[derive(Serialize)]
 pub(crate) struct ContentPath {
     path: String,
-    /// The parameter of its query, the only part of a query that is in the key of the cache:
-    /// otherwise, a caller could get past the cache by adding anything to a query.
+    /// Its query parameter, the only part of a query in the cache key: otherwise, callers could
+    /// bypass the cache by adding anything to a query.
     pub(crate) parameter: Option<String>,
 }
 
@@ -18,8 +18,8 @@ impl ContentPath {
     /// The paths of an operation.
     pub(crate) fn of(operation: &Operation) -> Vec<Self> {
         let parameter = parameter(operation);
-        // A `*` matches slashes too, so it is only used at the end of a path, and at the root only
-        // after a beginning that no other path has.
+        // `*` also matches slashes, so it is used only at the end of a path, and at the root only
+        // after a unique prefix.
         match operation.route.path.split_once('{') {
             Some(("/", _)) => {
                 let of = |name: &str| parameter.clone().filter(|_| name == site::PAGED);
@@ -33,8 +33,8 @@ impl ContentPath {
     }
 }
 
-/// The pattern of a document at the root. Feeds share one, and so do texts for language models, as
-/// a distribution has at most 25 patterns.
+/// The pattern of a document at the root. Feeds share one, as do texts for language models: a
+/// distribution has at most 25 patterns.
 fn pattern(name: &str) -> String {
     match name {
         _ if name.starts_with("feed.") => "/feed.*".to_owned(),
@@ -43,7 +43,7 @@ fn pattern(name: &str) -> String {
     }
 }
 
-/// The parameter of the query of an operation that serves content, which has at most one.
+/// The query parameter of an operation that serves content; there is at most one.
 fn parameter(operation: &Operation) -> Option<String> {
     match &operation.description.query.as_ref()?.schema {
         RefOr::T(Schema::Object(object)) => object.properties.keys().next().cloned(),

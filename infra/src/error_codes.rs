@@ -8,7 +8,7 @@ use textwrap::{Options, WordSeparator, WordSplitter};
 
 use crate::openapi::catalog::{self, CodeEntry};
 
-/// The width at which prose is wrapped.
+/// The line width of wrapped prose.
 const WIDTH: usize = 100;
 
 const HEAD: &str = "\
@@ -21,8 +21,7 @@ change; messages may.
 
 ";
 
-/// Renders the document: the codes of the product API, then those of the content API, sorted by
-/// name.
+/// Renders the document: product API codes, then content API codes, each sorted by name.
 pub fn document() -> String {
     let mut document = HEAD.to_owned();
     let (mut product, mut content): (Vec<_>, Vec<_>) =

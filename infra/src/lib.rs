@@ -1,12 +1,12 @@
-//! What is derived from the operations, besides the gateway: the deployment template, the routes
+//! Everything derived from the operations, except the gateway: the deployment template, the routes
 //! of `cargo lambda watch`, the OpenAPI document, its reference pages and the list of operations.
 //! The crate also has the other pages of a gateway, the documents about error codes and security
 //! standards, and `infra new`.
 //!
-//! What is derived takes the operations from [`operations::all`], so a new operation appears
-//! everywhere once it is in its area's list. Some of it is checked in, such as the template, the
-//! watch routes and the list of all operations. `cargo run -p infra -- render` writes these files,
-//! and reports with `--check` a file that is out of date.
+//! The operations come from [`operations::all`], so a new operation appears everywhere once it is
+//! in its area's list. Some of the results are checked in, such as the template, the watch routes
+//! and the list of all operations: `cargo run -p infra -- render` writes these files and, with
+//! `--check`, reports outdated ones.
 
 pub mod all_operations;
 pub mod binaries;

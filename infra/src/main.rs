@@ -1,6 +1,6 @@
-//! `cargo run -p infra -- render`: writes the rendered files that are checked in, most of which are
-//! derived from the operations. `new` creates an operation. Other commands print derived documents
-//! or write generated data.
+//! `cargo run -p infra -- render`: writes the rendered files that are checked in, mostly derived
+//! from the operations. `new` creates an operation. Other commands print derived documents or write
+//! generated data.
 
 use std::path::PathBuf;
 use std::process;
@@ -12,8 +12,7 @@ use infra::new::{Asked, NewOperation};
 use infra::{openapi, operations};
 use model::password::common;
 
-/// Renders the checked-in files, most of which are derived from the operations, and creates
-/// operations.
+/// Renders the checked-in files, mostly derived from the operations, and creates operations.
 #[derive(Parser)]
 struct Arguments {
     #[command(subcommand)]
@@ -38,7 +37,7 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
-    /// Writes the table of common passwords, which are rejected.
+    /// Writes the table of common, rejected passwords.
     CommonPasswords {
         /// Lists of passwords: one per line, or a JSON array.
         #[arg(required = true)]
@@ -81,8 +80,7 @@ fn new(asked: Asked) -> anyhow::Result<()> {
     if !formatted.is_ok_and(|status| status.success()) {
         eprintln!("rustfmt failed: format the new files with `cargo fmt --all`");
     }
-    // The files are rendered by another process, because this one was built without the new
-    // operation.
+    // Render in another process, because this one was built without the new operation.
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let rendered = process::Command::new(cargo).args(["run", "--quiet", "-p", "infra", "--", "render"]).current_dir(root).status();
     ensure!(rendered.context("cannot run cargo")?.success(), "the operation was created, but `cargo run -p infra -- render` failed");

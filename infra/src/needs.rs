@@ -1,4 +1,4 @@
-//! What a function, or at least one function of a stack, gets beyond what all functions get.
+//! What a function, or some function of a stack, gets in addition to what all get.
 
 use std::collections::BTreeSet;
 
@@ -6,16 +6,16 @@ use api::http::{Interface, Need, Route};
 
 /// Memory of a function, in MB.
 pub const MEMORY: u16 = 256;
-/// Memory of a function that hashes passwords, in MB: with this much, a Lambda has a whole core.
+/// Memory of a function that hashes passwords, in MB; gives a Lambda a whole core.
 pub const HASHING_MEMORY: u16 = 1769;
-/// The timeout of a function, in seconds. API Gateway would wait for 30 seconds, but an operation
-/// that takes longer than ten is broken.
+/// The timeout of a function, in seconds. API Gateway waits for 30 seconds, but an operation that
+/// takes more than ten is broken.
 pub const TIMEOUT: u16 = 10;
-/// The timeout of a function that calls providers, in seconds: that of the calls together
-/// (`PROVIDERS_TIMEOUT` of the crate `net`), and some for the rest.
+/// The timeout of a function that calls providers, in seconds: that of all calls together
+/// (`PROVIDERS_TIMEOUT` of the crate `net`), plus a reserve.
 const PROVIDERS_TIMEOUT: u16 = 25;
 
-/// Needs by the names that the templates have for them.
+/// Needs, by their names in the templates.
 pub(crate) type Names = BTreeSet<&'static str>;
 
 /// The name of a need in the templates.
@@ -34,8 +34,8 @@ pub(crate) fn names(needs: impl IntoIterator<Item = Need>) -> Names {
     needs.into_iter().map(name).collect()
 }
 
-/// What the function of an operation gets: what its route needs, and what follows from the other
-/// properties of the route.
+/// The needs of an operation's function: those of its route, and those that follow from the route's
+/// other properties.
 pub(crate) fn of_route(route: &Route) -> Names {
     let mut names = names(route.needs.iter());
     names.extend((route.interface == Interface::Content).then_some("content"));
@@ -43,12 +43,12 @@ pub(crate) fn of_route(route: &Route) -> Names {
     names
 }
 
-/// The memory of the function of an operation, in MB.
+/// The memory of an operation's function, in MB.
 pub fn memory(route: &Route) -> u16 {
     if route.needs.has(Need::Hashing) { HASHING_MEMORY } else { MEMORY }
 }
 
-/// The timeout of the function of an operation, in seconds.
+/// The timeout of an operation's function, in seconds.
 pub(crate) fn timeout(route: &Route) -> u16 {
     if route.needs.has(Need::Providers) { PROVIDERS_TIMEOUT } else { TIMEOUT }
 }

@@ -1,4 +1,4 @@
-//! An operation as the tools see it: its route, and the description derived from its handler.
+//! An operation, as seen by the tools: its route, and the description derived from its handler.
 
 use api::http::{Description, Route};
 

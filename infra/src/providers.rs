@@ -1,4 +1,4 @@
-//! `docs/api/providers.md`: what the catalog says about each provider.
+//! `docs/api/providers.md`: each provider's entry in the catalog.
 
 use std::fmt::Write as _;
 
@@ -94,7 +94,6 @@ fn path(url: &str) -> &str {
     url.split('?').next().unwrap_or(url)
 }
 
-/// Renders the document.
 pub fn document() -> String {
     let mut document = HEAD.to_owned();
     for provider in catalog::all() {
@@ -138,7 +137,7 @@ pub fn document() -> String {
     document
 }
 
-/// An entry of a list, with lines of at most 100 characters.
+/// A list entry, wrapped at 100 characters.
 fn wrapped(text: &str) -> String {
     let (mut lines, mut line) = (String::new(), String::new());
     for word in text.split_whitespace() {

@@ -27,7 +27,6 @@ personal team that the project gives its users (`create_team_on_sign_up`) does n
 |---|---|---|---|---|
 ";
 
-/// Renders the document.
 pub fn document(operations: &[Operation]) -> String {
     let mut document = HEAD.to_owned();
     for quota in Quota::ALL {

@@ -1,5 +1,5 @@
-//! Renders templates of files: blocks leave no empty lines behind, a missing value is an error, and
-//! HTML is escaped depending on the file's name.
+//! Renders templates of files: blocks leave no empty lines, missing values are errors, and HTML is
+//! escaped depending on the file's name.
 
 use anyhow::Context as _;
 use minijinja::syntax::SyntaxConfig;
@@ -23,12 +23,12 @@ pub(crate) fn render_with((name, source): Source, imports: &[Source], context: i
     rendered.with_context(|| format!("cannot render {name}"))
 }
 
-/// A syntax that removes lines that contain only a block.
+/// A syntax that removes lines with only a block.
 pub(crate) fn syntax() -> Result<SyntaxConfig, minijinja::Error> {
     SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(true).build()
 }
 
-/// The prose of a document as HTML: escaped, with text between backticks as code.
+/// Prose as escaped HTML, with text between backticks as code.
 pub(crate) fn prose(text: &str) -> Value {
     let parts = text.split('`').enumerate().map(|(position, part)| match position % 2 {
         1 => format!("<code>{}</code>", HtmlEscape(part)),

@@ -1,9 +1,9 @@
-//! The deployment template: a root stack with the shared resources, and nested stacks with the
-//! functions: one per area, and one for the workers.
+//! The deployment template: a root stack with shared resources, and nested stacks with functions,
+//! one per area and one for the workers.
 //!
-//! The template is rendered and checked in, so that deploying a release needs no Rust and a review
-//! shows how a route changes permissions. Areas are separate stacks because CloudFormation allows
-//! 500 resources per stack, and an operation's function takes five or six of them.
+//! The rendered template is checked in, so that deploying a release needs no Rust, and reviews show
+//! how a route changes permissions. Areas have separate stacks because CloudFormation allows 500
+//! resources per stack, and an operation's function takes five or six.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -27,21 +27,20 @@ const AREA: Source = ("area.yaml", include_str!("../template/area.yaml.j2"));
 const WORKERS: Source = ("workers.yaml", include_str!("../template/workers.yaml.j2"));
 /// The name of the workers' stack in the root stack.
 pub const WORKERS_STACK: &str = "Workers";
-/// The method of a route that gets all methods.
+/// The method of a route for all methods.
 pub const ANY: &str = "ANY";
 
-/// The data that the templates of all stacks share.
+/// Data for the templates of all stacks.
 #[derive(Serialize)]
 struct Context {
     areas: Vec<Area>,
     /// The paths that a distribution may cache.
     content_paths: Vec<ContentPath>,
-    /// The parameters of queries that these paths have.
+    /// The query parameters of these paths.
     content_parameters: BTreeSet<String>,
     /// The path pattern of images, which a distribution fetches from their bucket.
     image_paths: String,
-    /// The partition of the public content, which only the functions that serve this content may
-    /// use.
+    /// The partition of the public content, reserved for the functions that serve it.
     content_partition: &'static str,
     /// The keys of the routes that have their own throttle.
     costly: Vec<String>,
@@ -51,7 +50,7 @@ struct Context {
     memory: u16,
     hashing_memory: u16,
     timeout: u16,
-    /// The name of the reader of the stream. An alarm reports when it falls behind.
+    /// The name of the stream's reader, for the alarm when it falls behind.
     changes_name: &'static str,
 }
 
@@ -60,14 +59,13 @@ struct Context {
 struct Area {
     name: String,
     id: String,
-    /// Which of the optional parameters of an area's stack this area needs.
+    /// The optional stack parameters that this area needs.
     needs: Names,
-    /// The stack that is deployed before this one.
+    /// The stack deployed before this one.
     after: String,
 }
 
-/// The data for an area's stack: its functions and what they need, and the data that all stacks
-/// share.
+/// Data for an area's stack: its functions, their needs, and the data for all stacks.
 #[derive(Serialize)]
 struct AreaContext<'a> {
     #[serde(flatten)]
@@ -77,7 +75,7 @@ struct AreaContext<'a> {
     functions: &'a [Function],
 }
 
-/// The data for the workers' stack.
+/// Data for the workers' stack.
 #[derive(Serialize)]
 struct WorkersContext<'a> {
     #[serde(flatten)]
@@ -96,7 +94,7 @@ struct WorkersContext<'a> {
 struct LimitParameter {
     id: String,
     variable: String,
-    /// The limit: a number of requests, and the number of seconds in which they are allowed.
+    /// The limit: a number of requests, and the seconds in which they are allowed.
     rate: String,
     summary: &'static str,
 }
@@ -121,8 +119,8 @@ struct Function {
     actions: Vec<String>,
     mail: Vec<String>,
     queries: bool,
-    /// Patterns of the partition keys that the function may use. An empty list allows all except
-    /// for the partition of the public content.
+    /// Patterns of the partition keys that the function may use. If empty, all except the partition
+    /// of the public content.
     partitions: &'static [&'static str],
     /// The keys of the function's routes in the HTTP API.
     routes: Vec<RouteKey>,
@@ -143,21 +141,20 @@ pub fn logical_id(name: &str) -> String {
     capitalised.collect()
 }
 
-/// The area of a function, which is the first word of its name and the name of its stack.
+/// The area of a function: the first word of its name, and the name of its stack.
 pub fn area(name: &str) -> &str {
     name.split('-').next().unwrap_or(name)
 }
 
-/// The key in API Gateway of a route with this method.
+/// A route's key in API Gateway with this method.
 pub fn route_key(method: &str, route: &Route) -> String {
     format!("{method} {}", gateway_path(route.path))
 }
 
-/// The method in the key of an operation's first route. If GET is the only method of a path, the
-/// function gets the requests with all methods, and itself refuses all but GET and HEAD: HEAD would
-/// need a route of its own, and an API has at most 300 routes by default. A path that overlaps
-/// another operation's, as `/{document}` and `/health` do, keeps a route for each method: which of
-/// two overlapping routes wins must not depend on `ANY`.
+/// The method in the key of an operation's first route. If a path has only GET, the function gets
+/// all methods, and itself refuses all but GET and HEAD: HEAD would need its own route, and an API
+/// has at most 300 routes by default. Paths that overlap, such as `/{document}` and `/health`, keep
+/// a route per method: which of two overlapping routes wins must not depend on `ANY`.
 fn main_method(route: &Route, all: &[Operation]) -> &'static str {
     let others = all.iter().map(|operation| &operation.route).filter(|other| other.name != route.name);
     let overlaps = |other: &Route| route.matches(other.path) || other.matches(route.path);
@@ -177,8 +174,8 @@ impl Function {
         let route = &operation.route;
         let (id, method) = (logical_id(route.name), main_method(route, all));
         let mut routes = vec![RouteKey { id: format!("{id}Route"), key: route_key(method, route) }];
-        // API Gateway does not send HEAD requests to a GET route, although every GET handler
-        // answers them.
+        // API Gateway sends no HEAD requests to GET routes, although every GET handler answers
+        // them.
         if method == Verb::Get.name() {
             routes.push(RouteKey { id: format!("{id}HeadRoute"), key: route_key("HEAD", route) });
         }
@@ -191,8 +188,8 @@ impl Function {
             timeout: needs::timeout(route),
             actions: actions("dynamodb", route.actions()),
             mail: Vec::new(),
-            // A function that is restricted to some partitions may not query the indexes, as
-            // patterns of the table's partition keys cannot restrict an index.
+            // A function restricted to some partitions may not query indexes, as patterns of the
+            // table's partition keys cannot restrict an index.
             queries: route.table.actions.contains(&TableAction::Query) && route.table.partitions.is_empty(),
             partitions: route.table.partitions,
             routes,
@@ -218,7 +215,7 @@ impl Function {
     }
 }
 
-/// The needs of these functions together.
+/// The combined needs of these functions.
 fn together(functions: &[Function]) -> Names {
     functions.iter().flat_map(|function| &function.needs).copied().collect()
 }
@@ -237,8 +234,8 @@ fn context(operations: &[Operation], areas: &BTreeMap<String, Vec<Function>>) ->
     let content =
         operations.iter().filter(|operation| operation.route.interface == Interface::Content && !operation.route.needs.has(Need::Images));
     let content_paths: Vec<ContentPath> = content.flat_map(ContentPath::of).collect();
-    // The workers are deployed first, so that the entries that an area writes to the outbox are
-    // read by a worker of the same version or a newer one.
+    // Workers are deployed first, so that an area's outbox entries are read by a worker of the same
+    // version or a newer one.
     let before = std::iter::once(WORKERS_STACK.to_owned()).chain(areas.keys().map(|name| logical_id(name)));
     let costly = operations.iter().map(|operation| &operation.route).filter(|route| route.is_costly());
     Context {
@@ -277,7 +274,7 @@ pub fn render(operations: &[Operation]) -> anyhow::Result<BTreeMap<PathBuf, Stri
     let endings = Function::of_worker(&ENDINGS, "Finishes deletions that outlast their request", None);
     let trail = Function::of_worker(&TRAIL, "Links new entries into the chains of audit trails", None);
     let webhooks = Function::of_worker(&WEBHOOKS, "Delivers the events of webhooks", None);
-    // The workers' stack has the secret as a parameter, as some of the workers need it.
+    // The workers' stack gets the secret as a parameter, as some workers need it.
     let needs = needs::names([Need::Secret]);
     let workers = WorkersContext { all: &context, needs, outbox, changes, reports, endings, trail, webhooks };
     files.insert("stacks/workers.yaml".into(), render::render_with(WORKERS, &[SHARED], workers)?);

@@ -1,5 +1,5 @@
-//! The routes of `cargo lambda watch`: `CargoLambda.toml`, which `cargo lambda` reads in the folder
-//! in which it is started, so that one process serves every operation at its path.
+//! The routes of `cargo lambda watch`: `CargoLambda.toml`, which `cargo lambda` reads from its
+//! working directory, so that one process serves every operation at its path.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

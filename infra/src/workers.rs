@@ -1,4 +1,4 @@
-//! The functions that serve no operation, with the properties that the template needs.
+//! Functions other than operations, with their properties for the template.
 
 use api::http::{Need, Needs, TableAction};
 use registry::fallback;
@@ -11,7 +11,7 @@ pub struct Worker {
     pub name: &'static str,
     pub table: &'static [TableAction],
     pub mail: &'static [MailAction],
-    /// What the function needs beyond what all functions have.
+    /// What the function needs in addition to what all functions have.
     pub needs: Needs,
     /// The memory in MB.
     pub memory: u16,
@@ -39,7 +39,7 @@ const READS_AND_WRITES: &[TableAction] = &[
 pub const FALLBACK: Worker =
     Worker { name: fallback::NAME, table: &[], mail: &[], needs: Needs::NONE.with(Need::Console), memory: 256, timeout: 10 };
 
-/// Sends emails: finds due work by an index, and makes each step with a conditional write.
+/// Sends emails: finds due work through an index, and makes each step with a conditional write.
 pub const OUTBOX: Worker = Worker {
     name: "workers-outbox",
     table: READS_AND_WRITES,
@@ -50,8 +50,8 @@ pub const OUTBOX: Worker = Worker {
     timeout: 120,
 };
 
-/// Records the events of webhooks, and starts the functions that send emails and deliver events;
-/// invoked by the table's stream.
+/// Records webhook events, and starts the functions that send emails and deliver events; invoked by
+/// the table's stream.
 pub const CHANGES: Worker =
     Worker { name: "workers-changes", table: READS_AND_WRITES, mail: &[], needs: Needs::NONE, memory: 512, timeout: 60 };
 
@@ -65,18 +65,18 @@ pub const MAIL_REPORTS: Worker = Worker {
     timeout: 10,
 };
 
-/// Finishes deletions that take longer than the requests that began them.
+/// Finishes deletions that outlast the requests that began them.
 pub const ENDINGS: Worker =
     Worker { name: "workers-endings", table: READS_AND_WRITES, mail: &[], needs: Needs::NONE, memory: 256, timeout: 120 };
 
-/// Links new entries into the chains of audit trails, and counts these entries in the figures of
-/// projects; invoked by the table's stream.
+/// Links new entries into the chains of audit trails, and counts them in the projects' figures;
+/// invoked by the table's stream.
 pub const TRAIL: Worker = Worker {
     name: "workers-trail",
     table: &[
         TableAction::BatchGetItem,
-        // Users of earlier versions are indexed as long as they have not changed; the words of
-        // their index that earlier versions wrote otherwise are deleted.
+        // Indexes users of earlier versions, provided that they have not changed, and deletes index
+        // words written differently by earlier versions.
         TableAction::ConditionCheckItem,
         TableAction::DeleteItem,
         TableAction::GetItem,
@@ -85,13 +85,13 @@ pub const TRAIL: Worker = Worker {
         TableAction::UpdateItem,
     ],
     mail: &[],
-    // Links are authenticated with a key that derives from the secret.
+    // Links are authenticated with a key derived from the secret.
     needs: Needs::NONE.with(Need::Secret),
     memory: 256,
     timeout: 60,
 };
 
-/// Delivers the events of webhooks; started when events are recorded, and every minute.
+/// Delivers webhook events; started when events are recorded, and every minute.
 pub const WEBHOOKS: Worker = Worker {
     name: "workers-webhooks",
     table: READS_AND_WRITES,

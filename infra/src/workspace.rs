@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// The root of the workspace that this binary was built from.
+/// The root of the workspace of this binary.
 pub fn root() -> PathBuf {
     let infra = Path::new(env!("CARGO_MANIFEST_DIR"));
     infra.parent().unwrap_or(infra).to_owned()

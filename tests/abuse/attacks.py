@@ -1,11 +1,11 @@
-"""Attacks a gateway over loopback. Each attack is a bounded number of requests, from loopback
-addresses that stand for the attacker's.
+"""Attacks a gateway over loopback. Each attack is a bounded number of requests, with loopback
+addresses as the attacker's.
 
     tests/abuse/run
 
 During each attack a user with an account requests a password reset three times. The table shows the
-outcome for the attack and for that user. The test fails if an attack exceeds its bounds, or if the
-user waits for an email for half a minute.
+outcome for both. The test fails if an attack exceeds its bounds, or if the user waits half a minute
+for an email.
 """
 
 import collections
@@ -22,20 +22,19 @@ from service import LINK, PASSWORD, Service, end
 AT_ONCE = 8
 PATIENCE = 30.0
 ATTACKS = 16
-# Roughly the number of items that the honest user, who requests emails during each attack, leaves
-# in the table.
+# The approximate number of items left in the table by the honest user, who requests emails during
+# each attack.
 OWN = 40
 
-# `reached` is the part of an email address that identifies the emails of this attack. It is needed
-# because emails of the previous attack may still be queued.
+# `reached` is the part of an email address that identifies this attack's emails, as those of the
+# previous attack may still be queued.
 Attack = collections.namedtuple("Attack", "name requests send refused reached mails items")
 NOBODY = None
 
 
 def attacks(service):
-    """For each attack: its name, the number of requests, a function that sends one, `reached`, and
-    the bounds: the minimum of rejected requests, and the maxima of emails and of items left in the
-    table."""
+    """Each attack's name, number of requests, function that sends one, `reached`, and bounds:
+    the minimum of rejected requests, and the maxima of emails and of items left in the table."""
     own = next(service.networks)
     networks = lambda: f"{next(service.networks)}.7"
     unknown = lambda: secrets.token_urlsafe(32)
@@ -48,13 +47,13 @@ def attacks(service):
         return service.client(address, "POST", "/auth/password/sign-up", body)
 
     def anonymous(address):
-        """Signs up a user without an email address; returns the headers that identify the user."""
+        """Signs up a user without an email address; returns the user's headers."""
         status, user = service.client(address, "POST", "/auth/anonymous/sign-up", {})
         assert status == 200, user
         return {"x-service-access-token": user["access_token"], "x-service-allow-anonymous-user": "true"}
 
     def verify(address, user, email):
-        """Adds an email address to a user, and requests the email that verifies the address."""
+        """Adds an email address to a user, and requests its verification email."""
         new = {"user_id": "me", "value": email, "type": "email", "used_for_auth": False}
         status, channel = service.client(address, "POST", "/contact-channels", new, user)
         assert status == 201, channel
@@ -68,7 +67,7 @@ def attacks(service):
         return service.client(address, "POST", "/team-invitations/send-code", body, user)
 
     def rename(address, user, email):
-        """Sets an email address as the primary one, and then replaces it with another."""
+        """Makes an email address the primary one, then replaces it with another."""
         status, me = service.client(address, "PATCH", "/users/me", {"primary_email": email}, user)
         assert status == 200, me
         return service.client(address, "PATCH", "/users/me", {"primary_email": f"again-{email}"}, user)
@@ -121,7 +120,7 @@ def attacks(service):
     yield Attack("sign-in codes, each network, with bot challenges", 300, lambda n: code(
         networks(), stranger(asked, n)), 190, asked, 60, 2500)
     yield Attack("addresses of anonymous users, with bot challenges", 100, at_new(verify, added), 100, added, 0, 2000)
-    # Anonymous users may not invite at all.
+    # Anonymous users may not invite anyone.
     yield Attack("invitations by anonymous users", 100, at_new(invite, invited), 0, invited, 0, 3000)
     yield Attack("primary addresses of anonymous users", 100, at_new(rename, named), 0, named, 0, 1200)
     yield Attack("addresses of manually created accounts, with bot challenges", 300, lambda n: verify(
@@ -131,7 +130,7 @@ def attacks(service):
 
 
 class Honest(threading.Thread):
-    """A user who requests three emails, one after another; records the longest wait for one."""
+    """A user who requests three emails, one after another, and records the longest wait."""
 
     def __init__(self, service, email, home):
         super().__init__()

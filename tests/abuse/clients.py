@@ -1,12 +1,12 @@
-"""Measures how fast a gateway responds to a client while other clients occupy its connections, all
+"""Measures how fast a gateway responds to one client while others occupy its connections, all
 over loopback.
 
     tests/abuse/run
 
-Each kind of client opens its connections from one address, holds them while another client at
-another address requests the project's settings every 20 ms, and closes them. The table shows how
-many connections were opened, how many the gateway kept, and how long the other client waited. The
-test fails if the other client is locked out.
+Each kind of client opens its connections from one address and holds them while another client, at
+another address, requests the project's settings every 20 ms. The table shows how many connections
+were opened, how many the gateway kept, and how long the other client waited. The test fails if the
+other client is locked out.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ from service import Service, end
 SECONDS = 12.0
 # The bounds on the other client's response times, in seconds: `MIDDLE` for the median, `LONGEST`,
 # which is shorter than an attack, for the 99th percentile. On an idle machine, all responses take
-# less than 0.25 s. The bounds allow for a busy machine, so the test only fails if the other client
+# less than 0.25 s. The bounds allow for a busy one, so that the test fails only if the other client
 # is locked out.
 MIDDLE = 2.0
 LONGEST = 9.0
@@ -61,8 +61,8 @@ def credentials(service):
     return f"x-service-access-type: client\r\nx-service-project-id: {service.keys['GATELET_PROJECT_ID']}\r\n"
 
 
-# For each kind of client: its name, what each connection sends first, the number of connections,
-# and whether they trickle further bytes.
+# Each kind of client: name, what each connection sends first, number of connections, and whether
+# they trickle more bytes.
 KINDS = [
     ("silent connections", silent, 500, False),
     ("slow headers", slow_header, 500, True),
@@ -75,7 +75,7 @@ KINDS = [
 
 
 class Holder(threading.Thread):
-    """Opens connections, sends the beginning of a request on each, and holds them."""
+    """Opens connections, sends the start of a request on each, and holds them."""
 
     def __init__(self, service, address, say, count, drips):
         super().__init__()
@@ -97,8 +97,7 @@ class Holder(threading.Thread):
 
     def connect(self):
         one = socket.socket()
-        # Delays the choice of a port until `connect`, so that each client address can use all
-        # ports.
+        # Delays the choice of a port until `connect`, so each client address can use all ports.
         one.setsockopt(socket.IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1)
         one.bind((self.address, 0))
         one.settimeout(2 if self.said else 0)
@@ -124,7 +123,7 @@ def is_open(one):
 
 
 def waits(service, holder):
-    """The response times of another client while the connections are held."""
+    """Another client's response times while the connections are held."""
     keys = {"x-service-access-type": "client", "x-service-project-id": service.keys["GATELET_PROJECT_ID"]}
     took = []
     while holder.is_alive():

@@ -1,5 +1,5 @@
-"""Proxies in front of a gateway: who can see the pages with keys and emails, and to which address
-the rate limits apply. The proxies are Caddy and nginx with their default settings (a trusted nginx
+"""Proxies in front of a gateway: who can see the pages with keys and emails, and which address
+the rate limits use. The proxies are Caddy and nginx with their default settings (a trusted nginx
 also sends `X-Forwarded-For`), and proxies that do not identify themselves: nginx with HTTP/1.1,
 HAProxy, and a relay of connections like `ssh -R` and socat.
 
@@ -25,10 +25,10 @@ from service import PASSWORD, Service, end, free_port
 
 PAGES = ["/", "/console", "/inbox", "/outbox", "/inbox/api/messages"]
 PERSON = {"accept": "text/html", "user-agent": "Mozilla/5.0", "sec-fetch-site": "none"}
-# Headers that make a request look as if a browser or a program on the gateway's machine sent it.
+# Headers that make a request look local: sent by a browser or a program on the gateway's machine.
 LOCAL = {"host": "localhost"}
 HERE, THERE = "127.0.1.1", "127.0.1.2"
-# The number of sign-ins that an IP address may attempt in ten minutes.
+# How many sign-ins an IP address may attempt in ten minutes.
 LIMIT = 60
 
 
@@ -51,7 +51,7 @@ def started(command, port, folder):
 
 
 def nginx(gateway, folder, trusted):
-    # By default nginx does not forward the client's address; this line is from its documentation.
+    # By default nginx does not forward the client's address; its documentation has this line.
     return nginx_with("proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;" if trusted else "", gateway, folder)
 
 
@@ -116,7 +116,7 @@ class Relay(socketserver.BaseRequestHandler):
 
 
 class Through:
-    """A service as clients see it through a proxy."""
+    """A service as seen through a proxy."""
 
     def __init__(self, service, port):
         self.service, self.port = service, port
@@ -137,8 +137,8 @@ class Through:
             return answer.status, answer.headers
 
     def sign_in(self, address, headers=None):
-        # Each sign-in uses a different email address, because wrong passwords are also limited per
-        # email address.
+        # Each sign-in uses a different email address, as wrong passwords are also limited by
+        # address.
         body = {"email": f"{secrets.token_hex(6)}@people.example", "password": PASSWORD}
         return self.send(address, "POST", "/auth/password/sign-in", body, headers)[0]
 
@@ -157,8 +157,8 @@ def behind(proxy, gateway, trusted):
             for page in PAGES:
                 for who, headers in [("a person", PERSON), ("a program", {})]:
                     status, text = through.send(HERE, "GET", page, None, headers)
-                    # The start page of the site is public. Without a trusted proxy, the gateway has
-                    # a private page of its own for people at `/` instead.
+                    # The site's start page is public. Without a trusted proxy, people get the
+                    # gateway's own private page at `/` instead.
                     expected = (200,) if page == "/" and (who == "a program" or trusted) else (403, 404)
                     check(status in expected, f"{name}: {who} gets {status} at {page}: {str(text)[:200]}")
             statuses = [through.sign_in(HERE, {"x-forwarded-for": f"203.0.113.{number}"}) for number in range(LIMIT + 5)]
@@ -169,8 +169,7 @@ def behind(proxy, gateway, trusted):
 
 
 def behind_silent(proxy, gateway):
-    """A proxy whose requests look local: without the page key nobody sees the pages; a user with
-    the page key does."""
+    """A proxy whose requests look local: only users with the page key see the pages."""
     name = proxy.__name__
     with tempfile.TemporaryDirectory() as folder, Service(gateway) as service:
         email, _ = service.user("ada")
@@ -188,7 +187,7 @@ def behind_silent(proxy, gateway):
                 for who in [{**PERSON, **LOCAL}, LOCAL, {**LOCAL, "sec-fetch-site": "none"}]:
                     for key in keys:
                         status, text = through.send(HERE, "GET", path, None, {**who, **key})
-                        # Programs get the start page of the site at `/`, which is public.
+                        # Programs get the site's public start page at `/`.
                         expected = 200 if path == "/" and "accept" not in who else 403
                         check(status == expected, f"{name}: {who} gets {status} at {path}")
                         check(not any(value in str(text) for value in secret), f"{name}: {who} gets a secret at {path}: {text}")
@@ -204,7 +203,7 @@ def behind_silent(proxy, gateway):
                 who, opener = (LOCAL, service.page_key()) if "/api/" in path else ({**PERSON, **LOCAL}, cookie)
                 status, text = through.send(HERE, "GET", path, None, {**who, **opener})
                 check(status == (303 if path == "/" else 200), f"{name}: with the key, {path} answers {status}: {text}")
-            # The cookie gives access to the pages, but not to the keys of the project.
+            # The cookie opens the pages, but not the project's keys.
             for bearer, expected in [({}, 403), ({"authorization": "Bearer wrong"}, 403), ({"authorization": f"Bearer {token}"}, 200)]:
                 status, text = through.send(HERE, "GET", "/console/session", None, {**LOCAL, "sec-fetch-site": "same-origin", **cookie, **bearer})
                 check(status == expected and ("sak_" in str(text)) == (expected == 200), f"{name}: the keys answer {status} to {bearer}")

@@ -1,4 +1,4 @@
-"""A gateway with the limits of a deployment, and callers at addresses of 127.0.0.0/8."""
+"""A gateway with a deployment's limits, and callers at addresses of 127.0.0.0/8."""
 
 import contextlib
 import http.client
@@ -21,7 +21,7 @@ LINK = "http://localhost:3000/link"
 
 
 def free_port():
-    """A free port below the kernel's range of ephemeral ports, which the many clients use."""
+    """A free port below the kernel's ephemeral range, which the many clients use."""
     while True:
         port = random.randrange(20_000, 30_000)
         with contextlib.closing(socket.socket()) as probe, contextlib.suppress(OSError):
@@ -41,7 +41,7 @@ class Service:
     def __init__(self, gateway, options=(), environment=None):
         self.gateway, self.options, self.port = gateway, options, free_port()
         self.environment = {"GATELET_LIMITS": "standard", "GATELET_MAILS_PER_HOUR": "200", "GATELET_LOG": "error", **(environment or {})}
-        # Networks that nothing else uses; each request of an attack may come from a new network.
+        # Networks without other users; each request of an attack may use a new one.
         self.networks = (f"127.{number // 250}.{number % 250 + 1}" for number in itertools.count(250))
 
     def __enter__(self):
@@ -98,13 +98,12 @@ class Service:
         assert status == 200, answer
 
     def mails(self, part):
-        """The emails sent to addresses that contain this part, newest first."""
+        """The emails to addresses that contain this part, newest first."""
         path = f"/inbox/api/messages?limit=1000&bodies=false&q={urllib.parse.quote(part)}"
         return [mail for mail in self.send("127.0.0.1", "GET", path, headers=self.page_key())[1]["items"] if part in json.dumps(mail["to"])]
 
     def user(self, name):
-        """Signs up a user and verifies the address; returns the email address and the user's IP
-        address."""
+        """Signs up a user and verifies the address; returns email and IP address."""
         email, home = f"{name}@people.example", f"{next(self.networks)}.1"
         body = {"email": email, "password": PASSWORD, "verification_callback_url": LINK}
         status, answer = self.client(home, "POST", "/auth/password/sign-up", body)
@@ -117,7 +116,7 @@ class Service:
         return email, home
 
     def wait_for_mail(self, email, count, seconds=60):
-        """Waits until an address has this many emails; returns the newest."""
+        """Waits until an address has this many emails; returns the newest one."""
         for _ in range(seconds * 50):
             if len(found := self.mails(email)) >= count:
                 return found[0]

@@ -1,7 +1,7 @@
-//! The costs of each operation and of the workers' main steps. An operation's event (`events/`) is
-//! sent to a new service. The database engine reports the capacity that every call consumes. The
-//! clock is paused, and each call advances it by the same time, so the elapsed time gives the
-//! number of consecutive round trips. The results are in `infra/COSTS.md`.
+//! The costs of each operation and of the workers' main steps. Sends each operation's event
+//! (`events/`) to a new service, whose database engine reports the capacity that every call
+//! consumes. Each call advances a paused clock by the same time, so the elapsed time gives the
+//! number of consecutive round trips. `infra/COSTS.md` has the results.
 
 use std::fmt::Write as _;
 
@@ -27,21 +27,20 @@ const REQUEST_PRICE: f64 = 1.0 + 0.2;
 /// Dollars per gigabyte-second of Lambda on arm64.
 const MEMORY_PRICE: f64 = 0.000_013_333_4;
 
-/// The maximum number of round trips of an operation that hashes no password.
+/// The maximum round trips of an operation that hashes no password.
 const MOST_ROUND_TRIPS: u128 = 3;
-/// The operations that take one more round trip: one finds projects through the teams of the
-/// caller, the others find the pictures of a user's profiles through the teams of the user.
+/// The operations with one more round trip: one finds projects through the caller's teams, the
+/// others find the pictures of a user's profiles through that user's teams.
 const LONGEST: [&str; 3] = ["projects-internal-list", "users-me-delete", "users-user-delete"];
 
-/// The operation that needs a provider's keys, which the process has in memory after a first
-/// request.
+/// The operation that needs a provider's keys, which a process remembers after its first request.
 const WITH_KEYS: &str = "auth-oauth-apple-native";
 
 struct Cost {
     name: String,
     round_trips: u128,
     consumed: Consumed,
-    /// The memory of the Lambda, in MB.
+    /// The Lambda's memory, in MB.
     memory: u16,
 }
 
@@ -75,7 +74,7 @@ impl Cost {
     }
 }
 
-/// Measures the calls to the table that `work` makes.
+/// Measures the calls to the table by `work`.
 async fn measured(app: &TestApp, name: &str, memory: u16, work: impl Future<Output = ()>) -> Cost {
     app.recorder.measure();
     tokio::time::pause();
@@ -92,11 +91,11 @@ async fn measured(app: &TestApp, name: &str, memory: u16, work: impl Future<Outp
 async fn every_operation_costs_what_the_cost_table_says() {
     let all = operations::all();
     let mut costs = Vec::new();
-    // These sign-ins hash passwords and recovery codes, so they must come before the operation that
+    // These sign-ins hash passwords and recovery codes, so they come before the operation that
     // needs a connection; see below.
     let second_factors = costs_of_other_second_factors().await;
-    // The operation that needs a connection comes last. If another operation hashed a password
-    // after it, the paused clock would jump ahead until the connection is closed as idle.
+    // The operation that needs a connection comes last: if a password were hashed after it, the
+    // paused clock would jump ahead until the idle connection is closed.
     let (last, first): (Vec<_>, Vec<_>) = events().into_iter().partition(|(name, _)| name == WITH_KEYS);
     for (name, event) in first.into_iter().chain(last) {
         let operation = all.iter().find(|operation| operation.route.name == name);
@@ -105,7 +104,7 @@ async fn every_operation_costs_what_the_cost_table_says() {
             assert_eq!(World::new(Limits::standard()).await.send(&event).await.status(), 200);
             World::new(Limits::standard()).await
         } else {
-            // A paused clock jumps ahead while a socket is awaited, so no provider may be called.
+            // A paused clock jumps ahead while a socket is awaited, so no provider can be called.
             World::without_providers(Limits::standard()).await
         };
         warm(&world, &event);
@@ -132,8 +131,7 @@ async fn every_operation_costs_what_the_cost_table_says() {
     expect_file!["../../infra/COSTS.md"].assert_eq(&text);
 }
 
-/// Makes the process remember that the project and the keys of an event exist, as it does after a
-/// first request.
+/// Makes the process remember that the event's project and keys exist, as after a first request.
 fn warm(world: &World, event: &str) {
     let request = world.request(event);
     let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
@@ -173,7 +171,7 @@ async fn cost_of_a_link() -> Cost {
     measured(&app, "workers-trail, one entry", 256, async { assert_eq!(app.link_trail().await, 1) }).await
 }
 
-/// The first refresh of a user on a day, which counts the user and the selected team as active.
+/// A user's first refresh of the day, which counts the user and the selected team as active.
 async fn cost_of_a_first_refresh() -> Cost {
     let app = TestApp::start().await;
     app.configure(serde_json::json!({ "config": { "create_team_on_sign_up": true } })).await;
@@ -185,7 +183,7 @@ async fn cost_of_a_first_refresh() -> Cost {
     measured(&app, "auth-session-refresh, first of a day", 256, refresh).await
 }
 
-/// A check of a user's API key whose use was recorded within the hour.
+/// A check of a user's API key whose use is already recorded for the hour.
 async fn cost_of_a_later_check() -> Cost {
     let world = World::new(Limits::standard()).await;
     let check = async || assert_eq!(world.send("keys/user-key-check").await.status(), 200);
@@ -195,7 +193,7 @@ async fn cost_of_a_later_check() -> Cost {
     cost
 }
 
-/// Sign-ins with the second factors that the event of `auth-mfa-sign-in` does not use.
+/// Sign-ins with second factors other than that of the `auth-mfa-sign-in` event.
 async fn costs_of_other_second_factors() -> [Cost; 2] {
     let app = TestApp::start_with(Limits::standard()).await;
     app.offer_passkeys().await;
@@ -280,8 +278,8 @@ async fn only_projects_with_challenges_pay_for_them() {
     app.configure(serde_json::json!({ "config": { "bot_challenge": { "provider": "altcha" } } })).await;
     let after = sign_up("bob@example.com").await;
     assert_eq!((before.round_trips, after.round_trips), (2, 3));
-    // The counters of the IP address, of its network and of the project: each is written in one
-    // window, and read in two.
+    // The counters of the IP address, its network and the project: each is written for one window
+    // and read for two.
     assert_eq!((after.consumed.write - before.consumed.write, after.consumed.read - before.consumed.read), (3.0, 6.0));
 }
 
@@ -302,7 +300,7 @@ async fn named_items_are_read_in_the_authentication_round_trip() {
     };
     let channel = read(format!("/api/v1/contact-channels?user_id={ada}"), 200).await["items"][0].clone();
     assert_eq!(read(format!("/api/v1/contact-channels/{ada}/{}", channel["id"].as_str().unwrap()), 200).await, channel);
-    // If a parameter is repeated, its last value counts.
+    // If a parameter is repeated, the last value counts.
     let of_bob = read(format!("/api/v1/contact-channels?user_id={ada}&user_id={bob}"), 200).await;
     assert_eq!(of_bob["items"][0]["value"], "bob@example.com");
     read(format!("/api/v1/contact-channels/{}/{}", uuid::Uuid::nil(), channel["id"].as_str().unwrap()), 404).await;

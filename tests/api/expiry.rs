@@ -1,5 +1,5 @@
-//! Every kind of item expires by TTL, is deleted with its owner, or exists only until a worker has
-//! done its work. [`KINDS`] contains every kind that operations and workers write.
+//! Every kind of item expires by TTL, is deleted with its owner, or exists only until a worker is
+//! done. [`KINDS`] has all kinds that operations and workers write.
 
 use std::collections::BTreeSet;
 
@@ -25,22 +25,20 @@ use crate::webhooks::{ENDPOINTS, late};
 /// The lifetime of an item.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Life {
-    /// The item always has a TTL.
+    /// Always has a TTL.
     Expires,
-    /// The item has a TTL if its content expires.
+    /// Has a TTL if its content expires.
     MayExpire,
-    /// The item has no TTL. It is deleted at the latest with its project, user or team, or with the
-    /// deployment.
+    /// Has no TTL. Deleted with its project, user or team at the latest, or with the deployment.
     Lasts,
-    /// The item exists until a worker has done its work.
+    /// Exists until a worker is done.
     UntilDone,
 }
 
 use Life::{Expires, Lasts, MayExpire, UntilDone};
 
-/// The kinds of items, by the prefixes of their partition and sort keys.
+/// The kinds of items, by prefixes of their partition and sort keys.
 const KINDS: &[(&str, &str, Life)] = &[
-    // Content and projects.
     ("CONTENT", "SITE", Lasts),
     ("CONTENT", "APPS", Lasts),
     ("CONTENT", "PUBLICATION", Lasts),
@@ -62,7 +60,6 @@ const KINDS: &[(&str, &str, Life)] = &[
     ("LINKS", "HEAD", Lasts),
     ("T", "PROJECT", Lasts),
     ("ENDINGS", "PROJECT", UntilDone),
-    // Users and their credentials.
     ("U", "USER", Lasts),
     ("U", "IMAGE", Lasts),
     ("U", "PROVIDER", Lasts),
@@ -84,19 +81,16 @@ const KINDS: &[(&str, &str, Life)] = &[
     ("CLI", "SIGN_IN", Expires),
     ("CLI", "USER_CODE", Expires),
     ("K", "CLAIM", Lasts),
-    // Webhooks.
     ("P", "WEBHOOK", Lasts),
     ("P", "WEBHOOKS", Lasts),
     ("W", "STATE", Lasts),
     ("W", "QUEUE", Expires),
     ("W", "DELIVERY", Expires),
     ("W", "LATE", Expires),
-    // Teams.
     ("T", "TEAM", Lasts),
     ("T", "USER", Lasts),
     ("T", "IMAGE", Lasts),
     ("I", "INVITATION", Expires),
-    // Emails.
     ("T", "TEMPLATE", Lasts),
     ("T", "THEME", Lasts),
     ("T", "DRAFT", Lasts),
@@ -107,10 +101,9 @@ const KINDS: &[(&str, &str, Life)] = &[
     ("B", "PAGE", UntilDone),
     ("D", "HOUR", Expires),
     ("Q", "BUCKET", Lasts),
-    // Counters, and placeholders that are written for users who do not exist.
+    // Counters, and placeholders for users who do not exist.
     ("L", "COUNT", Expires),
     ("X", "DECOY", Expires),
-    // Figures.
     ("F", "TOTAL", Lasts),
     ("F", "RULE", Lasts),
     ("F", "DAY", Expires),
@@ -122,9 +115,8 @@ const KINDS: &[(&str, &str, Life)] = &[
     ("B", "SPENT", Expires),
 ];
 
-/// The kind of an item. In the list of projects and in the index of words, sort keys have no
-/// prefix. In an audit trail, the sort key of an entry begins with its time, and links have a
-/// partition of their own.
+/// An item's kind. Sort keys have no prefix in the list of projects and in the index of words. In
+/// an audit trail, they begin with the entry's time, and links have their own partition.
 fn kind(pk: &str, sk: &str) -> (String, String) {
     let first = |key: &str| key.split('#').next().unwrap_or_default().to_owned();
     match pk.split('#').nth(2) {
@@ -134,7 +126,7 @@ fn kind(pk: &str, sk: &str) -> (String, String) {
     }
 }
 
-/// Checks every item, and records the kinds that occur.
+/// Checks every item, and records the kinds.
 fn check(what: &str, items: &Items, seen: &mut BTreeSet<(String, String)>) {
     for ((pk, sk), item) in items {
         let kind = kind(pk, sk);
@@ -155,8 +147,8 @@ fn check(what: &str, items: &Items, seen: &mut BTreeSet<(String, String)>) {
 }
 
 /// Checks a project with an email quota, keys that expire, a sent email, a reset for an unknown
-/// user, an authorization code, an unfinished broadcast, a linked trail with a sign-up rule that
-/// matched, a late event of a webhook, a solved bot challenge, and content with images.
+/// user, an authorization code, an unfinished broadcast, a linked trail with a matched sign-up
+/// rule, a late webhook event, a solved bot challenge, and content with images.
 async fn others(seen: &mut BTreeSet<(String, String)>) {
     let app = TestApp::start_sending(1000).await;
     let images = BTreeSet::from(["an image".to_owned()]);
@@ -238,7 +230,7 @@ async fn every_item_expires_or_is_deleted_with_its_owner() {
         world.send(&event).await;
         let after = world.app.rows();
         check(&name, &first.new_items(&after), &mut seen);
-        // Otherwise, the same emails are delivered as above.
+        // Otherwise, the emails are the same as above.
         if !first.changed(&after).iter().any(|(pk, _)| ["M#", "B#"].iter().any(|of_emails| pk.starts_with(of_emails))) {
             continue;
         }
@@ -250,7 +242,7 @@ async fn every_item_expires_or_is_deleted_with_its_owner() {
     assert_eq!(missing.collect::<Vec<_>>(), Vec::<&(&str, &str, Life)>::new(), "nothing writes these kinds");
 }
 
-/// Deletes expired items by the clock of the test.
+/// Deletes expired items by the test's clock.
 async fn delete_expired(app: &TestApp) {
     let store = &app.app.store;
     for ((pk, sk), item) in app.table() {

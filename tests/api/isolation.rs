@@ -1,6 +1,6 @@
-//! Two projects in one table have the same users, addresses, codes and teams. A request with the
-//! credentials of one project never reads or changes data of the other, whatever ids it contains.
-//! The operations are read from the routes, so new ones are covered automatically.
+//! Two projects in one table have the same users, addresses, codes and teams. A request with one
+//! project's credentials never reads or changes the other's data, whatever ids it contains.
+//! Operations come from the routes, so new ones are covered automatically.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ const HEADERS: [(&str, &str); 3] = [
 ];
 const PREFIXES: [&str; 3] = ["pck_", "ssk_", "sak_"];
 
-/// The items of a project: those that contain its id in their partition key or content.
+/// A project's items: those with its id in their partition key or content.
 fn of(project: &str, rows: &Rows) -> Rows {
     rows.only(|(pk, _), text| pk.contains(project) || text.contains(project))
 }
@@ -30,8 +30,8 @@ fn proving() -> Vec<Operation> {
     all.filter(|operation| operation.route.interface == Interface::Product && operation.description.level.is_some()).collect()
 }
 
-/// Sets the display names of the project, its users and its teams to a marker, which shows whether
-/// a response contains data of this project.
+/// Sets the display names of the project, its users and its teams to a marker that reveals this
+/// project's data in a response.
 async fn mark(world: &World, project: &str, key: &str) {
     let admin = world.app.anonymous().with("x-stack-access-type", "admin").with("x-stack-project-id", project);
     let admin = admin.with("x-stack-super-secret-admin-key", &format!("sak_{key}"));
@@ -54,8 +54,8 @@ fn assert_tells_nothing(answer: &Answer, what: &str) {
     assert!(!text.contains("a secret of this project"), "{what}: {text}");
 }
 
-/// Every event sent to the twin project finds the same items there and succeeds, and changes
-/// nothing in the first project.
+/// Every event sent to the twin project finds the same items, succeeds, and changes nothing in the
+/// first project.
 #[tokio::test]
 async fn an_operation_changes_nothing_in_an_identical_project() {
     let worlds = World::with_twin().await;
@@ -71,16 +71,16 @@ async fn an_operation_changes_nothing_in_an_identical_project() {
         assert_tells_nothing(&answer, what);
         assert_eq!(of(PROJECT, &before), of(PROJECT, &after), "{what}");
         for (pk, sk) in before.changed(&after) {
-            // The state of an OAuth flow and the link of an email are found only by their secret,
-            // which determines the project.
+            // An OAuth flow's state and an email's link are found only by their secret, which
+            // determines the project.
             let by_secret = ["S#", "V#"].iter().any(|kind| pk.starts_with(kind));
             // These operations write another project, the item that links it to its team, and the
-            // team, which counts its projects.
+            // team's count of projects.
             let of_owner = ["projects-internal-create", "projects-internal-transfer"].contains(&what);
             let of_team = pk.starts_with("T#internal#") && (sk.starts_with("PROJECT#") || sk == "TEAM");
             let owned = of_owner && (pk.starts_with("P#") || of_team);
-            // The trail of a project is deleted with it, so the deletion is recorded in the trail
-            // of `internal`.
+            // A project's trail is deleted with it, so the trail of `internal` records the
+            // deletion.
             let told = what == "projects-internal-current-delete" && pk.starts_with("P#internal#TRAIL#");
             let listed = ["PROJECTS", "ENDINGS"].contains(&pk.as_str());
             assert!(pk.contains(TWIN) || by_secret || owned || told || listed, "{what} changes {pk} {sk}");
@@ -88,9 +88,8 @@ async fn an_operation_changes_nothing_in_an_identical_project() {
     }
 }
 
-/// The request of every operation that authenticates its caller is sent with the credentials of a
-/// third project, at each access level. That project does not have the items that the request
-/// names.
+/// Sends the request of every operation that authenticates its caller with the credentials of a
+/// third project, at each access level. That project lacks the items in the request.
 #[tokio::test]
 async fn items_of_another_project_are_not_found_at_any_access_type() {
     let mut tried = BTreeSet::new();
@@ -128,7 +127,7 @@ async fn items_of_another_project_are_not_found_at_any_access_type() {
     assert!(tried.contains("teams-team-read") && tried.contains("users-user-update"), "{tried:?}");
 }
 
-/// Keys and access tokens of one project are invalid in other projects.
+/// One project's keys and access tokens are invalid in others.
 #[tokio::test]
 async fn credentials_only_work_for_their_own_project() {
     let (world, _) = World::with_twin().await;

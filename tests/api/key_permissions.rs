@@ -1,4 +1,4 @@
-//! Keys with limited permissions: every operation with server access against every permission.
+//! Keys with limited permissions: every operation with server access, against every permission.
 
 use std::collections::BTreeSet;
 
@@ -42,13 +42,13 @@ async fn create(admin: &support::Caller, app: &TestApp, permissions: &[KeyPermis
     answer.json()["secret_server_key"].as_str().unwrap().to_owned()
 }
 
-/// Sends the event of an operation with server access and this key.
+/// Sends the event of an operation with this key and server access.
 async fn send(world: &World, operation: &Operation, key: &str) -> Answer {
     let mut request = world.request(&name(operation));
     let value = |text: &str| text.parse::<HeaderValue>().unwrap();
     let headers = request.headers_mut();
-    // The token of an event for `internal` belongs to a user of `internal`, and is invalid in the
-    // project of the key.
+    // The token in an event for `internal` belongs to a user of `internal`, and is invalid in the
+    // key's project.
     if headers.get("x-service-project-id").is_some_and(|project| project == INTERNAL) {
         headers.remove("x-service-access-token");
     }
@@ -70,8 +70,8 @@ async fn a_key_opens_the_operations_of_its_permissions_and_no_others() {
         drop(admin);
         let with_keys = world.kept();
         for operation in open_to_servers().filter(|operation| operation.route.permission() == Some(needed)) {
-            // Each operation gets a new service, as an earlier operation may have ended the session
-            // of the event.
+            // Each operation gets a new service, as an earlier one may have ended the event's
+            // session.
             let world = with_keys.begin(Limits::off()).await;
             let before = world.app.rows();
             let refused = send(&world, &operation, &without).await;
@@ -118,7 +118,7 @@ async fn permissions_require_a_set_with_only_a_server_key_and_must_exist() {
     }
 }
 
-/// Keys stored by earlier versions do not list permissions, and have all of them.
+/// Keys of earlier versions list no permissions, and have all of them.
 #[tokio::test]
 async fn a_key_without_permissions_is_stored_as_before() {
     let app = TestApp::start().await;

@@ -1,4 +1,4 @@
-//! Operations use the table only as their roles allow; AWS would reject everything else.
+//! Operations use the table only as their roles allow; AWS would reject anything else.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ async fn an_operation_only_uses_the_actions_of_its_role() {
     }
 }
 
-/// The partitions that a call uses: those of its items' keys, or of its query.
+/// The partitions that a call uses, by its items' keys or its query.
 fn partitions(value: &Value) -> Vec<&str> {
     match value {
         Value::Object(fields) => {
@@ -35,8 +35,8 @@ fn matches(pattern: &str, partition: &str) -> bool {
     pattern.strip_suffix('*').map_or(partition == pattern, |prefix| partition.starts_with(prefix))
 }
 
-/// Checks the condition on `dynamodb:LeadingKeys` in the roles of operations, as the embedded
-/// engine does not enforce it.
+/// Checks the roles' condition on `dynamodb:LeadingKeys`, which the embedded engine does not
+/// enforce.
 #[tokio::test]
 async fn an_operation_only_uses_the_partitions_of_its_role() {
     let sent = sent::All::get().await;

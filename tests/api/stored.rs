@@ -49,7 +49,7 @@ pub(crate) async fn change_user(app: &TestApp, user: &SignedIn, change: impl FnO
     store.write(user::replace(project, &row.user, row.version).unwrap()).await.unwrap();
 }
 
-/// Adds sessions that began now, each modified by `change`; returns their refresh tokens.
+/// Adds sessions that start now, each modified by `change`; returns their refresh tokens.
 pub(crate) async fn add_sessions(app: &TestApp, user: &SignedIn, count: usize, change: impl Fn(&mut Session)) -> Vec<String> {
     let (store, project) = (&app.app.store, app.project_id());
     let row = store.user(project, user_id(user)).await.unwrap().unwrap();
@@ -68,7 +68,7 @@ pub(crate) async fn add_sessions(app: &TestApp, user: &SignedIn, count: usize, c
     tokens
 }
 
-/// Gives the claims of all refresh tokens the form in which the version before stored them.
+/// Turns the claims of all refresh tokens into the previous version's form.
 pub(crate) fn older_claims(app: &TestApp) {
     let (database, table) = (app.database(), gateway::engine::TABLE);
     for ((pk, sk), mut item) in app.table().into_iter().filter(|((pk, _), _)| pk.starts_with("R#")) {

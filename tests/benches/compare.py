@@ -1,10 +1,10 @@
-"""Sends the same requests to two gateways in turn, and prints the throughput of the second relative
-to the first, and the CPU time that a request takes in each, in milliseconds.
+"""Sends the same requests to two gateways in turn, and prints the throughput of the second
+relative to the first, and each one's CPU time per request in milliseconds.
 
     python3 tests/benches/compare.py ONE OTHER [TURNS [CONNECTIONS]]
 
-Both gateways run all the time, but only one is measured at a time. The result is the median of the
-ratios of neighboring turns, on which drifts of the machine's speed have little effect.
+Both gateways run all the time, but only one is measured at a time. The result is the median ratio
+of neighboring turns, which hardly depends on drifts of the machine's speed.
 """
 
 import shutil
@@ -28,7 +28,7 @@ def main(one, other, turns, connections):
         for of_one, of_other in zip(*asked):
             rates, cpu = [[], []], [[], []]
             for turn in range(turns):
-                # The gateways alternate in going first.
+                # The gateways take turns going first.
                 for side in (0, 1) if turn % 2 else (1, 0):
                     _, path, headers, body = (of_one, of_other)[side]
                     process, _, base = sides[side]

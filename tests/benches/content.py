@@ -1,4 +1,4 @@
-"""Publishes a large blog, and measures how long publications and requests over HTTP take.
+"""Publishes a large blog, and times publications and requests over HTTP.
 
     python3 tests/benches/content.py GATEWAY [POSTS]
 

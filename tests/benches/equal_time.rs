@@ -1,5 +1,5 @@
 //! The response time must not depend on the account. Passwords are hashed and limits are counted as
-//! in a deployment. The cases are measured in turns, and their medians may differ by at most three
+//! in a deployment. Cases are measured in turns, and their medians may differ by at most three
 //! percent. To run it: `cargo bench -p tests --bench equal_time`.
 #![expect(clippy::expect_used, reason = "a benchmark fails if something is missing")]
 
@@ -27,7 +27,7 @@ const CASES: [(&str, &str); 4] = [
 ];
 const IMPORTED: [(&str, &str); 2] = [("imported, cost 10", "ten@example.com"), ("imported, cost 12", "twelve@example.com")];
 
-/// A service, and the users whose counts of wrong passwords are reset between rounds.
+/// A service, and the users whose counts of wrong passwords are reset after each round.
 struct World {
     app: TestApp,
     open: Vec<UserId>,
@@ -63,8 +63,8 @@ impl World {
     }
 
     /// Measures the cases in turns, starting each round with the next case, so that a warming
-    /// machine or a growing table affects all cases equally. All cases must get the response of
-    /// the first case. Returns whether the medians differ by at most the margin.
+    /// machine or a growing table affects all alike. All must get the first case's response.
+    /// Returns whether the medians are within the margin.
     async fn measure(&self, name: &str, rounds: usize, path: &str, cases: &[(&str, &str)], body: impl Fn(&str) -> Value) -> bool {
         let client = self.app.client();
         let expected = client.post(path, body(cases[0].1)).await;

@@ -1,6 +1,6 @@
-//! The cost of operations, measured in this process: through the router, on the embedded engine in
-//! memory. argon2 is measured separately, so that it does not hide the rest. To run it:
-//! `cargo bench -p tests --bench handlers`.
+//! The cost of operations in this process: through the router, on the embedded engine in memory.
+//! argon2 is measured separately, so as not to hide the rest. To run it: `cargo bench -p tests
+//! --bench handlers`.
 #![expect(clippy::expect_used, reason = "a benchmark fails if something is missing")]
 
 use criterion::{Criterion, criterion_group, criterion_main};

@@ -1,5 +1,5 @@
-"""Measures how an optimized gateway, with its data on disk, delivers emails to its inbox: a single
-email, and an email to each of ten thousand users.
+"""Measures how an optimized gateway with data on disk delivers emails to its inbox: a single
+email, and one to each of ten thousand users.
 
     cargo build --profile gateway -p gateway && python3 tests/benches/mails.py target/gateway/gateway [recipients]
 
@@ -27,7 +27,7 @@ HEADERS = {
     "x-stack-access-type": "server",
     "x-stack-secret-server-key": f"ssk_{KEY}",
     "content-type": "application/json",
-    # The page key, for the requests to the inbox.
+    # The page key, for requests to the inbox.
     "authorization": f"Bearer page_{KEY}",
 }
 local = threading.local()

@@ -41,7 +41,7 @@ def resident_megabytes(process):
 
 
 def cpu_milliseconds(process):
-    """The CPU time that a process has taken so far."""
+    """A process's CPU time so far."""
     with open(f"/proc/{process.pid}/stat", encoding="ascii") as stat:
         user, system = stat.read().rsplit(") ", 1)[1].split()[11:13]
     return (int(user) + int(system)) * 1000 / os.sysconf("SC_CLK_TCK")
@@ -73,7 +73,7 @@ def operations(folder, base=BASE):
 
 
 def wrk(process, seconds, connections, path, headers, body=None, base=BASE):
-    """Requests per second, median latency in milliseconds, and the gateway's CPU time of a request in
+    """Requests per second, and per request the median latency and the gateway's CPU time, in
     milliseconds."""
     command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency"]
     before = cpu_milliseconds(process)

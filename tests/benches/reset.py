@@ -1,6 +1,6 @@
-"""Requests password resets from an optimized gateway over HTTP, in turn for all kinds of accounts
-and for an unknown address, and prints how much the medians of the response times differ. They
-should differ by at most three percent, but the script does not fail if they differ by more.
+"""Requests password resets from an optimized gateway over HTTP, in turn for all kinds of
+accounts and for an unknown address, and prints how much the median response times differ. They
+should differ by at most three percent, but the script does not fail beyond that.
 
     cargo build --profile gateway -p gateway && python3 tests/benches/reset.py target/gateway/gateway
 """
@@ -17,11 +17,11 @@ import time
 GATEWAY = sys.argv[1]
 PORT = 8799
 TURNS = 300
-# Seconds between requests, so that the email of a request is sent before the next request.
+# Seconds between requests, so that each request's email is sent before the next one.
 PAUSE = 0.06
 # This many consecutive wrong passwords lock an account's password.
 WRONG = 100
-# Well-formed bcrypt hashes for which no password is known.
+# Well-formed bcrypt hashes without known passwords.
 IMPORTED = {
     10: "$2b$10$7EqJtq98hPqEX7fNZaFWoOhi5BqKxN4TqkQ2gYHk3nY1sJb0Q1c1e",
     12: "$2b$12$7EqJtq98hPqEX7fNZaFWoOhi5BqKxN4TqkQ2gYHk3nY1sJb0Q1c1e",
@@ -74,7 +74,7 @@ def measure(keys):
     names = ["nobody", "ada", "closed", "mail", *(f"bcrypt-{cost}" for cost in IMPORTED)]
     times = {f"{name}@example.com": [] for name in names}
     for turn in range(TURNS + 20):
-        # Each turn begins with the next account, so that none always comes first.
+        # Each turn starts with the next account, so that none is always first.
         emails = list(times)
         for email in emails[turn % len(emails):] + emails[:turn % len(emails)]:
             time.sleep(PAUSE)

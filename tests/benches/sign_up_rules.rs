@@ -1,6 +1,6 @@
-//! The time of a processor that sign-up rules take, at most: compiling fifty expensive rules, and
-//! evaluating them for the longest address. Fails if an evaluation takes five milliseconds. To run
-//! it: `cargo bench -p tests --bench sign_up_rules`.
+//! The maximum processor time of sign-up rules: compiling fifty expensive rules, and evaluating
+//! them for the longest address. Fails if an evaluation takes five milliseconds. To run it: `cargo
+//! bench -p tests --bench sign_up_rules`.
 #![expect(clippy::expect_used, reason = "a benchmark fails if something is missing")]
 
 use std::time::Duration;
@@ -13,10 +13,10 @@ use rustix::time::{ClockId, clock_gettime};
 use support::expensive_rules::{longest_address, sets};
 
 const MAX: Duration = Duration::from_millis(5);
-/// The shortest of so many measurements counts: other processes make some of them longer.
+/// The shortest of this many measurements counts, as other processes delay some.
 const TIMES: usize = 5;
 
-/// The time of a processor that this thread has taken.
+/// This thread's processor time so far.
 fn taken() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec.try_into().expect("positive"), time.tv_nsec.try_into().expect("less than a second"))

@@ -1,11 +1,11 @@
-// Fills a gateway with users, in a temporary folder, and measures the console's list of users in
-// Chromium: the first paint, the first rows, a further page, and searches. Only contacts 127.0.0.1.
+// Fills a gateway in a temporary folder with users, and times the console's list of users in
+// Chromium: the first paint, the first rows, another page, and searches. Only contacts 127.0.0.1.
 //
 //     GATEWAY=target/gateway/gateway node tests/benches/users.mjs [USERS]
 //
-// GATEWAY is a gateway's binary, such as target/gateway/gateway after
-// `cargo build --profile gateway -p gateway`. Needs Chromium at /usr/bin/chromium, or at the
-// path in CHROMIUM, and the packages that `tests/sdk/run` installs.
+// GATEWAY is a gateway's binary, such as target/gateway/gateway after `cargo build --profile
+// gateway -p gateway`. Needs Chromium at /usr/bin/chromium, or at the path in CHROMIUM, and the
+// packages from `tests/sdk/run`.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,8 +20,8 @@ const ROUNDS = 9;
 const FIRST = ["Ada", "Grace", "Alan", "Radia", "Barbara", "Edsger", "Karen", "Donald", "Hedy", "Katherine"];
 const LAST = ["Lovelace", "Hopper", "Turing", "Perlman", "Liskov", "Dijkstra", "Jones", "Knuth", "Lamarr", "Johnson", "Łukasiewicz"];
 
-// On disk, because `--dynamodb-port` switches the engine's stream on, and only on disk
-// does the stream have the index that keeps writes fast.
+// On disk, because `--dynamodb-port` enables the engine's stream, which has the index for fast
+// writes only on disk.
 const folder = mkdtempSync(join(tmpdir(), "gatelet-users-"));
 process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
 const gateway = await startGateway({ GATELET_LIMITS: "off", ...CREDENTIALS }, ["--dynamodb-port", "0", "--data", folder]);
@@ -47,7 +47,7 @@ const personOf = (number) => {
 };
 const nameOf = (number) => personOf(number).slice(0, 2).join(" ");
 
-/** The times of a newly opened page, in milliseconds since the navigation began. */
+/** A newly opened page's times, in milliseconds since the navigation began. */
 async function opened(browser, isFirst) {
   const context = await browser.newContext();
   const page = await context.newPage();
@@ -67,7 +67,7 @@ async function opened(browser, isFirst) {
   return times;
 }
 
-/** The time from an action in the page until a condition on its rows holds, in milliseconds. */
+/** The milliseconds from an action in the page until a condition on its rows holds. */
 async function timed(page, act, until, argument) {
   return page.evaluate(
     async ([act, until, argument]) => {
@@ -102,8 +102,8 @@ async function searched(page, text) {
   return times;
 }
 
-// The index of names and addresses is complete once the project's users have been counted, which
-// happens after the first entry of its audit log.
+// The index of names and addresses is complete once the project's users are counted, after the
+// first entry of its audit log.
 const create = (body) => call("POST", "/users", body);
 await create({ display_name: "First" });
 await new Promise((resolve) => setTimeout(resolve, 3000));

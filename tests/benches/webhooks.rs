@@ -1,8 +1,7 @@
-//! Webhooks in the gateway: how many events a second reach a receiver, and how long an event takes
-//! from the change to its receiver; alone, beside an endpoint that never answers, and beside one
-//! that refuses connections. The data is on disk, and the workers are those of the gateway. To run
-//! it:
-//! `cargo bench -p tests --bench webhooks --profile gateway`.
+//! Webhooks in the gateway: events per second at a receiver, and an event's time from the change to
+//! the receiver; alone, beside an endpoint that never answers, and beside one that refuses
+//! connections. The data is on disk, and the workers are the gateway's. To run it: `cargo bench -p
+//! tests --bench webhooks --profile gateway`.
 #![expect(clippy::expect_used, reason = "a benchmark fails if something is missing")]
 
 use std::collections::HashMap;
@@ -17,11 +16,10 @@ use futures_util::stream::iter;
 use serde_json::{Value, json};
 use support::webhooks::Disk;
 
-/// The number of users that are created at once.
+/// How many users are created at once.
 const MANY: usize = 3000;
-/// The number of concurrent requests.
 const CALLERS: usize = 16;
-/// The number of users that are created one after another.
+/// How many users are created one after another.
 const SINGLE: usize = 200;
 
 type Arrived = Arc<Mutex<HashMap<String, Instant>>>;
@@ -43,7 +41,7 @@ async fn receiver(answers: bool) -> (String, Arrived) {
     (url, arrived)
 }
 
-/// Creates users, and returns when each of them was created.
+/// Creates users; returns when each was created.
 async fn create(disk: &Disk, count: usize, callers: usize) -> HashMap<String, Instant> {
     let one = |number: usize| async move {
         let id = disk.server("/api/v1/users", json!({ "display_name": number.to_string() })).await["id"].clone();
@@ -52,7 +50,7 @@ async fn create(disk: &Disk, count: usize, callers: usize) -> HashMap<String, In
     iter((0..count).map(one)).buffer_unordered(callers).collect().await
 }
 
-/// Waits until all events have arrived; returns how long each took, in ascending order.
+/// Waits for all events; returns how long each took, in ascending order.
 async fn times(created: &HashMap<String, Instant>, arrived: &Arrived) -> Vec<Duration> {
     loop {
         {
@@ -67,7 +65,7 @@ async fn times(created: &HashMap<String, Instant>, arrived: &Arrived) -> Vec<Dur
     }
 }
 
-/// The URL of a port at which no server listens.
+/// The URL of a port without a server.
 async fn refusing() -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     format!("http://{}/", listener.local_addr().expect("an address"))

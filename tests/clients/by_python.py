@@ -1,4 +1,4 @@
-"""Uses the client that openapi-python-client generates."""
+"""Uses the client from openapi-python-client."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""Generates clients from the API document of a gateway, and runs a program with each of them."""
+"""Generates clients from a gateway's API document, and runs a program with each."""
 
 import contextlib
 import os
@@ -12,15 +12,15 @@ import urllib.request
 
 HERE = pathlib.Path(__file__).resolve().parent
 MODULES = HERE / "node_modules"
-# What OpenAPI Generator says of every document of version 3.1, and of every schema with
-# `additionalProperties: false`, whatever else they have.
+# What OpenAPI Generator says of every 3.1 document, and of every schema with `additionalProperties:
+# false`.
 ALWAYS = ["OpenAPI 3.1 support is still in beta.", "Failed to get the schema name: null"]
 LABELS = {"Project": "PROJECT", "Client key": "CLIENT_KEY", "Server key": "SERVER_KEY"}
 
 
 @contextlib.contextmanager
 def gateway(program):
-    """A gateway in memory; yields its URL, its project and its keys as settings of the programs."""
+    """A gateway in memory; yields its URL, project and keys as the programs' settings."""
     command = [program, "serve", "--memory", "--listen", "127.0.0.1:0"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
@@ -39,7 +39,7 @@ def gateway(program):
 
 
 def run(folder, *command, **settings):
-    """Runs a command in a folder, and returns what it prints."""
+    """Runs a command in a folder; returns its output."""
     command = [str(part) for part in command]
     done = subprocess.run(command, cwd=folder, env={**os.environ, **settings}, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode:
@@ -48,7 +48,7 @@ def run(folder, *command, **settings):
 
 
 def generate(folder, *command):
-    """Runs a generator; it must not warn of anything."""
+    """Runs a generator, which must not print any warnings."""
     printed = run(folder, *command)
     lines = [line for line in printed.splitlines() if not any(known in line for known in [*ALWAYS, " INFO "])]
     if warned := [line for line in lines if re.search(r"warn|error|unable|cannot|unsupported|skipping", line, re.IGNORECASE)]:

@@ -14,19 +14,19 @@ use crate::table::Endpoint;
 
 /// The base URL of the public content.
 const SITE_URL: &str = "https://docs.example.com";
-/// A function that takes longer than this is considered to hang.
+/// A function that takes longer counts as hung.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The results of one run. CPU time is user and kernel time of all threads.
+/// The results of one run. CPU time is all threads' user and kernel time.
 pub(crate) struct Measured {
     pub(crate) init: Duration,
     pub(crate) first: Duration,
     pub(crate) init_cpu: Duration,
     pub(crate) first_cpu: Duration,
     pub(crate) warm: Vec<Duration>,
-    /// The time that the table took for each warm response.
+    /// The table's time for each warm response.
     pub(crate) table: Vec<Duration>,
-    /// The CPU time of all warm responses together.
+    /// The total CPU time of all warm responses.
     pub(crate) warm_cpu: Duration,
     /// Peak resident memory, in bytes.
     pub(crate) memory: u64,
@@ -42,7 +42,7 @@ impl Drop for Process {
 }
 
 /// Starts a function, sends it events one after another, and stops it. The first event must
-/// succeed. The others may be rejected, as the change that they request has already been made.
+/// succeed. The others may be rejected, as their change has already been made.
 pub(crate) async fn measure(binary: &Path, endpoint: &Endpoint, app: &TestApp, events: Vec<String>) -> Result<Measured, String> {
     let mut api = RuntimeApi::start().await;
     let mut command = Command::new(binary);
@@ -96,7 +96,7 @@ fn environment(endpoint: &Endpoint, app: &TestApp, runtime_api: &str) -> Vec<(&'
         ("AWS_ENDPOINT_URL_DYNAMODB", endpoint.url.clone()),
         ("GATELET_TABLE", TABLE.to_owned()),
         ("GATELET_API_URL", settings.api_url.clone()),
-        // If the site were on this machine, the endpoints for agents would refuse all other hosts.
+        // On a local site, the endpoints for agents would refuse all other hosts.
         ("GATELET_SITE_URL", SITE_URL.to_owned()),
         ("GATELET_STAGE", "measured".to_owned()),
     ];
@@ -111,8 +111,8 @@ async fn asked(api: &mut RuntimeApi, process: &mut Process) -> Instant {
         Ok(Some(Done::Fails(error))) => panic!("the function fails: {}", String::from_utf8_lossy(&error)),
         other => panic!("the function does not ask for an event: {other:?}, {:?}", process.0.try_wait()),
     };
-    // The kernel updates the CPU time of a thread when the thread leaves the processor, so wait
-    // briefly before it is read.
+    // The kernel updates a thread's CPU time when the thread leaves the processor, so wait briefly
+    // before reading it.
     tokio::time::sleep(Duration::from_millis(2)).await;
     asked
 }
@@ -125,8 +125,7 @@ async fn answered(api: &mut RuntimeApi) -> (Duration, axum::body::Bytes) {
     }
 }
 
-/// Whether the event succeeded. 405 counts as success, as `edge-fallback` answers its event with
-/// it.
+/// Whether the event succeeded, or got a 405, which is how `edge-fallback` answers its event.
 fn succeeded(body: &[u8]) -> bool {
     let answer: Value = serde_json::from_slice(body).unwrap();
     answer["statusCode"].as_u64().is_some_and(|status| status < 400) || answer["statusCode"] == 405

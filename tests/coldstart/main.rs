@@ -1,4 +1,4 @@
-//! Measures how a function starts. The binary runs with a stand-in for Lambda's Runtime API and a
+//! Measures how functions start. The binary runs with a stand-in for Lambda's Runtime API and a
 //! table on an embedded engine.
 //!
 //! ```sh
@@ -8,7 +8,7 @@
 //!
 //! Each run is a new process with a new table: *init* is the time from the start of the process to
 //! its first request for an event, *first* the time from there to the first response, and *warm*
-//! the median of later responses. These times include the table's, which is also shown separately;
+//! the median of later responses. These include the table's time, which is also shown separately;
 //! CPU time is only the function's.
 #![expect(clippy::unwrap_used, reason = "a measurement fails if something is missing")]
 
@@ -49,7 +49,7 @@ struct Cli {
     /// How the table is reached; both ways by default
     #[arg(long)]
     transport: Option<Transport>,
-    /// The names of the functions; by default, all that are built and have an event
+    /// The names of the functions; by default, all built ones with an event
     names: Vec<String>,
 }
 
@@ -78,13 +78,13 @@ fn binary(folder: &std::path::Path, name: &str) -> PathBuf {
     folder.join(name).join("bootstrap")
 }
 
-/// The names of all functions that are built and have an event.
+/// The names of all built functions with an event.
 fn all(folder: &std::path::Path) -> Vec<String> {
     let names = events::events().into_iter().map(|(name, _)| name);
     names.filter(|name| binary(folder, name).is_file()).collect()
 }
 
-/// Measures all runs of a function; stops with an error if the first event of a run is rejected.
+/// Measures all runs of a function; fails if a run's first event is rejected.
 async fn all_runs(cli: &Cli, name: &str, transport: Transport) -> Result<Vec<Measured>, String> {
     let mut runs = Vec::with_capacity(cli.runs);
     for _ in 0..cli.runs {
@@ -93,7 +93,7 @@ async fn all_runs(cli: &Cli, name: &str, transport: Transport) -> Result<Vec<Mea
     Ok(runs)
 }
 
-/// Measures one run of a function, with a table in which its event succeeds.
+/// Measures one run of a function, with a table that makes its event succeed.
 async fn run(cli: &Cli, name: &str, transport: Transport) -> Result<Measured, String> {
     let now = Clock::system().now();
     let start: jiff::Timestamp = support::START.parse().unwrap();

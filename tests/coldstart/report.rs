@@ -1,4 +1,4 @@
-//! The results of a function's runs, as medians; for memory, the maximum.
+//! The results of a function's runs: medians, but the maximum for memory.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -15,15 +15,15 @@ use crate::table::Transport;
 pub(crate) struct Row {
     name: String,
     transport: Transport,
-    /// The size of the binary, and its size when zipped for Lambda, in bytes.
+    /// The sizes of the binary and its zip for Lambda, in bytes.
     size: usize,
     zipped: usize,
     init: Duration,
     first: Duration,
-    /// The CPU time of init and the first response together.
+    /// The CPU time of init plus the first response.
     cpu: Duration,
     warm: Duration,
-    /// The time that the table took for a warm response.
+    /// The table's time for a warm response.
     table: Duration,
     /// The CPU time of one warm response.
     warm_cpu: Duration,
@@ -57,7 +57,7 @@ fn median<T: Ord + Copy + Default>(mut values: Vec<T>) -> T {
     values.get(values.len() / 2).copied().unwrap_or_default()
 }
 
-/// The rows as a table in Markdown.
+/// The rows as a Markdown table.
 pub(crate) fn table(rows: &[Row]) -> String {
     let mut text = "\
 | function | transport | size, MB | zipped, MB | init, ms | first, ms | CPU of both, ms | warm, ms | table in warm, ms | CPU in warm, ms | memory, MB |

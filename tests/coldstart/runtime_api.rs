@@ -1,4 +1,4 @@
-//! The part of Lambda's Runtime API that a function uses to request an event and post its response.
+//! The part of Lambda's Runtime API for requesting an event and posting its response.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -14,18 +14,18 @@ use tokio::net::TcpListener;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinHandle;
 
-/// A step of the function, as the Runtime API sees it.
+/// A step of the function, as seen by the Runtime API.
 #[derive(Debug)]
 pub(crate) enum Done {
-    /// The function requests an event, and is otherwise idle.
+    /// The function requests an event, otherwise idle.
     Asks(Instant),
     /// The function got an event at `given`, and responded at `answered`.
     Answers { given: Instant, answered: Instant, body: Bytes },
-    /// The function reports that it cannot start, or that an event failed.
+    /// The function reports a failed start or event.
     Fails(Bytes),
 }
 
-/// The Runtime API of one function, stopped on drop.
+/// A function's Runtime API, stopped on drop.
 pub(crate) struct RuntimeApi {
     pub(crate) address: String,
     pub(crate) done: mpsc::UnboundedReceiver<Done>,

@@ -1,6 +1,5 @@
 //! The table's endpoint: the embedded engine over HTTP, or over TLS with a certificate for this
-//! run. The endpoint measures how long requests take, so that this time can be separated from the
-//! function's.
+//! run. It measures the time of requests, to separate it from the function's.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -72,7 +71,7 @@ impl Endpoint {
         Self { url: format!("{scheme}://localhost:{port}"), roots, hands, tasks: vec![serving, relaying] }
     }
 
-    /// The time spent on requests so far. Time with several concurrent requests counts once.
+    /// The time spent on requests so far, with concurrent requests counted once.
     pub(crate) fn time(&self) -> Duration {
         self.hands.0.lock().unwrap_or_else(PoisonError::into_inner).time
     }
@@ -106,7 +105,7 @@ impl Hands {
     }
 }
 
-/// Passes requests to the engine and responses to the function, until one of them closes the
+/// Passes requests to the engine and responses to the function until one side closes the
 /// connection. Functions keep it open.
 async fn relay(mut client: impl AsyncRead + AsyncWrite + Unpin, mut engine: TcpStream, hands: &Hands) {
     let (mut asked, mut answered) = (vec![0; 1 << 16], vec![0; 1 << 16]);
@@ -154,7 +153,7 @@ impl Drop for Endpoint {
     }
 }
 
-/// A TLS acceptor with a certificate for `localhost`, and the root certificate that signed it.
+/// A TLS acceptor with a certificate for `localhost`, and the root that signed it.
 fn certified() -> (TlsAcceptor, String) {
     let root_key = KeyPair::generate().unwrap();
     let mut root = CertificateParams::new(Vec::new()).unwrap();

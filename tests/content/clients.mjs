@@ -1,4 +1,4 @@
-// Calls the endpoints for agents with the clients of npm; fails at the first wrong answer.
+// Calls the endpoints for agents with npm's clients; fails at the first wrong answer.
 import assert from "node:assert/strict";
 import { ClientFactory } from "@a2a-js/sdk/client";
 import * as modern from "@modelcontextprotocol/client";
@@ -9,7 +9,7 @@ const [site] = process.argv.slice(2);
 const me = { name: "read", version: "1.0.0" };
 const endpoint = () => new URL(`${site}/mcp`);
 
-/** Uses everything that the server declares. */
+/** Uses everything the server declares. */
 async function use(client, called) {
   const { tools } = await client.listTools();
   assert.equal(tools[0].name, "list_apps", called);

@@ -1,7 +1,7 @@
 """Runs the conformance suite of the Model Context Protocol against a site.
 
-The suite expects tools and resources that exist only to be tested, so a product fails the scenarios
-that need them. The scenarios listed here pass, except for the checks in `IMPOSSIBLE`.
+The suite expects tools and resources that exist only for it, so products fail the scenarios that
+need them. The scenarios listed here pass, except for the checks in `IMPOSSIBLE`.
 """
 
 import json
@@ -14,8 +14,8 @@ SUITE = pathlib.Path(__file__).parent / "node_modules/@modelcontextprotocol/conf
 
 STATELESS = "2026-07-28"
 SESSIONS = "2025-11-25"
-# The checks of `server-stateless` that need tools made for the suite, and those of subscriptions,
-# which this server does not offer.
+# Checks of `server-stateless` that need tools made for the suite, or subscriptions, which this
+# server lacks.
 IMPOSSIBLE = {
     "sep-2575-server-rejects-undeclared-capability",
     "sep-2575-missing-capability-http-400",
@@ -38,7 +38,7 @@ SCENARIOS = {
 
 
 def checks(url, scenario, revision):
-    """The checks of a scenario by status."""
+    """A scenario's checks by status."""
     with tempfile.TemporaryDirectory() as folder:
         command = ["node", SUITE, "server", "--url", url, "--scenario", scenario, "--spec-version", revision, "-o", folder]
         done = subprocess.run(command, capture_output=True, text=True)

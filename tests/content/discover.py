@@ -1,9 +1,9 @@
-"""Finds everything that a site offers from its URL alone, and fetches or calls all of it.
+"""Finds everything a site offers from its URL, and fetches or calls all of it.
 
     python3 tests/content/discover.py http://localhost:8787
 
-Only well-known paths are known beforehand. Fails if a document, a link, an operation, a tool or an
-agent does not answer as its description says.
+Starts with nothing but well-known paths. Fails if a document, link, operation, tool or agent does
+not answer as described.
 """
 
 import asyncio
@@ -63,7 +63,7 @@ class Hyperlinks(html.parser.HTMLParser):
 
 
 def strings(value):
-    """The texts in a JSON value."""
+    """A JSON value's texts."""
     if isinstance(value, str):
         yield value
     for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else []:
@@ -71,12 +71,12 @@ def strings(value):
 
 
 def links(answer):
-    """The targets of the links in a document, as written there."""
+    """A document's link targets, as written there."""
     yield from re.findall(r"<([^>]+)>", answer.headers.get("link") or "")
     if answer.kind == "text/html":
         yield from Hyperlinks(answer.text).found
     elif answer.kind.endswith("json"):
-        # The URLs in the description of an API are examples, which lead nowhere.
+        # The URLs in an API's description are examples and lead nowhere.
         document = json.loads(answer.body)
         if "openapi" not in document:
             yield from (text for text in strings(document) if re.fullmatch(URL, text))
@@ -88,11 +88,11 @@ def links(answer):
 
 
 class Site:
-    """Every document of the site that can be reached, and what the documents describe."""
+    """Every document that can be reached on the site, and what the documents describe."""
 
     def __init__(self, url):
         self.url, self.answers, self.linked_from, self.broken = url.rstrip("/"), {}, {}, []
-        # Pages that need a key, such as the inbox of a gateway on the developer's machine.
+        # Pages that need a key, such as a local gateway's inbox.
         self.private = []
         waiting = [self.url + path for path in WELL_KNOWN]
         while waiting:
@@ -125,8 +125,8 @@ class Site:
         return [document for document in documents if isinstance(document, dict) and all(field in document for field in fields)]
 
     def check_documents(self, endpoints):
-        """Asserts that documents answer 200, with the same headers to HEAD, and that endpoints only
-        accept POST. Collects the private pages."""
+        """Asserts that documents answer 200, with the same headers to HEAD, and that endpoints
+        accept only POST. Collects private pages."""
         for url, answer in self.answers.items():
             source = self.linked_from.get(url, [("discovery", "")])[0][0]
             if url in endpoints:
@@ -144,8 +144,8 @@ class Site:
 
 
 def fitting(schema, known):
-    """Arguments for a tool: for each required property, a known value with this name, or else the
-    last word of a title."""
+    """Arguments for a tool: for each required property, a known value by this name, or else a
+    title's last word."""
     def value(name):
         fits = [text for key, text in known if name.lower().endswith(key.lower())]
         return fits[0] if fits else next(text for key, text in known if key == "title").split()[-1]
@@ -154,7 +154,7 @@ def fitting(schema, known):
 
 
 def fields(value):
-    """The names and values of the texts in a JSON value."""
+    """Names and values of a JSON value's texts."""
     if isinstance(value, dict):
         yield from ((key, inner) for key, inner in value.items() if isinstance(inner, str))
     for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else []:
@@ -162,7 +162,7 @@ def fields(value):
 
 
 async def call_server(url):
-    """Calls each tool of an MCP server, and reads each resource."""
+    """Calls each tool of an MCP server and reads each resource."""
     async with mcp.Client(url) as client:
         tools = sorted((await client.list_tools()).tools, key=lambda tool: len(tool.input_schema.get("required", [])))
         known = []
@@ -181,7 +181,7 @@ async def call_server(url):
 
 
 async def ask_agent(site, card):
-    """Sends an agent the example questions of its card; returns how many there are."""
+    """Sends an agent the example questions of its card; returns their number."""
     async with httpx.AsyncClient() as connection:
         card = await a2a.client.A2ACardResolver(connection, site).get_agent_card()
         agent = a2a.client.ClientFactory(a2a.client.ClientConfig(httpx_client=connection, streaming=False)).create(card)
@@ -196,7 +196,7 @@ async def ask_agent(site, card):
 def call_operations(description):
     """Calls every operation of an API without credentials, with examples as path parameters, no
     query and, unless the method is GET, an empty object as the body. Each must answer with a
-    status that its description has. Returns how many there are, and how many succeeded."""
+    described status. Returns how many there are, and how many succeeded."""
     succeeded, count = 0, 0
     for path, item in description["paths"].items():
         for method, operation in item.items():
@@ -215,7 +215,7 @@ def call_operations(description):
 
 
 def run_tool(package):
-    """Runs each command of a command-line tool, as its help lists them."""
+    """Runs each command in a command-line tool's help."""
     def run(*words):
         done = subprocess.run(["npx", "--yes", package, *words], capture_output=True, text=True, cwd=tempfile.gettempdir(), check=True)
         return done.stdout

@@ -1,4 +1,4 @@
-// Reads the documents of a site with packages of npm; fails at the first invalid one.
+// Reads a site's documents with npm packages; fails at the first invalid one.
 import assert from "node:assert/strict";
 import Ajv from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
@@ -36,8 +36,8 @@ const map = await text("/sitemap.xml");
 const listed = [...map.matchAll(/<loc>([^<]+)<\/loc>/g)].map(([, url]) => url);
 const pages = [...listed, site];
 assert.ok(pages.length > 5);
-// HTML allows the doctype in any case and a slash at the end of void elements, and the content
-// determines how long titles are.
+// HTML allows any case for the doctype and a trailing slash in void elements, and the content
+// determines the length of titles.
 const rules = { "doctype-style": "off", "long-title": "off", "no-inline-style": "error", "void-style": "off" };
 const validator = new HtmlValidate({ extends: ["html-validate:recommended"], rules });
 for (const page of pages) {

@@ -1,7 +1,6 @@
 // Every page of a site in a browser: axe-core finds nothing, nothing is wider than a phone, and no
-// page runs scripts, violates its content security policy or contacts another host. Images are
-// shown at the sizes that pages state, and every page outside of `/docs` has an image for previews
-// of links.
+// page runs scripts, violates its content security policy or contacts another host. Images have
+// their stated sizes, and every page outside `/docs` has an image for link previews.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -15,7 +14,7 @@ const { data } = await (await fetch(`${site}/api/v1/site`)).json();
 const urls = [...listed, data.url, data.resources.docsApiReference];
 assert.ok(urls.length > 5);
 
-/** Asserts that previews of links show a picture for a page. */
+/** Asserts that link previews show a picture for a page. */
 async function hasPicture(page) {
   const property = (name) => page.locator(`meta[property="og:image${name}"]`).getAttribute("content");
   const [url, width, height, alt] = await Promise.all(["", ":width", ":height", ":alt"].map(property));
@@ -33,7 +32,7 @@ const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
 for (const colorScheme of ["light", "dark"]) {
   const context = await browser.newContext({ colorScheme, viewport: { width: 360, height: 740 } });
-  // A gateway shows browsers a start page of its own; this browser gets the one of the site.
+  // Browsers get a gateway's own start page; this one gets the site's.
   await context.route(`${site}/`, async (route) => {
     const answer = await fetch(site);
     const headers = Object.fromEntries(["content-type", "content-security-policy"].map((name) => [name, answer.headers.get(name)]));
@@ -47,7 +46,7 @@ for (const colorScheme of ["light", "dark"]) {
     page.on("request", (request) => new URL(request.url()).origin === site || complaints.push(`asked ${request.url()}`));
     page.on("response", (response) => response.status() < 400 || complaints.push(`${response.status()} ${response.url()}`));
     await page.goto(url);
-    // The evaluated code comes from the test, so the page's content security policy does not apply.
+    // The evaluated code is the test's, so the page's content security policy does not apply.
     await page.evaluate(axe);
     const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
     complaints.push(...violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join("\n")}`));

@@ -1,4 +1,4 @@
-"""Reads the documents of a gateway's site with the programs for which they are made, and calls its
+"""Reads the documents of a gateway's site with the programs they are made for, and calls its
 endpoints for agents with their clients. The gateway has its sample content, with an image."""
 
 import datetime
@@ -20,7 +20,7 @@ sys.path[:0] = [str(FOLDER.parent / "abuse"), str(FOLDER.parent / "support")]
 from pictures import with_image  # noqa: E402
 from service import Service  # noqa: E402
 
-# The pages of a gateway that show keys and emails; they need the page key.
+# A gateway's pages with keys and emails, which need the page key.
 PRIVATE = ["/console", "/inbox", "/outbox"]
 
 
@@ -29,7 +29,7 @@ def run(*command, **options):
 
 
 def lint(site):
-    """Applies the rules of `redocly.yaml` to the description of the API."""
+    """Applies the rules of `redocly.yaml` to the API's description."""
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "openapi.json"
         file.write_bytes(urllib.request.urlopen(f"{site}/openapi.json").read())
@@ -46,7 +46,7 @@ class BrokenProxy(http.server.BaseHTTPRequestHandler):
 
 
 def refuse(site):
-    """Asserts the exit status of the site's tool: 1 on a failure, 2 on wrong use."""
+    """Asserts the exit status of the site's tool: 1 for a failure, 2 for wrong use."""
     proxy = http.server.HTTPServer(("127.0.0.1", 0), BrokenProxy)
     threading.Thread(target=proxy.serve_forever, daemon=True).start()
     broken = ["list-apps", "--site", f"http://127.0.0.1:{proxy.server_port}"]

@@ -1,5 +1,5 @@
-// The shapes of documents for which no package has a schema, with the fields that Gatelet writes.
-// Where a shape is closed, any other field fails, even one that the specification allows.
+// Shapes of documents without a schema in any package, with the fields that Gatelet writes. In a
+// closed shape, any other field fails, even if the specification allows it.
 
 const object = (required, properties, rest = {}) => ({ type: "object", required, properties, ...rest });
 const list = (items) => ({ type: "array", items, minItems: 1 });
@@ -8,7 +8,7 @@ const url = { type: "string", format: "uri", pattern: "^https?://" };
 const time = { type: "string", format: "date-time", pattern: "T.*Z$" };
 const closed = { additionalProperties: false };
 
-/** JSON Feed 1.1, with fields that it recommends. */
+/** JSON Feed 1.1, with recommended fields. */
 export const jsonFeed = object(["version", "title", "home_page_url", "feed_url", "authors", "language", "items"], {
   version: { const: "https://jsonfeed.org/version/1.1" },
   title: text,
@@ -22,7 +22,7 @@ export const jsonFeed = object(["version", "title", "home_page_url", "feed_url",
   }, { anyOf: [{ required: ["content_text"] }, { required: ["content_html"] }], ...closed })),
 }, closed);
 
-/** A set of links (RFC 9264), which has at least the catalog's own links (RFC 9727). */
+/** A set of links (RFC 9264), with at least the catalog's own (RFC 9727). */
 const targets = list(object(["href"], { href: url, type: text, title: text, hreflang: list(text) }, closed));
 export const linkset = object(["linkset"], {
   linkset: list(object(["anchor"], { anchor: url }, { minProperties: 2, additionalProperties: targets })),

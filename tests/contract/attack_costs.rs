@@ -1,5 +1,5 @@
-//! The costs that an attacker can cause in a day: `docs/operations/attacks.md`, derived from the
-//! costs of the operations, the standard limits and the defaults of the template.
+//! What an attacker can cost in a day: `docs/operations/attacks.md`, derived from the costs of the
+//! operations, the standard limits and the defaults of the template.
 
 use std::fmt::Write as _;
 
@@ -15,30 +15,31 @@ const DAY: f64 = 86_400.0;
 const MILLION: f64 = 1_000_000.0;
 /// The price of a million emails at SES, in dollars.
 const SES: f64 = 100.0;
-/// Dollars per million rejected requests: the request, and six read units of a process that has not
-/// cached the rejection yet.
+/// Dollars per million rejected requests: the request, plus six read units in a process that has
+/// not cached the rejection yet.
 const REFUSED: f64 = 1.2 + 6.0 * 0.125;
 /// The duration of a function that hashes a password, and of any other function, in milliseconds.
 const HASHING: f64 = 60.0;
 const USUAL: f64 = 5.0;
 const MAILS_PER_HOUR: f64 = 200.0;
 const READ_PRICE: f64 = 0.125;
-/// Dollars per million bytes that are transferred to the internet, a million times.
+/// Dollars to send one byte to the internet a million times.
 const TRANSFER: f64 = 90.0 / 1_000_000.0;
-/// What the longest page reads, in units of 4 KB, and how long its function takes, in milliseconds.
+/// The reads of the longest page in units of 4 KB, and the duration of its function in
+/// milliseconds.
 const PAGE_UNITS: f64 = 730.0;
 const PAGE_MS: f64 = 300.0;
 
-/// Each attacker's name, number of IP addresses, and number of networks.
+/// Each attacker's name and numbers of IP addresses and networks.
 const ATTACKERS: [(&str, f64, f64); 3] =
     [("one address", 1.0, 1.0), ("a network (/24)", 256.0, 1.0), ("10,000 addresses", 10_000.0, 10_000.0)];
 
 struct Attack {
     what: &'static str,
     operation: &'static str,
-    /// The limit by IP address, and the limit by network if there is one.
+    /// The limit by IP address, and by network if there is one.
     rules: (Rule, Option<Rule>),
-    /// The template parameter that limits the requests per second of this attack.
+    /// The template parameter that limits this attack's requests per second.
     throttle: &'static str,
     hashes: bool,
     mails: bool,
@@ -161,12 +162,12 @@ fn per_day(rule: Rule) -> f64 {
     f64::from(rate.quota) * DAY / f64::from(rate.window())
 }
 
-/// How many emails a project can send in a day to unverified addresses, and to all recipients, if
-/// more are always waiting.
+/// How many emails a project can send in a day, to unverified addresses and in total, if more are
+/// always waiting.
 fn mails_per_day() -> (f64, f64) {
     let start = jiff::Timestamp::UNIX_EPOCH;
     let sent = |to: Audience| {
-        // The initial content of the bucket is taken first, and does not count.
+        // The bucket's initial content is taken first and does not count.
         let (mut bucket, mut sent) = (Bucket::full(MAILS_PER_HOUR, start).take(to, u32::MAX, start).0, 0);
         for minute in 1..=24 * 60 {
             let (next, taken) = bucket.take(to, u32::MAX, start + jiff::SignedDuration::from_mins(minute));
@@ -189,7 +190,7 @@ struct Dearest {
     limit: Option<Limit>,
     body: f64,
     uploads: bool,
-    /// Dollars for a million, without the request.
+    /// Dollars per million, without the request.
     table: f64,
 }
 
@@ -206,7 +207,7 @@ impl Dearest {
         .collect()
     }
 
-    /// How many of these requests are answered in a day, for so many addresses and networks.
+    /// How many of these requests are answered in a day, from so many addresses and networks.
     fn answered(&self, requests: f64, addresses: f64, networks: f64) -> f64 {
         let limits = self.limit.into_iter().chain(self.uploads.then_some(Limit::Picture));
         limits.flat_map(|limit| limit.of_request(true)).fold(requests, |least, (rule, by)| {
@@ -222,7 +223,7 @@ impl Dearest {
     }
 }
 
-/// The table of the dearest requests, each with its costs in a day of so many requests.
+/// The table of the dearest requests, with the cost of this many a day.
 fn dearest(table: &str, requests: f64) -> String {
     let mut text = "| operation | body, KB | table, $ a million | one address, $ | a network (/24), $ | 10,000 addresses, $ |\n|---|---|---|---|---|---|\n".to_owned();
     for request in Dearest::all() {
@@ -239,7 +240,7 @@ fn dearest(table: &str, requests: f64) -> String {
     text
 }
 
-/// As how many reads the longest page counts.
+/// How many reads the longest page counts as.
 fn page_weight() -> f64 {
     (PAGE_UNITS * 4096.0 / bytes(BYTES_PER_READ)).floor()
 }
@@ -248,8 +249,8 @@ fn bytes(count: usize) -> f64 {
     f64::from(u32::try_from(count).unwrap())
 }
 
-/// The row of the longest page, of which so many are requested in a day. Each process that answers
-/// them permits as many as the limits say.
+/// The row of the longest page at this many requests a day. Each process that answers them applies
+/// the limits by itself.
 fn longest_page(table: &str, requests: f64) -> String {
     let a_ms = cost(table, "teams-team-list", 7);
     let price = PAGE_UNITS * READ_PRICE;
@@ -263,7 +264,7 @@ fn longest_page(table: &str, requests: f64) -> String {
     format!("| the longest page | 0 | {price:.2} | {} |\n", costs.join(" | "))
 }
 
-/// What requests that are too small to count cost in a day.
+/// The daily cost of requests that are too small to count.
 fn small_reads(table: &str, requests: f64) -> String {
     let size = bytes(BYTES_PER_READ);
     let each = size / 4096.0 * READ_PRICE + size * TRANSFER + 1.2 + cost(table, "teams-team-list", 7) * USUAL;

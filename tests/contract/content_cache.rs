@@ -1,6 +1,5 @@
-//! What the caches of a distribution tell apart. If the key of a cache contained more than an
-//! operation reads, anybody could get past the cache, and read the whole content again with each
-//! request.
+//! Cache keys of the distribution. If a key had more than the operation reads, anyone could bypass
+//! the cache and make each request read the whole content again.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +8,14 @@ use serde_json::{Value, json};
 
 use crate::tree;
 
-/// The name of the cache policy of each path that is cached.
+/// The name of each cached path's cache policy.
 fn policies(root: &Value) -> BTreeMap<String, String> {
     let behaviours = &root["Resources"]["CloudFront"]["Properties"]["DistributionConfig"]["CacheBehaviors"];
     let policy = |one: &Value| (one["PathPattern"].as_str().unwrap().to_owned(), one["CachePolicyId"].as_str().unwrap().to_owned());
     behaviours.as_array().unwrap().iter().map(policy).collect()
 }
 
-/// What of a request is in the key of a cache.
+/// The parts of a request in a cache key.
 fn key(root: &Value, policy: &str) -> Value {
     root["Resources"][policy]["Properties"]["CachePolicyConfig"]["ParametersInCacheKeyAndForwardedToOrigin"].clone()
 }
@@ -38,7 +37,7 @@ fn caches_tell_apart_only_what_the_operations_read() {
     }
 }
 
-/// An operation with several parameters would be reached with the first one only.
+/// With several parameters, only the first would reach the operation.
 #[test]
 fn an_operation_of_the_content_reads_at_most_one_parameter() {
     let reading: Vec<_> = operations::all().into_iter().filter(|one| one.route.interface == api::http::Interface::Content).collect();

@@ -17,7 +17,7 @@ fn document() -> Value {
     WRITTEN.clone()
 }
 
-/// Every operation of the document: its id, method, path, and description.
+/// Every documented operation: id, method, path, and description.
 fn documented(document: &Value) -> Vec<(String, String, String, Value)> {
     let mut found = Vec::new();
     for (path, item) in document["paths"].as_object().unwrap() {
@@ -67,10 +67,11 @@ fn operations_have_a_summary_an_area_a_response_and_path_parameters() {
     }
 }
 
-/// Whoever reads has something to read: generated clients leave out what has no media type, or any.
+/// A GET returns something to read, and generated clients drop bodies without a media type or with
+/// any.
 #[test]
 fn every_response_to_a_get_has_a_body_of_known_media_types() {
-    // It redirects, or shows an error.
+    // Redirects, or shows an error.
     let without_body = ["auth-oauth-callback"];
     for (id, _, _, operation) in documented(&document()).into_iter().filter(|(_, method, ..)| method == "GET") {
         let Some(success) = operation["responses"].get("200").filter(|_| !without_body.contains(&id.as_str())) else { continue };
@@ -81,14 +82,14 @@ fn every_response_to_a_get_has_a_body_of_known_media_types() {
     }
 }
 
-/// The fields of a schema with those of its parts, as often as they are declared.
+/// The fields of a schema and its parts, as often as they are declared.
 fn fields<'a>(document: &'a Value, schema: &'a Value) -> Vec<&'a str> {
     let schema = schema["$ref"].as_str().and_then(|name| document.pointer(name.trim_start_matches('#'))).unwrap_or(schema);
     let own = schema["properties"].as_object().into_iter().flat_map(|fields| fields.keys().map(String::as_str));
     own.chain(schema["allOf"].as_array().into_iter().flatten().flat_map(|part| fields(document, part))).collect()
 }
 
-/// Generated clients cannot merge two types of one field.
+/// Generated clients cannot merge two types for one field.
 #[test]
 fn no_schema_declares_a_field_in_two_of_its_parts() {
     let document = document();
@@ -166,7 +167,7 @@ fn the_reference_covers_every_operation_and_loads_only_local_assets() {
     }
 }
 
-/// The schemas of bodies and responses that the reference shows.
+/// The schemas of bodies and responses in the reference.
 fn shown_schemas<'a>(operation: &'a Value) -> Vec<&'a Value> {
     let json = |content: &'a Value| &content["content"]["application/json"]["schema"];
     let answers = operation["responses"].as_object().into_iter().flatten().filter(|(_, answer)| answer["x-codes"].is_null());

@@ -1,18 +1,18 @@
-//! No path adds an email to the outbox past the gate, which counts its recipient.
+//! All emails reach the outbox through the gate, which counts recipients.
 
 use std::path::Path;
 
 use crate::passages;
 
-/// The functions that add entries to the outbox.
+/// The functions that add outbox entries.
 const WRITERS: [&str; 3] = ["outbox::create(", "outbox::create_decoy(", ".create_broadcast("];
-/// The only module that may call them. The store itself writes the entries of a broadcast, which
-/// the gate has let through.
+/// The only module that may call them. A broadcast's entries are written by the store, after the
+/// gate has admitted it.
 const GATE: &str = "shared/flows/src/email/gate.rs";
-/// What sends an email without the outbox.
+/// Sends an email without the outbox.
 const SENDER: &str = ".try_send(";
 
-/// The sources of everything that runs but the store: operations, workers, flows and gateway.
+/// The sources of everything that runs except the store: operations, workers, flows and gateway.
 fn sources() -> Vec<(String, String)> {
     let is_run = |path: &str| {
         let folders = ["functions/", "shared/flows/", "shared/api/", "infra/gateway/"];
@@ -30,7 +30,7 @@ fn only_the_gate_adds_emails_to_the_outbox() {
         for writer in WRITERS {
             assert!(!source.contains(writer), "{path} adds an email to the outbox past {GATE}");
         }
-        // An imported function would hide its call.
+        // Importing a function would hide its calls.
         let imports = |line: &str| line.starts_with("use store::") && line.contains("outbox::") && line.contains("create");
         assert!(!source.lines().any(imports), "{path} imports a function that adds emails");
     }

@@ -1,4 +1,4 @@
-//! Events: one for each operation, at least one for each worker, and no others.
+//! Events: one per operation, at least one per worker, no others.
 
 use std::collections::BTreeSet;
 

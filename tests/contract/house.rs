@@ -1,5 +1,5 @@
 //! The architecture: crates depend only on lower layers, files and folders have no cyclic
-//! dependencies, operations are independent of each other, and the sizes of files are limited.
+//! dependencies, operations are independent of each other, and files stay small.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,11 +10,10 @@ use infra::checked_in::root;
 use super::imports::{Module, Sources, arrows, circles, folders};
 use super::tree::{dependencies, names};
 
-/// The crates of `shared/`, from the lowest layer up: each may use those before it.
+/// The crates of `shared/`, lowest layer first: each may use those before it.
 const FLOORS: [&str; 13] =
     ["wire", "crypto", "model", "site", "settings", "net", "aws", "store", "errors", "email", "oauth", "flows", "api"];
-/// The external crates that a layer must not use, by the prefixes of their names. A layer that is
-/// not listed may use any.
+/// Forbidden external crates of a layer, by name prefix. Unlisted layers may use any.
 const UNKNOWN: [(&str, &[&str]); 8] = [
     ("wire", &["axum", "http", "hyper", "lambda", "aws"]),
     ("crypto", &["axum", "http", "hyper", "lambda", "aws"]),
@@ -25,7 +24,7 @@ const UNKNOWN: [(&str, &[&str]); 8] = [
     ("oauth", &["axum", "lambda", "aws"]),
     ("flows", &["axum", "http", "hyper", "lambda", "aws"]),
 ];
-/// The crates whose folders depend on each other.
+/// The crates whose folders may depend on each other.
 const WITH_CYCLES: [&str; 2] = ["functions/auth", "shared/api"];
 const LONGEST_FILE: usize = 350;
 
@@ -64,8 +63,8 @@ fn crates() -> BTreeMap<String, Sources> {
     folders.map(|folder| (folder.clone(), sources(&root().join(folder).join("src")))).filter(|(_, sources)| !sources.is_empty()).collect()
 }
 
-/// Operations that are named in a file other than the area's list. Code that operations share
-/// belongs in a folder of the area.
+/// Operations named in a file other than the area's list. Shared code of operations belongs in a
+/// folder of the area.
 fn borrowed(sources: &Sources) -> Vec<String> {
     let is_operation = |module: &Module| sources.get(module).is_some_and(|text| text.contains("\npub const ROUTE: Route"));
     let of = |(module, names): (Module, BTreeSet<Module>)| {

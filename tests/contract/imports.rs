@@ -1,22 +1,22 @@
-//! What files and folders of a crate import from each other, read from the paths in their source.
+//! Imports between files and folders of a crate, read from the paths in the source.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-/// A module by its path within its crate; the path of the root is empty.
+/// A module's path within its crate; empty for the root.
 pub(super) type Module = Vec<String>;
 
 /// The files of a crate by their modules.
 pub(super) type Sources = BTreeMap<Module, String>;
 
-/// Collects the files of the crate to which the paths in a file lead.
+/// Collects the files of the crate that a file's paths lead to.
 struct Reader<'a> {
     sources: &'a Sources,
     /// The module at the current position: the file's, or an inline one.
     here: Module,
-    /// How many inline modules surround the current position.
+    /// The number of inline modules around the current position.
     depth: usize,
     found: BTreeSet<Module>,
 }
@@ -47,8 +47,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Notes the path that begins here, or one path for each branch if a `use` has branches in
-    /// braces; returns the number of tokens read.
+    /// Notes the path that begins here, or one path per branch of a `use` with braces; returns the
+    /// number of tokens read.
     fn path(&mut self, tokens: &[TokenTree], mut path: Vec<String>) -> usize {
         let mut at = 0;
         loop {
@@ -111,8 +111,8 @@ pub(super) fn arrows(sources: &Sources) -> BTreeMap<Module, BTreeSet<Module>> {
     sources.iter().map(of).collect()
 }
 
-/// For each folder of a crate (or file beside the folders), those that its files depend on. The
-/// root is left out: it declares all folders, and what it exports belongs to them.
+/// For each folder of a crate (or file beside the folders), those its files depend on. Not the
+/// root: it declares all folders, and its exports are theirs.
 pub(super) fn folders(files: &BTreeMap<Module, BTreeSet<Module>>) -> BTreeMap<Module, BTreeSet<Module>> {
     let mut folders: BTreeMap<Module, BTreeSet<Module>> = BTreeMap::new();
     for (file, names) in files.iter().filter(|(file, _)| !file.is_empty()) {
@@ -123,8 +123,8 @@ pub(super) fn folders(files: &BTreeMap<Module, BTreeSet<Module>>) -> BTreeMap<Mo
     folders
 }
 
-/// The files in cycles, or between two cycles: those that remain after repeatedly removing files
-/// without dependencies or dependents.
+/// The files in cycles or between two cycles: what remains once files without dependencies or
+/// dependents are removed, repeatedly.
 pub(super) fn circles(mut arrows: BTreeMap<Module, BTreeSet<Module>>) -> Vec<String> {
     loop {
         let left: BTreeSet<Module> = arrows.keys().cloned().collect();

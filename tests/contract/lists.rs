@@ -1,4 +1,4 @@
-//! Every list has pages, or cannot be longer than one.
+//! Every list has pages, or can never be longer than one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,8 +6,8 @@ use infra::{openapi, operations};
 use serde_json::Value;
 use wire::level::Level;
 
-/// Lists that come whole although clients or strangers can ask for them, each with what bounds it
-/// well below a megabyte.
+/// Lists without pages that clients or strangers can read, each with what bounds it well below a
+/// megabyte.
 const WHOLE: &[(&str, &str)] = &[
     ("auth-connected-account-list", "the quota of provider accounts"),
     ("auth-mfa-authenticator-list", "the quota of authenticator apps"),
@@ -20,14 +20,14 @@ const WHOLE: &[(&str, &str)] = &[
     ("users-contact-channel-list", "the quota of contact channels"),
 ];
 
-/// Lists that come whole to servers and administrators, who alone make them longer.
+/// Lists without pages for servers and administrators, who alone can make them longer.
 const OF_ADMINISTRATORS: &[(&str, &str)] = &[
     ("emails-internal-list", "the hundred newest emails, without their bodies"),
     ("emails-managed-onboarding-list", "always empty"),
     ("projects-api-key-list", "the keys that administrators have created, without secrets"),
 ];
 
-/// The operations that answer with a list, and whether they take the parameters of pages.
+/// The operations that return a list, and whether they take page parameters.
 fn lists() -> BTreeMap<String, bool> {
     let document = openapi::json("http://localhost", "http://localhost").unwrap();
     let mut lists = BTreeMap::new();
@@ -38,7 +38,7 @@ fn lists() -> BTreeMap<String, bool> {
             Some(name) => document.pointer(name.trim_start_matches('#')).unwrap(),
             None => schema,
         });
-        // Some lists have a name of their own for their items.
+        // Some lists have their own name for their items.
         let is_list = |schema: &Value| {
             let has_items = schema["properties"].as_object().is_some_and(|fields| fields.values().any(|field| field["type"] == "array"));
             has_items && (schema["properties"]["is_paginated"].is_object() || operation["operationId"].as_str().unwrap().ends_with("-list"))

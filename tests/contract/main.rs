@@ -1,5 +1,5 @@
-//! The contract between code, deployment, events and documentation: they must agree. An operation
-//! that lacks a part fails here, with the name of the part.
+//! The contract between code, deployment, events and documentation: they must agree. If an
+//! operation lacks a part, a test here fails and names the part.
 
 #![expect(clippy::unwrap_used, reason = "clippy does not recognise helpers of tests as tests")]
 

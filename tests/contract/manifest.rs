@@ -1,4 +1,4 @@
-//! The manifests: the oldest compiler that they name can compile what the lock file has.
+//! The manifests: the oldest compiler they name can compile the versions in the lock file.
 
 use std::fs;
 use std::process::Command;
@@ -6,10 +6,10 @@ use std::process::Command;
 use infra::checked_in::root;
 use serde_json::Value;
 
-/// The packages that are not part of the workspace.
+/// Packages outside the workspace.
 const OTHERS: [&str; 3] = ["tests/passkeys", "tests/passkeys/verifiers", "tests/benches/highlight"];
 
-/// The text that a command prints.
+/// The output of a command.
 fn output(program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).current_dir(root()).output().unwrap_or_else(|error| panic!("{program}: {error}"));
     assert!(output.status.success(), "{program} {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -25,7 +25,7 @@ fn numbers(version: &str) -> [u32; 3] {
 #[test]
 fn every_locked_crate_compiles_with_the_oldest_rust_that_is_named() {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    // Crates of other platforms may not have been fetched.
+    // Crates for other platforms may be missing.
     let version = output("rustc", &["-vV"]);
     let host = version.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
     let metadata = output(&cargo, &["metadata", "--format-version", "1", "--locked", "--offline", "--filter-platform", host]);

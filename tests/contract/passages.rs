@@ -1,13 +1,13 @@
-//! The prose of the repository: comments of the sources, and the text of documents.
+//! The repository's prose: source comments and the text of documents.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use infra::checked_in::root;
 
-/// Folders that contain no sources of the project.
+/// Folders without sources of the project.
 const SKIPPED: [&str; 6] = ["target", "node_modules", "__pycache__", "dist", "pictures", "stacks"];
-/// File extensions with prose, and the marks with which comment lines begin in such files.
+/// File extensions with prose, and the marks of comment lines in such files.
 const COMMENTS: [(&str, &[&str]); 12] = [
     ("rs", &["//! ", "/// ", "// "]),
     ("js", &["// "]),
@@ -48,7 +48,7 @@ impl Source {
         self.ending() == "md"
     }
 
-    /// The lines of prose, each with its number. A gap between the numbers separates paragraphs.
+    /// The lines of prose, each with its number. A gap in the numbers separates paragraphs.
     fn lines(&self) -> Vec<(usize, &str)> {
         let mut fenced = false;
         let marks = COMMENTS.iter().find(|(ending, _)| *ending == self.ending()).map_or(&[][..], |(_, marks)| marks);
@@ -63,14 +63,14 @@ impl Source {
                     return (!fenced && !line.starts_with("```")).then_some((index + 1, line));
                 }
                 let text = marks.iter().find_map(|mark| line.strip_prefix(mark))?;
-                // Code blocks within comments are not prose.
+                // Code blocks in comments are not prose.
                 fenced ^= text.starts_with("```");
                 (!fenced && !text.starts_with("```")).then_some((index + 1, text.trim()))
             })
             .collect()
     }
 
-    /// The lines that are not prose; in a document, those inside fenced code blocks.
+    /// The lines that are not prose; in a document, those in fenced code blocks.
     pub(crate) fn code(&self) -> impl Iterator<Item = &str> {
         let (is_document, mut fenced) = (self.is_document(), false);
         self.text.lines().filter(move |line| {

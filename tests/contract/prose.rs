@@ -1,14 +1,14 @@
-//! How comments, documents and names are written: lines of prose end at column 100, names of
-//! functions and tests are short, and each thing has one name.
+//! How comments, documents and names are written: prose ends at column 100, names of functions and
+//! tests are short, and each thing has one name.
 
 use aho_corasick::AhoCorasick;
 
 use super::passages::{Source, sources};
 
 const LAST_COLUMN: usize = 100;
-/// The names of functions in Rust, and of tests in JavaScript, must be shorter than this.
+/// Names of Rust functions and JavaScript tests must be shorter.
 const LONGEST_NAME: usize = 80;
-/// Phrases, in lower case, that are not English or not the project's term.
+/// Lower-case phrases that are not English or not the project's term.
 const PHRASES: [&str; 24] = [
     " mails ",
     " mails.",
@@ -45,7 +45,7 @@ fn long_lines(source: &Source) -> Vec<usize> {
         let text = line.trim_start();
         fenced ^= text.starts_with("```");
         let comment = ["//! ", "/// ", "// ", "# "].iter().find_map(|mark| text.strip_prefix(mark));
-        // Rows of tables, preformatted text and URLs cannot be broken.
+        // Table rows, preformatted text and URLs cannot be broken.
         let text = comment.filter(|_| !is_document).unwrap_or(text);
         let breaks = !text.starts_with(['|', ' ']) && text.split_whitespace().all(|word| word.len() < LAST_COLUMN / 2);
         let is_prose = if is_document { !fenced } else { comment.is_some() && is_source(source) };
@@ -60,7 +60,7 @@ fn is_source(source: &Source) -> bool {
     ["rs", "js", "mjs", "jsx", "py", "toml", ""].contains(&source.ending())
 }
 
-/// Functions in Rust and tests in JavaScript whose names are too long.
+/// Rust functions and JavaScript tests with too long names.
 fn long_names(source: &Source) -> Vec<&str> {
     let names = source.text.lines().filter_map(|line| {
         let line = line.trim_start().trim_start_matches("pub ").trim_start_matches("async ");

@@ -1,4 +1,4 @@
-//! Whatever a client can create, and what stays until somebody removes it, has a quota.
+//! Everything a client can create has a quota, if it stays until someone removes it.
 
 use std::collections::BTreeMap;
 
@@ -8,16 +8,16 @@ use infra::{Operation, operations};
 use model::quota::Quota;
 use wire::level::Level;
 
-/// Why an operation that writes needs no quota. A new operation belongs here only if a client that
-/// repeats it forever makes nothing that stays.
+/// Why an operation that writes needs no quota. A new operation belongs here only if repeating it
+/// forever leaves nothing behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Leaves {
-    /// What it creates expires: codes, their attempts, challenges, sessions, tokens of providers.
+    /// Creations expire: codes, their attempts, challenges, sessions, tokens of providers.
     WhatExpires,
-    /// It changes, replaces or removes what is there.
+    /// It changes, replaces or removes existing items.
     WhatWasThere,
-    /// It may create an account. Their number is not an owner's: the limits of sign-ups by address,
-    /// network and recipient decide, and so does the project that closes sign-up.
+    /// It may create an account. Accounts have no owner with a quota: limits on sign-ups by
+    /// address, network and recipient apply, and a project can close sign-up.
     Accounts,
 }
 
@@ -127,7 +127,7 @@ fn the_error_of_every_quota_is_in_the_catalog_and_announced() {
     for quota in Quota::ALL {
         let Some(code) = quota.row().code else { continue };
         assert!(KnownError::CODES.contains(&code), "{code} is in no catalog");
-        // A flow with a provider reports the error in its redirect, so another operation names it.
+        // A provider flow reports the error in its redirect, so another operation names it.
         let is_answered = all.iter().any(|operation| operation.route.codes().any(|other| other == code));
         assert!(is_answered, "no operation answers {code} of {quota:?}");
     }

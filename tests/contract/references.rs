@@ -1,4 +1,4 @@
-//! References in comments and documents: each names something that exists.
+//! References in comments and documents: each must name something that exists.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -12,10 +12,10 @@ use pulldown_cmark::{Event, Options, Parser, Tag};
 
 use super::passages::{Passage, Source, sources};
 
-/// Suffixes that mark a name as the name of a file.
+/// Suffixes that mark a file name.
 const FILES: [&str; 14] = [".rs", ".md", ".toml", ".yaml", ".yml", ".json", ".py", ".js", ".mjs", ".jsx", ".css", ".j2", ".svg", ".env"];
-/// Names of files that need not be in the repository: programs write them, the reader of a guide
-/// creates them, or standards name them.
+/// Files that need not be in the repository: written by programs, created by a guide's reader, or
+/// named by standards.
 const ELSEWHERE: [&str; 28] = [
     "keys.env",
     "dynamodb.env",
@@ -49,7 +49,7 @@ const ELSEWHERE: [&str; 28] = [
 /// Constants of other systems.
 const FOREIGN: [&str; 1] = ["UPDATE_ROLLBACK_FAILED"];
 const METHODS: [&str; 6] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
-/// A name in snake case with at least this many words is assumed to be the name of a function.
+/// Snake-case names with at least this many words are taken for functions.
 const LONG_NAME: usize = 5;
 
 /// The names and places that references may point to.
@@ -57,9 +57,9 @@ struct Known {
     paths: BTreeSet<PathBuf>,
     /// The anchors of each document's headings.
     anchors: BTreeMap<PathBuf, Vec<String>>,
-    /// The words that may be identifiers, in code and in the code blocks of documents.
+    /// Possible identifiers in code and in the code blocks of documents.
     identifiers: BTreeSet<String>,
-    /// The literals of code that begin with a slash, as URL paths do.
+    /// Literals in code that begin with a slash, as URL paths do.
     literals: BTreeSet<String>,
     operations: Vec<Operation>,
 }
@@ -105,7 +105,7 @@ impl Known {
         self.paths.iter().any(|path| ends(path) || folder(path)) || root().join(text).exists()
     }
 
-    /// The problem of a document's link into the repository, if any.
+    /// What is wrong with a document's link into the repository, if anything.
     fn broken_link(&self, source: &Source, url: &str) -> Option<String> {
         let (path, anchor) = url.split_once('#').map_or((url, None), |(path, anchor)| (path, Some(anchor)));
         let file = if path.is_empty() { Some(source.path.clone()) } else { joined(source.path.to_str()?, path) };
@@ -115,7 +115,7 @@ impl Known {
         anchor.filter(|anchor| !is_heading(anchor)).map(|anchor| format!("{} has no heading #{anchor}", file.display()))
     }
 
-    /// The problem of a text in backticks, if any.
+    /// What is wrong with a text in backticks, if anything.
     fn problem(&self, source: &Source, text: &str) -> Option<String> {
         if let Some((method, path)) = text.split_once(' ') {
             let is_route = METHODS.contains(&method) && path.starts_with('/') && !path.contains(['…', '*', ' ']);
@@ -134,14 +134,14 @@ impl Known {
         let is_path =
             text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/')) && !text.starts_with(['/', '.']);
         let name = text.rsplit('/').next().unwrap_or(text);
-        // Files that `infra new` creates in the example of CONTRIBUTING.
+        // Created by `infra new` in CONTRIBUTING's example.
         let is_made = name.starts_with("note_create.") || name.starts_with("note-create.");
         let is_elsewhere = is_made || ELSEWHERE.contains(&name) || text.starts_with("target/") || text.starts_with("http");
         let is_missing = is_file && is_path && !is_elsewhere && !self.has_path(source, text);
         is_missing.then(|| format!("there is no file `{text}`"))
     }
 
-    /// Whether an operation or a page of the gateway has this method and path.
+    /// Whether an operation or a gateway page has this method and path.
     fn has_route(&self, method: &str, path: &str) -> bool {
         let path = path.split(['?', '#']).next().unwrap_or(path);
         let path = path.strip_prefix("/api/v1").filter(|rest| !rest.is_empty()).unwrap_or(path);
@@ -162,12 +162,12 @@ fn fits(template: &str, path: &str) -> bool {
     wanted.len() == found.len() && wanted.iter().zip(&found).all(|(wanted, found)| wanted == found || any(wanted) || any(found))
 }
 
-/// The texts in single backticks in a passage.
+/// The single-backtick texts in a passage.
 fn quoted<'a>(passage: &'a Passage<'_>) -> impl Iterator<Item = &'a str> {
     passage.text.split('`').skip(1).step_by(2)
 }
 
-/// The links of a document that lead to files of the repository.
+/// A document's links to files of the repository.
 fn links(source: &Source) -> Vec<String> {
     let targets = Parser::new_ext(&source.text, Options::ENABLE_TABLES).filter_map(|event| match event {
         Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => Some(dest_url.into_string()),

@@ -1,5 +1,5 @@
-//! The security scorecard: every requirement has a row, and every requirement that is called met
-//! has a test.
+//! The security scorecard: every requirement has a row, and every requirement marked as met has a
+//! test.
 
 use infra::checked_in::root;
 use infra::scorecard::{Requirement, Scorecard, Status};
@@ -18,7 +18,7 @@ fn row(status: Status, tests: &[&str], reason: &str) -> Requirement {
     }
 }
 
-/// The problems of a row as one text.
+/// A row's problems as one text.
 fn problems(row: &Requirement) -> String {
     row.problems(&root()).join("; ")
 }

@@ -1,5 +1,5 @@
-//! Security of the deployment template, such as which functions have the secret, what a role can
-//! use, and protection against floods.
+//! Security of the deployment template: which functions have the secret, what roles can use,
+//! protection against floods, and more.
 
 use std::collections::BTreeSet;
 
@@ -12,9 +12,9 @@ use store::content;
 use crate::template::resources;
 use crate::tree;
 
-/// Environment variables with secrets that keys are derived from.
+/// Environment variables with the secrets behind derived keys.
 const SECRETS: [&str; 2] = ["GATELET_SECRET", "GATELET_SECRET_PREVIOUS"];
-/// The number of dynamic references that CloudFormation allows in a template.
+/// CloudFormation's limit of dynamic references in a template.
 const MOST_REFERENCES: usize = 60;
 
 fn variables(function: &Value) -> BTreeSet<String> {
@@ -22,7 +22,7 @@ fn variables(function: &Value) -> BTreeSet<String> {
     variables.into_iter().flat_map(|variables| variables.keys().cloned()).collect()
 }
 
-/// The names of all functions, each with whether its code derives keys from the deployment secret.
+/// All functions by name, with whether their code derives keys from the deployment secret.
 fn functions() -> Vec<(&'static str, bool)> {
     let operations = operations::all().into_iter().map(|operation| (operation.route.name, operation.route.needs.has(Need::Secret)));
     operations.chain(workers::ALL.map(|worker| (worker.name, worker.needs.has(Need::Secret)))).collect()
@@ -69,8 +69,8 @@ fn a_distribution_caches_no_path_of_the_product_api() {
     }
 }
 
-/// CloudFront keeps errors for ten seconds by default, by their path alone and whatever their
-/// `cache-control` is: everybody would get the error that somebody else caused.
+/// CloudFront keeps errors for ten seconds by default, by path only and regardless of
+/// `cache-control`: everyone would get an error that someone else caused.
 #[test]
 fn a_distribution_caches_no_errors() {
     let template = tree::template();
@@ -81,8 +81,8 @@ fn a_distribution_caches_no_errors() {
     }
 }
 
-/// Operations that verify no access token, because they have no access level, but need the secret
-/// for another purpose.
+/// Operations without an access level, which verify no access token but need the secret for another
+/// purpose.
 const SECRET_WITHOUT_ACCESS: [(&str, &str); 9] = [
     ("auth-challenge-create", "signs challenges"),
     ("auth-not-me", "seals the code of its email"),
@@ -154,7 +154,7 @@ fn operations_that_hash_or_send_codes_have_their_own_throttle() {
     assert!(wanted.contains("POST /api/{version}/auth/otp/send-sign-in-code"), "{wanted:?}");
     let settings = stage["Properties"]["RouteSettings"].as_object().unwrap();
     assert_eq!(settings.keys().cloned().collect::<BTreeSet<_>>(), wanted);
-    // API Gateway rejects settings of a route that does not exist yet.
+    // API Gateway rejects settings for a route that does not exist yet.
     let after: BTreeSet<&str> = stage["DependsOn"].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect();
     for (name, _) in tree::stacks().into_iter().filter(|(name, _)| name != "workers") {
         assert!(after.contains(logical_id(&name).as_str()), "the stage is created before the stack {name}");
@@ -179,7 +179,7 @@ fn concurrency_can_be_reserved_for_token_refreshes_and_webhooks() {
     let reserved = resources.iter().filter(|(_, one)| !one["Properties"]["ReservedConcurrentExecutions"].is_null());
     let wanted = BTreeSet::from(["AuthOauthToken", "AuthSessionRefresh", "WorkersWebhooks"]);
     assert_eq!(reserved.map(|(id, _)| id.as_str()).collect::<BTreeSet<_>>(), wanted);
-    // By default nothing is reserved: accounts with a low quota could not deploy the stack.
+    // Nothing is reserved by default, as accounts with a low quota could not deploy the stack.
     for parameter in ["RefreshConcurrency", "WebhookConcurrency"] {
         assert_eq!(tree::template()["Parameters"][parameter]["Default"], 0, "{parameter}");
     }
@@ -198,7 +198,7 @@ fn the_log_of_the_api_is_json_with_the_id_of_each_request_and_no_secret() {
     }
 }
 
-/// Metrics of single routes cost $0.30 a month per route, and there are more than a hundred routes.
+/// Route metrics cost $0.30 a month per route, and there are more than a hundred routes.
 #[test]
 fn metrics_of_single_routes_are_off() {
     let root = tree::template();

@@ -1,4 +1,4 @@
-//! The security pages agree with the code on numbers, limits, ways to sign in, and logged fields.
+//! The security pages match the code in numbers, limits, ways to sign in, and logged fields.
 
 use api::http::log::Asked;
 use infra::checked_in::root;
@@ -28,8 +28,8 @@ fn assert_says(page: &str, text: &str) {
     assert!(flowing.contains(text), "the page does not say: {text}");
 }
 
-/// A duration as the pages write it: in the largest unit that divides it, such as `10 minutes`, `1
-/// hour` and `7 days`, but one day as `24 hours`.
+/// A duration as written on the pages: in the largest unit that divides it (`10 minutes`, `1 hour`,
+/// `7 days`), except `24 hours` for a day.
 fn words(time: SignedDuration) -> String {
     let seconds = time.as_secs();
     let (number, unit) = match seconds {
@@ -74,7 +74,7 @@ fn the_sign_in_page_matches_the_constants_of_the_code() {
     for text in first {
         assert_says(&page, &text);
     }
-    // Each kind of weak password that is rejected.
+    // Each rejected kind of weak password.
     for word in ["most common passwords", "address of the account", "the project's name", "row of the keyboard"] {
         assert_says(&page, word);
     }
@@ -132,7 +132,7 @@ fn the_sessions_page_matches_the_constants_of_the_code() {
     assert_eq!(config.reauthentication_max_age_seconds, 0);
     assert_says(&page, "| 0 (off) | `reauthentication_max_age_seconds` |");
     assert_says(&page, &format!("{} at most", MAX_LIFE.as_hours() / 24));
-    // The tests do not set the environment variable, so this is the default.
+    // Tests do not set the environment variable, so this is the default.
     assert_says(&page, &format!("lives for {} seconds", access_token_life().unwrap().as_secs()));
 }
 

@@ -1,4 +1,4 @@
-//! The deployment template has every function, with exactly the permissions that its route needs.
+//! The deployment template has every function, with exactly its route's permissions.
 
 use std::collections::BTreeSet;
 
@@ -9,9 +9,9 @@ use serde_json::Value;
 
 use crate::tree;
 
-/// The number of resources that CloudFormation allows per stack.
+/// CloudFormation's limit of resources per stack.
 const MOST_RESOURCES: usize = 500;
-/// The size of a template that CloudFormation allows, in bytes.
+/// CloudFormation's limit for the size of a template, in bytes.
 const LARGEST_TEMPLATE: usize = 1_000_000;
 
 /// The resources of all nested stacks together.
@@ -33,7 +33,7 @@ fn route_keys(resources: &serde_json::Map<String, Value>, id: &str) -> BTreeSet<
     routes.map(|route| route["Properties"]["RouteKey"].as_str().unwrap().to_owned()).collect()
 }
 
-/// The DynamoDB actions that a role allows on the table itself.
+/// The DynamoDB actions that a role allows on the table itself, not its indexes.
 fn table_actions(resources: &serde_json::Map<String, Value>, id: &str) -> BTreeSet<String> {
     let role = &resources[&format!("{id}Role")]["Properties"];
     assert!(role["ManagedPolicyArns"].is_null(), "{id}Role has managed policies");
@@ -60,7 +60,7 @@ fn every_operation_has_a_function_behind_its_route_key() {
         assert!(gets(route.verb.name()), "{name} has the route keys {keys:?}");
         let is_alone = route.verb.name() == "GET" && !all.iter().any(|other| other.route.name != name && other.route.matches(route.path));
         assert!(is_alone || !keys.contains(&route_key(ANY, route)), "{name} gets requests of other operations");
-        // Handlers of GET also answer HEAD, but API Gateway forwards HEAD only if a route takes it.
+        // Handlers of GET also answer HEAD, but API Gateway forwards HEAD only with a route for it.
         assert!(route.verb.name() != "GET" || gets("HEAD"), "{name} has no route for HEAD");
     }
 }
@@ -105,8 +105,8 @@ fn the_root_has_a_stack_for_each_area_and_passes_every_parameter() {
     }
 }
 
-/// For each template: its path, its number of resources after the transformation, and its size; and
-/// the number of routes of the API.
+/// Each template's path, number of resources after the transformation, and size; and the number of
+/// routes of the API.
 fn measure(operations: &[Operation]) -> (Vec<(String, usize, usize)>, usize) {
     let mut routes = 0;
     let files = template::render(operations).unwrap();
@@ -114,7 +114,7 @@ fn measure(operations: &[Operation]) -> (Vec<(String, usize, usize)>, usize) {
         let template: Value = serde_saphyr::from_str(&text).unwrap();
         let resources = template["Resources"].as_object().unwrap();
         routes += resources.values().filter(|one| one["Type"] == "AWS::ApiGatewayV2::Route").count();
-        // SAM creates one more resource for a function with a configuration of asynchronous events.
+        // SAM adds a resource for a function that configures asynchronous events.
         let more = resources.values().filter(|one| !one["Properties"]["EventInvokeConfig"].is_null()).count();
         (path.display().to_string(), resources.len() + more, text.len())
     });
@@ -135,7 +135,7 @@ fn assert_deployable(operations: &[Operation]) -> usize {
 #[test]
 fn the_stacks_fit_the_limits_of_cloudformation() {
     let routes = assert_deployable(&operations::all());
-    // The default quota of API Gateway, which can be raised on request.
+    // API Gateway's default quota, which AWS raises on request.
     assert!(routes <= 300, "the API has {routes} routes");
 }
 

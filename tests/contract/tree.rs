@@ -19,12 +19,12 @@ pub(crate) fn names(folder: &Path) -> BTreeSet<String> {
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
-/// The names of the files with this extension, without the extension.
+/// The names of the files with this extension, without it.
 pub(crate) fn stems(folder: &Path, extension: &str) -> BTreeSet<String> {
     names(folder).iter().filter_map(|name| name.strip_suffix(extension)).map(str::to_owned).collect()
 }
 
-/// The crates that the manifest of a crate's folder lists under `[dependencies]`.
+/// The crates under `[dependencies]` in the manifest of a crate's folder.
 pub(crate) fn dependencies(folder: &str) -> BTreeSet<String> {
     let manifest: toml::Table = fs::read_to_string(root().join(folder).join("Cargo.toml")).unwrap().parse().unwrap();
     manifest["dependencies"].as_table().unwrap().keys().cloned().collect()
@@ -36,7 +36,7 @@ pub(crate) fn event(area: &str, name: &str) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The checked-in template; short forms such as `!Ref X` are reduced to X.
+/// The checked-in template, with short forms such as `!Ref X` reduced to X.
 pub(crate) fn template() -> Value {
     static READ: LazyLock<Value> = LazyLock::new(|| read(&root().join("infra/template.yaml")));
     READ.clone()

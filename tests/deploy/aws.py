@@ -1,4 +1,4 @@
-"""The AWS CLI without long pauses between its questions."""
+"""The AWS CLI without long pauses between polls."""
 
 import sys
 

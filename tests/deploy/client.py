@@ -1,4 +1,4 @@
-"""An app that uses the deployment: signs up, signs in, and keeps what must survive an update."""
+"""An app on the deployment: signs up, signs in, and keeps what must survive an update."""
 
 import base64
 import json
@@ -54,7 +54,7 @@ class Client:
         return self.ok("POST", "/api/v1/auth/password/sign-up", {"email": email, "password": PASSWORD, "verification_callback_url": "http://localhost:3000/verify"})
 
     def has_one_id_for_a_request(self):
-        """Asserts that the request id of a response is in the logs of the function and of API
+        """Asserts that a response's request id is in the logs of the function and of API
         Gateway."""
         with urllib.request.urlopen(f"{self.stack.url}/api/v1", timeout=30) as answer:
             request_id = answer.headers["x-request-id"]
@@ -77,8 +77,8 @@ class Client:
         """Creates accounts and sessions in this version; returns what must survive the update."""
         email = "ada@example.com"
         up = self.sign_up(email)
-        # In MiniStack, a stream that starts at LATEST omits the first records. The schedule
-        # processes them within a minute.
+        # In MiniStack, a stream from LATEST misses the first records. The schedule processes them
+        # within a minute.
         code = re.search(r"code=([0-9a-z]{45})", self.mail(email, 240)["BodyText"])[1]
         other = self.sign_up("grace@example.com")
         self.ok("PATCH", "/api/v1/users/me", {"display_name": "Grace"}, access_token=other["access_token"])
@@ -90,7 +90,7 @@ class Client:
         assert (me["id"], me["primary_email"]) == (kept["user_id"], kept["email"]), me
         fresh = self.ok("POST", "/api/v1/auth/sessions/current/refresh", {}, refresh_token=kept["refresh_token"])["access_token"]
         sessions = self.ok("GET", "/api/v1/auth/sessions", access_token=fresh)["items"]
-        # Newest first: later sign-ins come before the session of the refresh token.
+        # Newest first: later sign-ins precede the refresh token's session.
         assert [session["is_current_session"] for session in sessions].index(True) == len(sessions) - 1, sessions
         self.ok("POST", "/api/v1/contact-channels/verify", {"code": kept["code"]})
         assert self.ok("GET", "/api/v1/users/me", access_token=fresh)["primary_email_verified"] is True
@@ -99,13 +99,13 @@ class Client:
         assert {user["id"]: user["display_name"] for user in users} == {kept["user_id"]: None, kept["other"]["user_id"]: "Grace"}, users
 
     def has_tokens_of(self, seconds):
-        """Asserts that access tokens have the lifetime that the stack's parameter sets."""
+        """Asserts that access tokens have the lifetime in the stack's parameter."""
         token = claims(self.sign_in("ada@example.com")["access_token"])
         assert token["exp"] - token["iat"] == seconds, token
 
     def loses_no_mail(self):
-        """Asserts that an email of the new version is sent once, triggered by the stream: the
-        schedule is off meanwhile."""
+        """Asserts that the stream, with the schedule off, makes the new version send an email
+        once."""
         email, events = "lin@example.com", self.stack.aws("events")
         rules = events.list_rules()["Rules"]
         (schedule,) = [rule["Name"] for rule in rules if rule.get("Description") == "Looks for emails that have become due"]
@@ -113,7 +113,7 @@ class Client:
         self.sign_up(email)
         self.mail(email, 240)
         events.enable_rule(Name=schedule)
-        # Whatever is still due is sent before a later email.
+        # Anything still due is sent before a later email.
         self.sign_up("zoe@example.com")
         self.mail("zoe@example.com", 240)
         assert len(self.mails(email)) == 1

@@ -1,11 +1,11 @@
-"""The site of a deployment: its documents, and the endpoints for agents."""
+"""A deployment's site: its documents, and the endpoints for agents."""
 
 import json
 import re
 import urllib.error
 import urllib.request
 
-# Documents that no resource of the site names, and their media types.
+# Documents outside the site's resources, with their media types.
 OTHERS = {
     "/": "text/html",
     "/blog": "text/html",
@@ -18,7 +18,7 @@ OTHERS = {
     "/.well-known/api-catalog": "application/linkset+json",
     "/mcp/server-card": "application/mcp-server-card+json",
 }
-# The media types of the resources, except that of the MCP endpoint, which takes only POST.
+# The resources' media types, except that of the MCP endpoint, which accepts only POST.
 RESOURCES = {
     "docs": "text/html",
     "docsApiReference": "text/html",
@@ -34,7 +34,7 @@ RESOURCES = {
 
 
 class NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Returns redirects as they are: they name paths of the deployment's own host, which does not
+    """Returns redirects unfollowed: they point to the deployment's own host, which does not
     resolve here."""
 
     def redirect_request(self, *_):
@@ -67,8 +67,8 @@ def is_document(url, media_type):
 
 
 def answers(api):
-    """Asserts that the paths of all URLs of the site answer at the URL of the API. The URLs
-    themselves have the host of the deployment, which does not resolve here."""
+    """Asserts that the paths of all the site's URLs answer at the API's URL. The URLs themselves
+    have the deployment's host, which does not resolve here."""
     site = json.loads(is_document(f"{api}/api/v1/site", "application/json"))["data"]
     resources = {name: url.removeprefix(site["url"]) for name, url in site["resources"].items()}
     assert resources.pop("mcp") == "/mcp"
@@ -94,7 +94,7 @@ def answers(api):
 
 
 def has_images(stack):
-    """Asserts that the function serves the images of a post and of its preview from the bucket."""
+    """Asserts that the function serves a post's images and preview image from the bucket."""
     page = send(f"{stack.url}/blog/hello")[2].decode()
     shown = re.search(r'<img width="64" height="48" [^>]*src="(/images/[^"]+)"', page)[1]
     preview = re.search(r'property="og:image" content="[^"]*(/images/[^"]+)"', page)[1]

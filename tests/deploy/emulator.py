@@ -1,13 +1,12 @@
-"""MiniStack, extended by what its CloudFormation omits for nested stacks.
+"""MiniStack, with the nested stacks that its CloudFormation handles incompletely.
 
 On AWS a nested stack is a stack like any other. MiniStack 1.5.33 does three things only for the
-root: it applies the transforms, resolves the references to Secrets Manager, and on updates keeps
-the attributes of unchanged resources. Here the same functions are applied to nested stacks. When
-roles are enforced, MiniStack requires permission to call SendEmail on every resource; here, as on
-AWS, permission for the sender's identity is enough. Conditions on `dynamodb:LeadingKeys` are
-evaluated, and the HTTP API writes the access log that its stage defines. MiniStack speaks plain
-HTTP; here every request counts as sent over TLS, which policies require. A minute of a schedule
-takes six seconds.
+root: applying the transforms, resolving references to Secrets Manager, and keeping the attributes
+of unchanged resources on updates. Here nested stacks get the same. When roles are enforced,
+MiniStack requires permission to call SendEmail on every resource; here, as on AWS, permission for
+the sender's identity is enough. Conditions on `dynamodb:LeadingKeys` are evaluated, and the HTTP
+API writes the access log that its stage defines. MiniStack speaks plain HTTP; here every request
+counts as sent over TLS, which policies require. A minute of a schedule takes six seconds.
 """
 
 import email.utils
@@ -36,8 +35,8 @@ def resolved(*arguments):
 
 
 def deploy_nested(*arguments, **options):
-    # A deployment imports these functions when it starts, so they are replaced while it runs. One
-    # thread deploys a stack with its nested stacks, one after another.
+    # A deployment imports these functions at its start, so they are replaced while it runs. One
+    # thread deploys a stack and then its nested stacks.
     engine._parse_template, engine._resolve_refs = transformed, resolved
     try:
         return deploy(*arguments, **options)
@@ -59,7 +58,7 @@ def resource_of_mail(method, path, body, region, account):
 
 
 def leading_keys(value):
-    """The partition keys of a request: those of item keys, of items to be put, and of queries."""
+    """A request's partition keys: those of item keys, of items to put, and of queries."""
     if isinstance(value, list):
         return [key for item in value for key in leading_keys(item)]
     if not isinstance(value, dict):
@@ -84,7 +83,7 @@ async def run_logged(function, record, event, **options):
 
 
 def log_access(context, status, latency):
-    """Writes a line of the access log in the format of the stage, if the stage has a log."""
+    """Writes an access log line in the stage's format, if the stage has a log."""
     settings = apigateway._stages[context["apiId"]][context["stage"]].get("accessLogSettings")
     if not settings:
         return
@@ -99,7 +98,7 @@ def log_access(context, status, latency):
         "integrationLatency": latency,
         "identity.sourceIp": context["http"]["sourceIp"],
     }
-    # API Gateway writes a dash for an unknown value.
+    # API Gateway writes a dash for unknown values.
     line = re.sub(r"\$context\.([A-Za-z.]+)", lambda name: str(values.get(name[1], "-")), settings["format"])
     group = settings["destinationArn"].split(":log-group:")[1].removesuffix(":*")
     cloudwatch_logs._create_log_stream({"logGroupName": group, "logStreamName": "api"})

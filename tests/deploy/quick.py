@@ -1,5 +1,5 @@
-"""Lets a program of AWS ask again at once. Its pauses of up to half a minute spare AWS's limits on
-requests, which an emulator does not have."""
+"""Lets an AWS program poll without its pauses of up to half a minute. They spare AWS's request
+limits, which an emulator does not have."""
 
 import types
 

@@ -1,5 +1,5 @@
-"""Deploys an older version, uses it, deploys the checked-in one over it, and checks that nothing
-was lost; see `run`."""
+"""Deploys an older version, uses it, deploys the checked-in one over it, and checks for losses;
+see `run`."""
 
 import os
 import pathlib
@@ -36,7 +36,7 @@ def step(text):
 
 
 def strip_functions(folder):
-    """Removes the symbols, which are nine tenths of a debug build."""
+    """Strips the symbols, nine tenths of a debug build."""
     folder.mkdir()
     crates = [*(ROOT / "functions").iterdir(), ROOT / "infra" / "registry"]
     names = sorted(source.stem for crate in crates for source in crate.glob("src/bin/*.rs"))
@@ -46,7 +46,7 @@ def strip_functions(folder):
 
 
 def lay_out(folder, functions):
-    """Copies the checked-in templates, and links the functions where the templates expect them."""
+    """Copies the checked-in templates, and links the functions where they expect them."""
     shutil.copytree(ROOT / "infra" / "stacks", folder / "infra" / "stacks")
     shutil.copy(ROOT / "infra" / "template.yaml", folder / "infra")
     shutil.copy(ROOT / "infra" / "samconfig.toml", folder / "infra")
@@ -65,20 +65,20 @@ def gateway(stack, *arguments, check=True):
 def new_project(stack, name):
     keys = gateway(stack, "project", "create", name).stdout
     keys = dict(line.split("=", 1) for line in keys.splitlines())
-    # The provider's secret is stored sealed, so the rotation of the deployment secret reseals it.
+    # The provider's secret is stored sealed, so rotating the deployment secret reseals it.
     provider = 'config.oauth_providers=[{"id": "github", "client_id": "rehearsal", "client_secret": "of a provider"}]'
     gateway(stack, "project", "set", keys["GATELET_PROJECT_ID"], "config.allow_localhost=true", provider)
     return keys
 
 
 def parameters(**changed):
-    """The parameters of the stack. The rate limits are off, as all requests come from one IP
-    address here."""
+    """The stack's parameters. Rate limits are off, as all requests come from one IP address
+    here."""
     return {"Limits": "off", "Architecture": "x86_64", "Sender": f"noreply@{SENDER}", "SenderIdentity": SENDER, **changed}
 
 
 def asked(stack, path):
-    """The status, the headers and the body of the response to a GET request."""
+    """Status, headers and body of the response to a GET."""
     try:
         with urllib.request.urlopen(stack.url + path, timeout=30) as answer:
             return answer.status, answer.headers, answer.read().decode()
@@ -139,7 +139,7 @@ def replace_secret(stack, shell, client):
     new = client.sign_in("ada@example.com")
     for token in (old["access_token"], new["access_token"]):
         client.ok("GET", "/api/v1/users/me", access_token=token)
-    # Values that the SDK's suite stored are resealed as well; a second run finds nothing to do.
+    # Values stored by the SDK's suite are resealed as well; a second run finds nothing to do.
     resealed = shell.run(reseal)
     assert "Resealed: 0;" not in resealed and "with the current secret: 0" in resealed, resealed
     resealed = shell.run(reseal)
@@ -150,7 +150,7 @@ def replace_secret(stack, shell, client):
     client.ok("GET", "/api/v1/users/me", access_token=new["access_token"])
     status, body = client.send("GET", "/api/v1/users/me", access_token=old["access_token"])
     assert (status, body["code"]) == (401, "UNPARSABLE_ACCESS_TOKEN"), f"{status} {body}"
-    # Nobody is signed out: refresh tokens from before the replacement still work.
+    # Everyone stays signed in: refresh tokens from before the replacement still work.
     client.ok("POST", "/api/v1/auth/sessions/current/refresh", {}, refresh_token=old["refresh_token"])
 
 
@@ -198,7 +198,7 @@ def doctor(stack):
     asked = ["--api-url", stack.url, "--sender", SENDER, "--configuration-set", stack.output("ConfigurationSet")]
     done = gateway(stack, "doctor", *asked, check=False)
     print(done.stdout, done.stderr, flush=True)
-    # MiniStack's CloudFormation does not support expiry and backups for a table.
+    # MiniStack's CloudFormation does not support a table's expiry and backups.
     fine = all(line.startswith("ok ") or line.split()[1] in ("expiry", "backups") for line in done.stdout.splitlines())
     assert done.returncode == 0 and fine, "a deployment of the template passes"
     done = gateway(stack, "doctor", "--sender", "nobody.example", check=False)
@@ -207,8 +207,8 @@ def doctor(stack):
 
 def sdk(stack):
     step("the published SDK against the deployment")
-    # One file sets limits, one puts a proxy in front of the service, and two have it call a local
-    # address; all require a gateway of their own.
+    # One file sets limits, one puts a proxy in front of the service, and two make it call a local
+    # address; all require their own gateway.
     suite = [file.name for file in sorted((ROOT / "tests/sdk/suite").glob("*.test.js")) if file.name not in ("limits.test.js", "retry.test.js", "test-email.test.js", "webhooks.test.js")]
     settings = {
         "DEPLOYMENT": stack.url,
@@ -223,7 +223,7 @@ def sdk(stack):
 
 
 def main():
-    # When terminated, exits normally, so that everything that was started is stopped.
+    # Exits normally when terminated, to stop everything that was started.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)

@@ -1,5 +1,5 @@
-"""The commands of the runbook, `infra/README.md`, as printed there: the rehearsal runs what an
-operator copies."""
+"""The commands of the runbook, `infra/README.md`, as printed: the rehearsal runs what operators
+copy."""
 
 import os
 import pathlib
@@ -13,7 +13,7 @@ README = HERE.parents[1] / "infra" / "README.md"
 
 
 def blocks(heading):
-    """The blocks marked `sh` of a section."""
+    """A section's blocks marked `sh`."""
     section = README.read_text().split(f"\n## {heading}\n", 1)[1].split("\n## ", 1)[0]
     found = [textwrap.dedent(block) for block in re.findall(r"^ *```sh\n(.*?)^ *```$", section, re.MULTILINE | re.DOTALL)]
     assert found, f"the section {heading} has no commands"
@@ -21,13 +21,13 @@ def blocks(heading):
 
 
 class Shell:
-    """An operator's shell on a deployment, in the folder that it was deployed from."""
+    """An operator's shell for a deployment, in its folder."""
 
     def __init__(self, stack, tools, folder, work, gateway):
         self.work = work / "shell"
         commands = self.work / "commands"
         commands.mkdir(parents=True)
-        # There is nobody to confirm the change set.
+        # There is no one to confirm the change set.
         self.command(commands / "sam", f'exec "{tools}/python" "{HERE}/sam.py" "$@" --no-confirm-changeset --no-progressbar')
         self.command(commands / "aws", f'exec "{tools}/python" "{HERE}/aws.py" "$@"')
         self.command(commands / "gateway", f'exec "{gateway}" "$@"')
@@ -37,8 +37,8 @@ class Shell:
         script = self.work / "script"
         os.mkfifo(script)
         with open(self.log, "wb") as log:
-            # The script comes through a separate pipe; otherwise, a command that reads standard
-            # input would read the following commands.
+            # The script has its own pipe; otherwise, commands that read standard input would
+            # consume the following ones.
             self.bash = subprocess.Popen(["bash", "-eu", "-o", "pipefail", script], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         self.script = open(script, "w", encoding="utf-8")
         self.count = 0
@@ -49,7 +49,7 @@ class Shell:
         file.chmod(0o755)
 
     def run(self, block):
-        """Runs a block, and returns its output."""
+        """Runs a block; returns its output."""
         before = self.log.stat().st_size
         self.count += 1
         done = self.work / f"done-{self.count}"

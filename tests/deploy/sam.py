@@ -1,6 +1,6 @@
-"""SAM CLI with fast compression of archives, each of which is packed only once, and without long
-pauses between its questions. The archives contain large debug builds, one for each function; the
-deployments of a rehearsal share them, and they never leave this machine."""
+"""SAM CLI with fast compression, each archive packed only once, and no long pauses between
+polls. The archives contain large debug builds, one per function, which a rehearsal's deployments
+share; they never leave this machine."""
 
 import os
 import pathlib
@@ -17,8 +17,8 @@ pack, checksum = utils.make_zip_with_lambda_permissions, utils.dir_checksum
 
 
 def summed(folder, **options):
-    """The checksum of a folder's contents. That of a function is computed once: a deployment does
-    not change the file, and the folders of two versions share it."""
+    """The checksum of a folder's contents. A function's is computed once, as deployments do not
+    change the file, and the folders of two versions share it."""
     file = os.stat(os.path.join(folder, "bootstrap"))
     known = KEPT / f"checksum-{file.st_ino}-{file.st_size}-{file.st_mtime_ns}"
     if not known.exists():
@@ -27,7 +27,7 @@ def summed(folder, **options):
 
 
 def packed(name, folder):
-    # The name ends with the checksum of the folder.
+    # The name ends with the folder's checksum.
     kept, archive = KEPT / f"{os.path.basename(name)}.zip", f"{name}.zip"
     if kept.exists():
         os.link(kept, archive)

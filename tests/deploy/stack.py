@@ -32,8 +32,8 @@ class Emulator:
             "GATEWAY_PORT": str(self.port),
             "BIND_HOST": "127.0.0.1",
             "MINISTACK_REGION": os.environ["AWS_REGION"],
-            # Functions are limited to their roles, as on AWS. The access key `test` belongs to the
-            # operator, who may do everything.
+            # Functions are limited to their roles, as on AWS. The access key `test` is the
+            # operator's, who may do everything.
             "AUTH": "true",
             # Without this address, functions would contact AWS itself.
             "AWS_ENDPOINT_URL": self.url,
@@ -68,7 +68,7 @@ class Emulator:
 
 
 class Stack:
-    """An operator's tools: `sam deploy`, and the outputs of the stack."""
+    """An operator's tools: `sam deploy`, and the stack's outputs."""
 
     def __init__(self, emulator, tools):
         self.endpoint = emulator.url
@@ -104,7 +104,7 @@ class Stack:
 
     @property
     def url(self):
-        # Names below localhost do not resolve on many machines, so the path names the API.
+        # Names below localhost do not resolve on many machines, so the API is in the path.
         api = self.output("ApiEndpoint").split("//")[1].split(".")[0]
         return f"{self.endpoint}/_aws/execute-api/{api}/$default"
 
@@ -112,7 +112,7 @@ class Stack:
         return self.aws("secretsmanager").get_secret_value(SecretId=self.output("SecretArn"))["SecretString"]
 
     def logged(self, group, name, value):
-        """Waits for a line of a log whose field has this value, and returns it."""
+        """Waits for a log line with this value in its field; returns it."""
         for _ in range(1200):
             events = self.aws("logs").filter_log_events(logGroupName=f"/gatelet/prod/{group}")["events"]
             lines = [json.loads(event["message"]) for event in events if event["message"].startswith("{")]

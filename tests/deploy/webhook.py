@@ -1,5 +1,5 @@
-"""A webhook of a deployment: the table's stream, the worker that records, the one that delivers,
-and a retry by the schedule."""
+"""A deployment's webhook: the table's stream, the recording worker, the delivering one, and a
+scheduled retry."""
 
 import contextlib
 import queue
@@ -13,7 +13,7 @@ ENDPOINTS = "/api/v1/internal/webhook-endpoints"
 
 
 class Receiver:
-    """A receiver on this machine, which refuses the first request and accepts the others."""
+    """A local receiver that refuses the first request and accepts the others."""
 
     def __enter__(self):
         self.received = received = queue.Queue()
@@ -38,8 +38,7 @@ class Receiver:
         self.server.server_close()
 
     def next(self, secret, seconds):
-        """The id and the event of the next message. Fails if none arrives, or if its signature is
-        wrong."""
+        """The id and event of the next message; fails if none arrives or its signature is wrong."""
         headers, body = self.received.get(timeout=seconds)
         headers = {name.lower(): value for name, value in headers.items()}
         return headers["webhook-id"], Webhook(secret).verify(body, headers)
@@ -47,8 +46,8 @@ class Receiver:
 
 @contextlib.contextmanager
 def private_addresses(stack, *functions):
-    """Lets these functions call this machine, with a setting that is meant for development. The
-    templates have no parameter for it, so an operator has to set it for each function."""
+    """Lets these functions call this machine, with a setting for development. The templates have
+    no parameter for it, so an operator has to set it on each function."""
     aws, before = stack.aws("lambda"), {}
     for function in functions:
         name = f"gatelet-prod-{function}"
@@ -63,7 +62,7 @@ def private_addresses(stack, *functions):
 
 
 def settled(client, place):
-    """The only delivery to an endpoint, once its outcome is written, which takes a moment."""
+    """An endpoint's only delivery, once its outcome is written, which takes a moment."""
     for _ in range(1200):
         (delivery,) = client.ok("GET", f"{place}/deliveries", access="admin")["items"]
         if delivery["status"] != "pending":
@@ -73,8 +72,8 @@ def settled(client, place):
 
 
 def is_delivered(stack, client):
-    """Asserts that a change reaches a receiver, signed, and again after a failure; and that a
-    deployment with unchanged settings calls no private address."""
+    """Asserts that a signed change reaches a receiver, again after a failure; and that a
+    deployment with unchanged settings does not call private addresses."""
     with Receiver() as receiver:
         wanted = {"url": receiver.url, "event_types": ["user.updated"]}
         status, refused = client.send("POST", ENDPOINTS, wanted, access="admin")
@@ -95,7 +94,7 @@ def is_delivered(stack, client):
     assert (event["type"], data["id"], data["display_name"]) == ("user.updated", user["user_id"], "Ada Lovelace"), event
     statuses = [attempt["response_status"] for attempt in delivery["attempts"]]
     assert (delivery["status"], statuses) == ("succeeded", [503, 204]), delivery
-    # With its settings restored, the deployment no longer calls this machine.
+    # With restored settings, the deployment no longer calls this machine.
     status, tested = client.send("POST", "/api/v1/internal/send-test-webhook", {"endpoint_id": endpoint["id"]}, access="admin")
     refusal = "the endpoint cannot be reached: its host has no public address"
     assert (status, tested) == (200, {"success": False, "error_message": refusal}), f"{status} {tested}"

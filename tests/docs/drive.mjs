@@ -1,5 +1,5 @@
-// A user of the app of examples/react in a browser: `node drive.mjs APP SERVER INBOX`, with the
-// page key in GATELET_PAGE_KEY.
+// A user of examples/react's app in a browser: `node drive.mjs APP SERVER INBOX`, with the page key
+// in GATELET_PAGE_KEY.
 
 import assert from "node:assert/strict";
 import { launch } from "../sdk/browser/chromium.js";

@@ -1,5 +1,5 @@
-"""Runs the script of docs/guides/importing-users.md where Python's own encoding is not UTF-8, as on
-many Windows machines, against a server that records what it receives."""
+"""Runs the script of docs/guides/importing-users.md in a Python whose default encoding is not
+UTF-8, as on many Windows machines, against a recording server."""
 
 import http.server
 import json
@@ -12,7 +12,7 @@ import threading
 
 from newcomer import blocks
 
-# Without a locale and without Python's remedies for that, files are read as ASCII.
+# Without a locale, and without Python's remedies for that, files are read as ASCII.
 WITHOUT_UTF_8 = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 USERS = [{"primary_email": f"user{number}@example.com", "display_name": "Zoë 佐藤"} for number in range(250)]
 
@@ -30,7 +30,7 @@ class Recorder(http.server.BaseHTTPRequestHandler):
 
 
 def imported(script, mark):
-    """What the script sends of a file that begins with `mark`, and what it prints."""
+    """What the script sends and prints for a file that begins with `mark`."""
     Recorder.received.clear()
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Recorder)
     threading.Thread(target=server.serve_forever, daemon=True).start()

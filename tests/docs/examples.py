@@ -1,5 +1,5 @@
-"""Builds and starts the examples as described in their READMEs, against a gateway of this clone,
-and uses the app in a browser."""
+"""Builds and starts the examples as their READMEs describe, against this clone's gateway, and
+uses the app in a browser."""
 
 import pathlib
 import shutil
@@ -13,7 +13,7 @@ APP, SERVER = "http://localhost:5173/", "http://localhost:4000"
 
 
 def copied(name, folder):
-    """A copy of an example without build outputs and installed packages."""
+    """A copy of an example, without build outputs and installed packages."""
     ignored = shutil.ignore_patterns("node_modules", "dist", ".env.local")
     return shutil.copytree(ROOT / "examples" / name, folder / name, ignore=ignored)
 

@@ -1,7 +1,7 @@
-"""Follows the pages of docs/guides/, each in a separate folder: runs commands, writes files under
-the names on the page, keeps servers running until the page ends, and compares output shown on the
-page with that of the commands before it. Then it follows each page again, in the same folder and
-in a new shell: nothing may fail, but what is there already may be answered in other words."""
+"""Follows the pages of docs/guides/, each in its own folder: runs commands, writes files under
+the names on the page, keeps servers running until the page ends, and compares the output on the
+page with that of the preceding commands. Then follows each page again, in the same folder and a
+new shell: nothing may fail, but the answers may say that something already exists."""
 
 import contextlib
 import json
@@ -14,7 +14,7 @@ PAGES = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/guides/*.
 # Needs the app of examples/react, so `examples.py` follows this page while the app runs.
 WITH_THE_APP = "docs/guides/testing-your-app.md"
 
-# The files shown on these pages must be the same as those of an example.
+# These pages show files of an example, which must be the same.
 EXAMPLES = {"docs/guides/react.md": "examples/react", "docs/guides/node-backend.md": "examples/server"}
 
 # Commands that start a server, and its port.
@@ -43,7 +43,7 @@ NOT_RUN = {
 }
 
 
-# Blocks that are no files, by file and first line.
+# Blocks that are not files, by file and first line.
 FRAGMENTS = {
     ("docs/getting-started.md", 'const email = "mary@example.com"; // what the user entered'): "continues app.mjs",
     ("docs/getting-started.md", 'const code = new URLSearchParams(location.search).get("code");'): "continues app.mjs",
@@ -52,14 +52,14 @@ FRAGMENTS = {
 
 
 def name_of(block):
-    """The file name of a block, from its first line or the text before it; None without one."""
+    """A block's file name, from its first line or the text before it; None without one."""
     first = re.match(r"(?://|#) (\S+\.\w+)$", block.text.splitlines()[0])
     named = re.match(r"(?:As )?`([^`\s]+\.\w+)`", block.before)
     return first[1] if first else named[1] if named else None
 
 
 def all_are_named(found):
-    """Asserts that each block that is neither a command nor an output shows the name of its file."""
+    """Asserts that each block shows its file's name, unless it is a command or an output."""
     files = [block for block in found if block.kind not in ("sh", "text", "")]
     for block in files:
         is_fragment = (block.file, block.text.splitlines()[0]) in FRAGMENTS
@@ -85,7 +85,7 @@ def is_printed(block, printed):
 
 
 def read(newcomer, page):
-    """Follows a page twice; returns how many of its blocks were followed, and how many skipped."""
+    """Follows a page twice; returns how many blocks were followed and how many skipped."""
     stem = page.removesuffix(".md").rpartition("/")[2]
     folder, found = newcomer.folder / stem, blocks(page)
     folder.mkdir()

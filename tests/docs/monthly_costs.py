@@ -9,7 +9,7 @@ from newcomer import ROOT
 PAGE = ROOT / "docs/operations/monthly-costs.md"
 USERS = [1_000, 100_000, 1_000_000]
 
-# The monthly use of an active user: the number of calls, and the milliseconds of Lambda per call.
+# An active user's month: the number of calls, and the milliseconds of Lambda per call.
 USE = {
     "auth-password-sign-in": (2, 60),
     "auth-session-refresh": (60, 5),
@@ -19,14 +19,14 @@ USE = {
     "auth-password-send-reset-code": (0.05, 5),
     "auth-password-reset": (0.05, 60),
 }
-# Emails: one for each sign-up, one for each reset, and one notice of each changed password.
+# Emails: one per sign-up, one per reset, and one notice per changed password.
 EMAILS = 0.1 + 0.05 + 0.05
-# Entries of the audit log: a sign-up, a verified address, two for a reset, two sign-ins.
+# Audit log entries: a sign-up, a verified address, two for a reset, two sign-ins.
 ENTRIES = 0.1 + 0.1 + 0.1 + 2
-# The number of days in a month on which an active user is active.
+# The days of a month on which an active user is active.
 DAYS = 20
-# Refreshes that are the first of their hour but not of their day, the units of an index that each
-# of them writes, and the price of a unit in dollars.
+# Refreshes that are the first of their hour but not of their day, the index units that each writes,
+# and the price of a unit in dollars.
 HOURS, INDEX_UNITS, UNIT = 40, 2, 0.625e-6
 # Prices in dollars.
 SES_EMAIL, LOG_GB, STORED_GB, BACKUP_GB, SECRET, METRIC, ALARM = 100e-6, 0.50, 0.25, 0.20, 0.40, 0.30, 0.10
@@ -35,8 +35,8 @@ METRICS = 2 * len(USE) + 1
 
 
 def prices():
-    """For each operation, in dollars: the price of a million calls, and that of a millisecond of
-    Lambda in each of them."""
+    """Each operation's prices in dollars: of a million calls, and of a millisecond of Lambda in
+    each of them."""
     rows = re.findall(r"^\| (.+?) \|.*\| ([\d.]+) \| ([\d.]+) \|$", (ROOT / "infra/COSTS.md").read_text(), re.MULTILINE)
     return {name: (float(request), float(millisecond)) for name, request, millisecond in rows}
 
@@ -52,7 +52,7 @@ def table():
         request, millisecond = price[name]
         return times * (request + milliseconds * millisecond) / 1e6
     calls = sum(times for times, _ in USE.values())
-    # The cost of one active user in a month.
+    # An active user's cost per month.
     sign_ins = of("auth-password-sign-in", *USE["auth-password-sign-in"])
     rows = {
         "sign-ins with a password": sign_ins,

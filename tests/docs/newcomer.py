@@ -1,4 +1,4 @@
-"""Common parts of the documentation tests: the blocks of a page, and a newcomer who runs them."""
+"""Common parts of the documentation tests: a page's blocks, and a newcomer who runs them."""
 
 import contextlib
 import json
@@ -26,7 +26,7 @@ class Block:
         return f"{self.file}:{self.line}"
 
     def lines(self):
-        """The commands, without their comments."""
+        """The commands without comments."""
         return [line.split("   #")[0].rstrip() for line in self.text.splitlines() if line and not line.startswith("#")]
 
 
@@ -39,7 +39,7 @@ def blocks(name):
 
 
 class Shell:
-    """A shell that stays open: later blocks see the variables of earlier ones."""
+    """A shell that stays open, so later blocks see earlier variables."""
 
     def __init__(self, newcomer, folder):
         self.errors = tempfile.TemporaryFile("w+")
@@ -57,9 +57,9 @@ class Shell:
         self.process.wait(timeout=30)
 
     def run(self, text):
-        """Runs a block and returns its output."""
+        """Runs a block; returns its output."""
         end = f"end-{secrets.token_hex(8)}"
-        # Programs started by the block do not read the following commands.
+        # Programs in the block must not read the following commands.
         self.process.stdin.write(f"{{\n{text}\n}} </dev/null\nprintf '\\n{end}\\n'\n")
         self.process.stdin.flush()
         printed = []
@@ -72,18 +72,18 @@ class Shell:
 
 
 class Newcomer:
-    """A folder, and a shell that runs the documented commands there."""
+    """A folder with a shell that runs the documented commands."""
 
     def __init__(self, folder):
         self.folder = folder
-        # `cargo run` runs in the clone. The gateway's data is in `self.folder`, so that no other
-        # gateway's data is touched.
+        # `cargo run` runs in the clone. The gateway's data is in `self.folder`, apart from that of
+        # other gateways.
         self.environment = {**os.environ, "GATELET_DATA": str(folder / ".gatelet")}
         for name in [name for name in self.environment if name.startswith("GATELET_") and name != "GATELET_DATA"]:
             del self.environment[name]
 
     def shell(self, text, cwd=None, keys=True):
-        """Runs a block and returns its output."""
+        """Runs a block; returns its output."""
         load = '. "$GATELET_DATA/keys.env"\n' if keys else ""
         command = ["bash", "-eu", "-o", "pipefail", "-c", load + text]
         done = subprocess.run(command, cwd=cwd or self.folder, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
@@ -92,16 +92,16 @@ class Newcomer:
         return done.stdout
 
     def gateway(self):
-        """The definition of a shell function `gateway`, which runs the gateway of this clone and
-        keeps its sign-ins in `self.folder`."""
+        """The definition of a shell function `gateway`, which runs this clone's gateway with its
+        sign-ins in `self.folder`."""
         config = self.folder / "config"
-        # Cargo takes longer to find out that it is built than most commands do.
+        # Cargo takes longer to see that it is up to date than most commands take to run.
         program = f'"{os.environ["GATEWAY"]}"' if "GATEWAY" in os.environ else f'cargo run --quiet --manifest-path "{ROOT}/Cargo.toml" --'
         return f'gateway() {{ XDG_CONFIG_HOME="{config}" {program} "$@"; }}\n'
 
     @contextlib.contextmanager
     def runs(self, command, port, cwd):
-        """Starts a block that keeps running, and waits until it answers on this port."""
+        """Starts a long-running block, and waits until it answers on this port."""
         expect_nobody(port)
         load = '. "$GATELET_DATA/keys.env"\nexec '
         with tempfile.TemporaryFile("w+") as log:
@@ -126,13 +126,13 @@ class Newcomer:
                 process.wait(timeout=30)
 
     def script(self, text):
-        """Runs a Node.js script and returns its output."""
+        """Runs a Node.js script; returns its output."""
         (self.folder / "script.mjs").write_text(text)
         return self.shell("node script.mjs")
 
     @contextlib.contextmanager
     def started(self, command):
-        """Starts the gateway as the README does; yields its output."""
+        """Starts the gateway like the README; yields its output."""
         expect_nobody(8787)
         process = subprocess.Popen(command.split(), cwd=ROOT, env=self.environment, stdout=subprocess.PIPE, text=True, start_new_session=True)
         try:
@@ -148,7 +148,7 @@ class Newcomer:
 
 
 def answers(port):
-    # A server may listen on only one of the two addresses of `localhost`.
+    # A server may listen on only one of `localhost`'s two addresses.
     for family, address in [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")]:
         with contextlib.closing(socket.socket(family)) as probe:
             if probe.connect_ex((address, port)) == 0:

@@ -1,8 +1,7 @@
-"""Runs the blocks of README.md and docs/ as printed, in order, as a newcomer would. Blocks that
-cannot run here are listed, with reasons, in `NOT_RUN` of guides.py.
+"""Runs the blocks of README.md and docs/ as printed, in order, as a newcomer would. `NOT_RUN` of
+guides.py lists blocks that cannot run here, with reasons.
 
-A block that is not handled here fails the test, and so does handling of a block that no longer
-exists.
+A block without handling here fails the test, as does handling without a block.
 """
 
 import json
@@ -19,7 +18,7 @@ LONG = "--long" in sys.argv[1:]
 
 
 def start(newcomer, first, banner):
-    """The README's first two blocks; the gateway's output must match the second one."""
+    """The README's first two blocks; the gateway's output must match the second."""
     run, test = first.lines()
     check(run == "cargo run" and test == "cargo test --workspace", first, "the checks run other commands")
     check(f'"{test}"' in (ROOT / ".ci/checks.py").read_text(), first, "the checks run other tests")
@@ -54,7 +53,8 @@ def mail_server(newcomer, block):
 
 
 def install(newcomer, block):
-    """The lines with Docker need a container engine; `tests/packaging/run` checks the Dockerfile."""
+    """The lines with Docker need a container engine; `tests/packaging/run` checks the
+    Dockerfile."""
     command = block.lines()[0]
     check(command == "cargo install --path infra/gateway --locked", block, "the test runs another command")
     if LONG:
@@ -90,10 +90,10 @@ def on_a_server(newcomer, block):
 
 
 def by_email(newcomer, app, send, page, typed):
-    """Runs two scripts. Each requests an email; the first continues as the page behind the link,
-    and the second with the typed code."""
+    """Runs two scripts, each of which requests an email: the first continues as the page behind
+    the link, the second with the typed code."""
     client = app.text.split("await app.signUp")[0]
-    # A script has no page and no user; this sets what they would.
+    # A script has neither a page nor a user; this replaces both.
     wait = """
 const emails = async () => {
   const headers = { authorization: `Bearer ${process.env.GATELET_PAGE_KEY}` };
@@ -128,7 +128,7 @@ def audit_log(newcomer, read, export, keep, verify, expect):
     lines = (newcomer.folder / "audit-log.jsonl").read_text().splitlines()
     check(any(json.loads(line)["operation"] == "auth-password-sign-up" for line in lines), export, "no sign-up is exported")
     check("config.audit_log_retention_days: 90 → 365" in newcomer.shell(command + keep.text), keep, "the setting is not shown")
-    # The gateway links entries after some seconds.
+    # The gateway links entries after a few seconds.
     for _ in range(600):
         printed = newcomer.shell(command + verify.text)
         if "not yet linked" not in printed:
@@ -145,7 +145,7 @@ def npm_install(newcomer, block):
 def main():
     readme, guide = blocks("README.md"), blocks("docs/getting-started.md")
     audit, emails = blocks("docs/operations/audit-log.md"), blocks("docs/emails.md")
-    # Figures printed by `tests/benches/run` and the benchmarks.
+    # Figures from `tests/benches/run` and the benchmarks.
     figures = blocks("docs/operations/figures.md")
     for name in sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/**/*.md")):
         if name not in {block.file for block in [*guide, *audit, *emails, *figures]} and name not in guides.PAGES:

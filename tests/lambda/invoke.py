@@ -1,10 +1,10 @@
-"""Starts a gateway that serves its table, and `cargo lambda watch` on that table; invokes every
-function with its event.
+"""Starts a gateway that serves its table, and `cargo lambda watch` on that table; then invokes
+every function with its event.
 
-Events refer to accounts and codes that are not in this table, so an operation may reject them, with
-its own error and a status below 500. Operations that do not depend on them must succeed.
+Events refer to accounts and codes missing from this table, so operations may reject them with their
+own errors and a status below 500. Operations that do not depend on such items must succeed.
 
-The functions' log is checked: each response has a line, and no line has a secret that was sent,
+Checks the functions' log, too: each response has a line, and no line has a secret that was sent,
 received or set.
 """
 
@@ -79,9 +79,9 @@ def start(folder):
     return gateway, watch, log
 
 
-# Fields and headers whose values are secrets, wherever they occur.
+# Fields and headers whose values are always secrets.
 SECRET_NAME = re.compile(r"password|secret|token|code|otp|totp|key|verifier|nonce", re.IGNORECASE)
-# Values of such fields and headers that are not secret: names, switches, algorithms.
+# Harmless values of such fields and headers: names, switches, algorithms.
 HARMLESS = re.compile(r"^(true|false|S256|Bearer|[A-Z_]+|[a-z_-]{1,18}|\d{1,3}|https?://.*)$")
 
 
@@ -103,12 +103,12 @@ def secrets(value, name=""):
 
 
 def judge_log(text, sent, answered):
-    """The problems of the functions' log."""
+    """Problems in the functions' log."""
     lines = [json.loads(line[line.index("{"):]) for line in text.splitlines() if '"message":"answered"' in line]
     logged = {line["operation"] for line in lines}
     wrong = [f"no line of {name}" for name in sorted(answered - logged)]
     wrong += [f"a line of {line['operation']} lacks {field}" for line in lines for field in ("status", "duration_ms", "_aws") if field not in line]
-    # Only the first characters are shown: the test's own log must not contain secrets either.
+    # Shows only the first characters, as the test's own log must not contain secrets either.
     wrong += [f"the secret {secret[:4]}… is in the log" for secret in sorted(sent) if secret in text]
     return wrong
 
@@ -122,7 +122,7 @@ def invoke(name, file):
 
 
 def judge(name, answer):
-    """The problem of a response, if any."""
+    """What is wrong with a response, if anything."""
     if not isinstance(answer, dict):
         return str(answer)
     if name.startswith("workers-"):
@@ -149,7 +149,7 @@ def main():
                 print(f"   {name}: {problem or 'ok'}", flush=True)
                 if problem:
                     wrong.append(name)
-            # `cargo lambda watch` also serves each function at the path of its route.
+            # `cargo lambda watch` also serves each function at its route's path.
             with urllib.request.urlopen(f"http://127.0.0.1:{WATCH}/api/v1/apps", timeout=60) as answer:
                 assert json.load(answer)["data"], "watch does not serve the apps"
             print("   GET /api/v1/apps through watch: ok")

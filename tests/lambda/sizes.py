@@ -1,5 +1,5 @@
-"""Compares the sizes of functions with those of `sizes.json`, as a function's size slows down each
-cold start. No built function may exceed 2.54 MB zipped.
+"""Compares functions' sizes with `sizes.json`, as size slows down each cold start. No built
+function may exceed 2.54 MB zipped.
 
     python3 tests/lambda/sizes.py DIR            # DIR is the output folder of `cargo lambda build --release`
     python3 tests/lambda/sizes.py DIR --accept   # accepts the current sizes
@@ -13,15 +13,15 @@ import zlib
 TABLE = pathlib.Path(__file__).with_name("sizes.json")
 # A new compiler alone changes sizes by a percent or two.
 MOST_GROWTH = 1.05
-# The maximum size of a zipped function, in bytes.
+# The maximum size of a function's zip, in bytes.
 MOST = 2_540_000
-# The fingerprints of common passwords. Every function that sets a password must contain them, and
-# no other function may.
+# The fingerprints of common passwords, required in every function that sets a password, and
+# forbidden in all others.
 COMMON = pathlib.Path(__file__).parent.parent.parent / "shared/model/src/password/common.bin"
 TAKE_PASSWORDS = {
     "auth-password-reset", "auth-password-set", "auth-password-sign-up", "auth-password-update", "users-me-update", "users-user-create", "users-user-update"
 }
-# Binaries that a build of the whole workspace puts beside the functions.
+# Binaries next to the functions in a build of the whole workspace.
 NO_FUNCTIONS = {"gateway", "infra"}
 
 

@@ -1,5 +1,5 @@
 //! The code, broken on purpose: conditions of writes are removed one by one, and each removal must
-//! break a rule, except for the conditions that [`SPARE`] lists.
+//! break a rule, apart from those in [`SPARE`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ const STILL: &str = "time stands still";
 const GUESSES: &str = "no client guesses often enough to lock the account";
 const TEAM: &str = "no client deletes the team, or adds its member in another way";
 
-/// Conditions whose removal breaks no rule of this model, each with the reason why it breaks none.
+/// Conditions whose removal breaks no rule of this model, each with the reason.
 const SPARE: &[(&str, &str)] = &[
     ("ConditionCheck U/SESSION: attribute_exists(pk)", OTHERS),
     ("ConditionCheck U/SESSION: d.expires_at > :now", STILL),
@@ -59,11 +59,11 @@ fn is_spare(condition: &Condition) -> bool {
     SPARE.iter().any(|(spare, _)| *spare == condition.0)
 }
 
-/// The scenario that needs a condition, and the rule that breaks without it; `None` if no scenario
-/// needs the condition.
+/// The scenario that needs a condition, and the rule broken without it; `None` if there is no such
+/// scenario.
 type Missed = Option<(&'static str, &'static str)>;
 
-/// Removes, one by one, the conditions that `is_asked` selects, and returns the first scenario and
+/// Removes the conditions selected by `is_asked` one by one, and returns the first scenario and
 /// rule that each removal breaks.
 fn missed(is_asked: impl Fn(&Condition) -> bool) -> BTreeMap<Condition, Missed> {
     let mut missed: BTreeMap<Condition, Missed> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Calls to the table, and changes to them that break the code on purpose.
+//! Calls to the table, and how to break them on purpose.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -9,7 +9,7 @@ use serde_json::Value;
 /// The primary key of an item.
 pub(crate) type Key = (Arc<str>, Arc<str>);
 
-/// A call to the table: an operation of DynamoDB and its input. Equal calls have equal texts.
+/// A call to the table: a DynamoDB operation and its input. Equal calls have equal texts.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
     pub(crate) operation: Arc<str>,
@@ -33,14 +33,14 @@ impl Hash for Call {
     }
 }
 
-/// A hash that is the same in every run.
+/// A hash that is the same in all runs.
 pub(crate) fn digest(value: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
     hasher.finish()
 }
 
-/// The value with a canonical order of fields, and of the keys of a batch.
+/// The value with its fields, and the keys of a batch, in canonical order.
 pub(crate) fn ordered(value: Value) -> Value {
     match value {
         Value::Object(fields) => {
@@ -63,7 +63,7 @@ pub(crate) fn key_of(item: &Value) -> Key {
     (part("pk"), part("sk"))
 }
 
-/// The key of a write, whether it is a call by itself or a part of a transaction.
+/// The key of a write, alone or in a transaction.
 fn key_of_write(write: &Value) -> Key {
     key_of(if write["Item"].is_object() { &write["Item"] } else { &write["Key"] })
 }
@@ -87,7 +87,7 @@ impl Write<'_> {
         ["d.used = ", "d.session_id = ", "taken_by = "].iter().any(|set| expression.contains(set))
     }
 
-    /// Whether the item already has the mark of this write, so that the write is a repetition. Only
+    /// Whether the item already has this write's mark, which makes the write a repetition. Only
     /// writes to authorizations have marks.
     pub(crate) fn comes_again(&self, item: &Value) -> bool {
         let mark = &self.input["ExpressionAttributeValues"][":mark"]["S"];
@@ -127,7 +127,7 @@ impl Call {
         self.input["ClientRequestToken"].as_str()
     }
 
-    /// The same call with every write changed by `change`, which receives the kind of each write.
+    /// The same call with every write changed by `change`, which also gets the write's kind.
     pub(crate) fn map_writes(&self, mut change: impl FnMut(&str, &mut Value)) -> Self {
         let mut input = (*self.input).clone();
         match &*self.operation {
@@ -159,8 +159,8 @@ fn writes_of<'a>(operation: &'a str, input: &'a Value) -> Vec<Write<'a>> {
     }
 }
 
-/// A condition of a write, or one conjunct of it, as text: the kind of write, the kind of item, and
-/// the condition.
+/// A write's condition, or a conjunct of it, as text: the kind of write, the kind of item, and the
+/// condition.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Condition(pub(crate) String);
 
@@ -181,8 +181,8 @@ impl Condition {
         all
     }
 
-    /// The same call with this condition replaced by one that is always true. The names and values
-    /// of the condition are still used, as DynamoDB rejects unused ones.
+    /// The same call with this condition replaced by a true one that uses the same names and
+    /// values, as DynamoDB rejects unused ones.
     pub(crate) fn dropped_from(&self, call: &Call) -> Call {
         call.map_writes(|kind, write| {
             let Some(condition) = write["ConditionExpression"].as_str() else { return };
@@ -200,7 +200,7 @@ impl Condition {
     }
 }
 
-/// The operands of `AND` outside of parentheses.
+/// The operands of `AND` outside parentheses.
 fn parts(condition: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut begin) = (Vec::new(), 0_usize, 0);
     for (index, character) in condition.char_indices() {

@@ -1,4 +1,4 @@
-//! The model: states, and the steps between them.
+//! The model: states and the steps between them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -15,8 +15,7 @@ use crate::table::{Effect, Engines, Table};
 /// A client and its consecutive tasks.
 pub(crate) struct Client {
     pub(crate) tasks: Vec<Task>,
-    /// Whether the client's only task redeems something. Its response must then agree with the
-    /// effect.
+    /// Whether the client's only task redeems something; its response must match the effect.
     pub(crate) redeems: bool,
 }
 
@@ -24,13 +23,13 @@ pub(crate) struct Client {
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
     pub(crate) clients: Vec<Client>,
-    /// The rules of this scenario, besides those of every scenario.
+    /// This scenario's rules besides the common ones.
     pub(crate) rules: Vec<Property<Explored>>,
-    /// How many calls to the table, or responses of it, may be lost.
+    /// How many calls to the table, or responses from it, may be lost.
     pub(crate) faults: u8,
-    /// Ids of users and sessions that the rules refer to.
+    /// Users and sessions in the rules, by name.
     pub(crate) known: BTreeMap<&'static str, String>,
-    /// Events of the past that the rules refer to.
+    /// Past events in the rules.
     pub(crate) events: Vec<Event>,
     pub(crate) table: Table,
     pub(crate) services: Services,
@@ -39,24 +38,24 @@ pub(crate) struct Scenario {
     pub(crate) conditions: Mutex<BTreeSet<Condition>>,
 }
 
-/// Whether a table shows that an event happened; the state remembers that it did.
+/// Whether a table shows that an event happened; the state remembers it.
 pub(crate) type Event = fn(&Scenario, &Table) -> bool;
 
-/// The history that a state remembers.
+/// What a state remembers of its history.
 #[derive(Clone, PartialEq, Hash, Default)]
 pub(crate) struct Past {
     /// How often each client redeemed something.
     pub(crate) redeemed: Vec<u8>,
     /// Whether something was redeemed twice.
     pub(crate) twice: bool,
-    /// Whether a code was redeemed after the credential epoch of its user had been raised.
+    /// Whether a code was redeemed after its user's credential epoch had risen.
     pub(crate) late: bool,
     /// The events of the scenario that have happened, as bits.
     pub(crate) happened: u32,
-    /// For each client, the events that had happened before its first call to changeable items in
-    /// its current or last task; `None` before that call.
+    /// For each client, the events before its first call to changeable items in its current or last
+    /// task; `None` before that call.
     pub(crate) knew: Vec<Option<u32>>,
-    /// The client that began each session, by the sort key of the session.
+    /// The client that started each session, by the session's sort key.
     pub(crate) began: BTreeMap<Arc<str>, usize>,
 }
 
@@ -64,7 +63,7 @@ pub(crate) struct Past {
 pub(crate) struct State {
     pub(crate) table: Table,
     pub(crate) places: Vec<Place>,
-    /// The tokens of the executed transactions whose responses were lost.
+    /// The tokens of executed transactions with lost responses.
     made: BTreeSet<Arc<str>>,
     pub(crate) faults: u8,
     pub(crate) past: Past,
@@ -74,7 +73,7 @@ pub(crate) struct State {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
     Answered,
-    /// The call is executed, and its response is lost.
+    /// The call is executed, but its response is lost.
     AnswerLost,
     /// The connection breaks before the call arrives.
     NotMade,
@@ -94,20 +93,20 @@ pub(crate) enum Break {
     Dropped(Condition),
     /// The table does not recognize a repeated transaction.
     ForgottenTokens,
-    /// Single writes do not mark the item, so a repetition is not recognized.
+    /// Single writes leave no mark, so a repetition is not recognized.
     NoMarks,
-    /// This attribute of a user never changes, whatever is written.
+    /// This user attribute never changes, whatever is written.
     Stays(&'static str),
 }
 
-/// A scenario, with the unmodified or the broken code.
+/// A scenario with unmodified or broken code.
 pub(crate) struct Explored {
     pub(crate) scenario: Arc<Scenario>,
     pub(crate) broken: Option<Break>,
 }
 
 impl Explored {
-    /// Returns the call that the broken code would make instead of this one.
+    /// The call that the broken code makes instead of this one.
     fn as_broken(&self, call: &Call, table: &Table) -> Call {
         match &self.broken {
             Some(Break::Dropped(condition)) => condition.dropped_from(call),
@@ -155,8 +154,8 @@ impl Explored {
     }
 }
 
-/// Whether the user of a code has been deleted, or has another credential epoch than the code. A
-/// sign-in code for an address without an account belongs to the user who has the address now.
+/// Whether the code's user was deleted or has a credential epoch other than the code's. A sign-in
+/// code for an address without an account belongs to the address's current user.
 fn is_late(code: &Value, table: &Table) -> bool {
     let epoch = if code["credential_epoch"].is_u64() { &code["credential_epoch"] } else { &code["epoch"] };
     let user = match (code["user_id"].as_str(), code["email"].as_str()) {
@@ -187,8 +186,8 @@ impl Model for Explored {
             for call in &place.pending {
                 let step = Step { client, call: *call, fate: Fate::Answered };
                 let made = &place.calls[*call];
-                // The result of reading items that nobody changes is the same at any time, so only
-                // reading them now is explored.
+                // Items that nobody changes read the same at any time, so only reading them now is
+                // explored.
                 if is_of_constants(made) {
                     *steps = vec![step];
                     return;
@@ -196,8 +195,8 @@ impl Model for Explored {
                 steps.push(step);
                 if state.faults > 0 && !made.is_read() {
                     steps.push(Step { fate: Fate::AnswerLost, ..step });
-                    // A transaction that never arrives is not explored: the client repeats it with
-                    // the same token, which is equivalent to executing the first attempt later.
+                    // A lost transaction request is not explored: the client repeats it with the
+                    // same token, which is equivalent to executing the first attempt later.
                     steps.extend(Some(Step { fate: Fate::NotMade, ..step }).filter(|_| !made.is_transaction()));
                 }
             }
@@ -268,7 +267,7 @@ impl State {
     }
 }
 
-/// Whether a call only reads projects and their keys, which no client changes.
+/// Whether a call only reads projects and their keys, which clients never change.
 fn is_of_constants(call: &Call) -> bool {
     call.is_read() && call.keys.as_ref().is_some_and(|keys| keys.iter().all(|(pk, _)| pk.starts_with("P#")))
 }

@@ -23,7 +23,7 @@ pub(crate) fn of_all() -> Vec<Property<Explored>> {
     ]
 }
 
-/// The final status that each client received; `None` for a client that is not done.
+/// Each client's final status; `None` for a client that is not done.
 pub(crate) fn answers(model: &Explored, state: &State) -> impl Iterator<Item = Option<u16>> {
     let clients = state.places.iter().zip(&model.scenario.clients);
     clients.map(|(place, client)| place.told(client.tasks.len()).map(|answer| answer.status))
@@ -34,13 +34,13 @@ pub(crate) fn is_over(model: &Explored, state: &State) -> bool {
     answers(model, state).all(|answer| answer.is_some())
 }
 
-/// How many clients received a successful response.
+/// How many clients succeeded.
 pub(crate) fn successes(model: &Explored, state: &State) -> usize {
     answers(model, state).flatten().filter(|status| *status < 300).count()
 }
 
-/// Whether each channel that signs in has a claim of its address with the same user, verification
-/// and epoch, and there are no other claims.
+/// Whether the claims are exactly those of the channels that sign in, with the same user,
+/// verification and epoch.
 fn claims_agree(table: &Table) -> bool {
     let claims = table.iter().filter_map(|(key, item)| match &item.entity {
         Entity::Claim(claim) => {
@@ -58,8 +58,8 @@ fn claims_agree(table: &Table) -> bool {
     claims == channels
 }
 
-/// Whether the responses agree with the effects: a client that redeems something gets a success if
-/// and only if it redeemed it, and other clients redeem nothing.
+/// Whether responses match effects: a redeeming client succeeds if and only if it redeemed
+/// something, and other clients redeem nothing.
 fn answers_are_true(model: &Explored, state: &State) -> bool {
     let clients = answers(model, state).zip(&model.scenario.clients).zip(&state.past.redeemed);
     clients.into_iter().all(|((answer, client), redeemed)| match answer {

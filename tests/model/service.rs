@@ -1,9 +1,9 @@
-//! Runs requests in the service itself, until they wait for a response of the table.
+//! Runs requests in the service itself until they wait for the table.
 //!
-//! A run starts the request and passes to it the responses that the client has received from the
-//! table, in their order. Then either the request is answered, or calls to the table are pending.
-//! The clock stands still and randomness is seeded, so that the same responses lead to the same
-//! calls: a client's state consists of its responses, and running requests need not be copied.
+//! A run starts the request and feeds it the table's responses so far, in order. It ends with an
+//! answer, or with pending calls to the table. The clock stands still and randomness is seeded, so
+//! the same responses lead to the same calls: a client's state is its responses, and running
+//! requests need not be copied.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,18 +33,18 @@ use wire::entropy::Entropy;
 
 use crate::call::Call;
 
-/// A task of a client: a call to the service, or to a part of it.
+/// A client's task: a call to the service, or to a part of it.
 pub(crate) type Task = Arc<dyn Fn(App, Router) -> BoxFuture<'static, Answer> + Send + Sync>;
 
 /// The final response to a client.
 #[derive(Debug, Clone)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
-    /// The error code, if the response is an error.
+    /// The error code, if any.
     pub(crate) code: Option<String>,
 }
 
-/// The outcome of one call to the table, as the client sees it.
+/// The outcome of a call to the table, as seen by the client.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Reply {
     Said {
@@ -67,12 +67,12 @@ pub(crate) struct Run {
     pub(crate) drawn: u64,
 }
 
-/// How long to watch a request that only waits for the table, by the runtime's paused clock, which
-/// advances only when nothing else can happen. The time is longer than the waits before a second
-/// and a third attempt, and much shorter than the timeout of an attempt.
+/// How long to watch a request that only waits for the table, on the runtime's paused clock, which
+/// advances only when nothing else can happen. Longer than the waits before a second and third
+/// attempt, and much shorter than an attempt's timeout.
 const WATCHED: Duration = Duration::from_millis(50);
 
-/// A service whose table answers only when the model decides.
+/// A service whose table answers when the model says so.
 pub(crate) struct Service {
     runtime: Runtime,
     table: PendingTable,
@@ -118,7 +118,7 @@ impl Service {
         Self { runtime, table, random, app, router }
     }
 
-    /// Runs a task with these responses of the table, each with the position of its call.
+    /// Runs a task with these responses from the table, each with its call's position.
     pub(crate) fn run(&self, task: &Task, seed: u64, replies: &[(usize, Reply)]) -> Run {
         self.table.clear();
         self.random.seed(seed);
@@ -134,8 +134,8 @@ impl Service {
         })
     }
 
-    /// Continues until there is a response, which is returned, or only responses of the table are
-    /// awaited; then returns `None`.
+    /// Continues until there is a response, or until only the table is awaited; then returns
+    /// `None`.
     async fn settle(&self, answer: &mut Pin<Box<dyn Future<Output = Answer> + Send>>) -> Option<Answer> {
         tokio::select! {
             biased;
@@ -145,10 +145,10 @@ impl Service {
     }
 }
 
-/// A call, and the channel that sends the response to the waiting caller.
+/// A call, and the channel for its response.
 type Pending = (Call, Option<oneshot::Sender<Reply>>);
 
-/// A table whose calls wait until they are given their responses.
+/// A table whose calls wait for their responses.
 #[derive(Debug, Clone, Default)]
 struct PendingTable {
     calls: Arc<Mutex<Vec<Pending>>>,
@@ -162,7 +162,7 @@ impl PendingTable {
 
     fn answer(&self, call: usize, reply: Reply) {
         let sender = self.calls.lock().unwrap()[call].1.take().unwrap();
-        // The receiver is gone if another call of the same request failed.
+        // The receiver is gone if another call of the request failed.
         sender.send(reply).ok();
     }
 
@@ -178,7 +178,7 @@ impl PendingTable {
             if !self.calls().1.is_empty() {
                 return;
             }
-            // A password is being hashed, on another thread and in real time.
+            // A password is being hashed, on another thread in real time.
             self.called.notified().await;
         }
     }

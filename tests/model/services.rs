@@ -1,5 +1,5 @@
-//! The progress of clients. The responses that a client received determine its position, so each
-//! position is computed by a single run of the request, and cached.
+//! The progress of clients. A client's responses determine its position, so each position is
+//! computed by a single run of the request and cached.
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
@@ -18,13 +18,13 @@ pub(crate) struct Services {
     idle: Mutex<Vec<Service>>,
     /// Positions by the client and the responses it received.
     known: Mutex<HashMap<u64, Arc<Local>>>,
-    /// Positions by their digest, so that equal positions are kept once.
+    /// Positions by digest, to keep equal ones once.
     same: Mutex<HashMap<u64, Arc<Local>>>,
 }
 
 /// The position of a client in its tasks.
 pub(crate) struct Local {
-    /// The index of its current task, or the number of tasks if it is done.
+    /// The index of its current task, or the number of tasks at the end.
     pub(crate) at: usize,
     pub(crate) heard: Vec<(usize, Reply)>,
     pub(crate) calls: Vec<Call>,
@@ -38,7 +38,7 @@ impl Services {
         Self { settings, clock, idle: Mutex::default(), known: Mutex::default(), same: Mutex::default() }
     }
 
-    /// How many positions were computed so far.
+    /// How many positions have been computed so far.
     pub(crate) fn runs(&self) -> usize {
         self.known.lock().unwrap().len()
     }
@@ -51,8 +51,8 @@ impl Services {
         run
     }
 
-    /// The position of a client after these responses in its current task. `before` is the client's
-    /// previous position; `None` at the start.
+    /// A client's position after these responses in its current task. `before` is its previous
+    /// position; `None` at the start.
     pub(crate) fn local(&self, client: usize, tasks: &[Task], before: Option<&Local>, at: usize, heard: Vec<(usize, Reply)>) -> Arc<Local> {
         let mut answers = before.map(|before| before.answers.clone()).unwrap_or_default();
         let id = digest(&(client, at, &heard, answers.iter().map(|answer| (answer.status, &answer.code)).collect::<Vec<_>>()));
@@ -84,9 +84,9 @@ impl Services {
         self.kept(id, Local { at, heard, calls, pending, answers, digest })
     }
 
-    /// Caches a position. Two requests behave the same from here on if they received the same
-    /// responses, in any order, wait for the same calls and have used the same amount of
-    /// randomness. So the position of the first such request represents all of them.
+    /// Caches a position. Two requests continue alike if they got the same responses in any order,
+    /// wait for the same calls and have used the same amount of randomness. So the first position
+    /// stands for all of them.
     fn kept(&self, id: u64, local: Local) -> Arc<Local> {
         let local = Arc::clone(self.same.lock().unwrap().entry(local.digest).or_insert_with(|| Arc::new(local)));
         self.known.lock().unwrap().insert(id, Arc::clone(&local));
@@ -111,7 +111,7 @@ impl Hash for Place {
 }
 
 impl Place {
-    /// The last response to the client, if all its tasks are done.
+    /// The last response to the client, once all its tasks are done.
     pub(crate) fn told(&self, tasks: usize) -> Option<&Answer> {
         if self.0.at == tasks { self.0.answers.last() } else { None }
     }

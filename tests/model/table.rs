@@ -1,8 +1,7 @@
 //! The table of a state, and the effect of calls on it.
 //!
-//! Calls are executed by the engine behind the gateway, so that expressions have their usual
-//! meaning. For the same call and the same content of the items that it touches, the engine runs
-//! only once.
+//! The engine behind the gateway executes the calls, so expressions mean what they usually mean. It
+//! runs each call only once for the same content of the items it touches.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{Hash, Hasher};
@@ -20,11 +19,11 @@ use wire::entropy::Entropy;
 use crate::call::{Call, Key, digest, key_of, ordered};
 use crate::service::Reply;
 
-/// An item, with the parts that the rules read.
+/// An item, with the parts needed by the rules.
 #[derive(Debug)]
 pub(crate) struct Item {
     stored: Value,
-    /// The item as plain JSON, without the types of DynamoDB.
+    /// The item as plain JSON, without DynamoDB's types.
     pub(crate) plain: Value,
     pub(crate) entity: Entity,
     digest: u64,
@@ -34,7 +33,7 @@ pub(crate) struct Item {
 pub(crate) enum Entity {
     User(Box<User>),
     Session(Box<Session>),
-    /// A claim; its address is part of the item's key.
+    /// A claim; its address is in the item's key.
     Claim(EmailClaim),
     Other,
     /// An incomplete item of one of the above kinds.
@@ -54,7 +53,7 @@ impl Entity {
     }
 }
 
-/// A value of DynamoDB as plain JSON.
+/// A DynamoDB value as plain JSON.
 fn plain(value: &Value) -> Value {
     let Some((kind, value)) = value.as_object().and_then(|typed| typed.iter().next()) else { return Value::Null };
     match (kind.as_str(), value) {
@@ -79,7 +78,7 @@ impl Item {
         if let Entity::User(user) = &self.entity { Some(user) } else { None }
     }
 
-    /// The value of an attribute of the entity, in DynamoDB's form.
+    /// An attribute of the entity, in DynamoDB's form.
     pub(crate) fn stored(&self, attribute: &str) -> &Value {
         &self.stored["d"]["M"][attribute]
     }
@@ -131,7 +130,7 @@ impl Table {
         self.items.values().find(|item| item.user().is_some_and(|user| user.id.to_string() == id))
     }
 
-    /// The number of items whose keys have these prefixes.
+    /// The number of items with these key prefixes.
     pub(crate) fn count(&self, pk: &str, sk: &str) -> usize {
         self.items.keys().filter(|key| key.0.starts_with(pk) && key.1.starts_with(sk)).count()
     }
@@ -157,8 +156,7 @@ impl Table {
         Self { items: Arc::new(items), digest }
     }
 
-    /// A digest of the items that determine the result of a call: those that it touches, or, for a
-    /// query, all items.
+    /// A digest of the items that determine a call's result: those it touches or, for a query, all.
     fn seen_by(&self, call: &Call) -> u64 {
         call.keys.as_ref().map_or(self.digest, |keys| keys.iter().filter_map(|key| self.get(key)).fold(0, |seen, item| seen ^ item.digest))
     }
@@ -216,8 +214,8 @@ impl Emulator {
     }
 
     fn ask(&self, operation: &str, input: &Value) -> Reply {
-        // The model handles transaction tokens itself, because an engine executes calls of many
-        // paths, and must not recognize a token from another path.
+        // The model handles transaction tokens itself: an engine executes calls of many paths, and
+        // must not recognize a token from another path.
         let (status, body) = match dispatch(&self.database, operation, input.to_string().as_bytes(), false) {
             Ok(body) => (200, body),
             Err(error) => (error.status_code(), error.to_json()),
@@ -257,7 +255,7 @@ impl Emulator {
         let mut changes = Vec::new();
         for write in call.writes() {
             let key = write.key();
-            // The trail is left out, as no request reads it.
+            // The trail is left out: no request reads it.
             if key.0.contains("#TRAIL#") {
                 continue;
             }

@@ -1,5 +1,5 @@
-// Apple's native sign-in: tokens that npm's `jose` signs with RS256, as Apple does, and keys that
-// the gateway fetches over HTTP.
+// Apple's native sign-in: tokens signed by npm's `jose` with RS256, as Apple does, and keys fetched
+// by the gateway over HTTP.
 
 import assert from "node:assert/strict";
 import { createHash, randomUUID } from "node:crypto";

@@ -1,5 +1,5 @@
-// Attacks on sign-in flows, such as with states, codes and callbacks of other flows (RFC 9700, RFC
-// 7636).
+// Attacks on sign-in flows, for example with other flows' states, codes and callbacks (RFC 9700,
+// RFC 7636).
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -28,7 +28,7 @@ async function assertInvalidCode({ status, body }) {
 test("a callback in another browser than the flow's fails", async () => {
   const [attacker, victim] = [new Visitor(), new Visitor()];
   const { url } = await w.toCallback(attacker, { login: account() });
-  // The victim has started another flow, so their browser has a cookie, but for another state.
+  // The victim has started another flow, so their browser has a cookie for another state.
   await w.authorize(victim);
   await assertNotFound(await victim.ask(url));
   // The state is consumed, whoever used it.
@@ -72,8 +72,8 @@ test("a code requires its flow's verifier and redirect URI", async () => {
   assert.equal(status, 200, "a wrong attempt does not consume the owner's code");
   assert.ok((await w.me(body.access_token)).id);
 
-  // The correct verifier shows that the owner of the code was led to another redirect URI, so the
-  // code is invalidated.
+  // The correct verifier shows that the code's owner was led to another redirect URI, so the code
+  // is invalidated.
   const astray = other.landed.searchParams.get("code");
   await assertInvalidCode(await w.exchange(astray, other.verifier, { redirect_uri: `${REDIRECT_URI}/other` }));
   await assertInvalidCode(await w.exchange(astray, other.verifier));

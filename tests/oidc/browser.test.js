@@ -1,5 +1,5 @@
-// An app in a browser: the published SDK's calls for signing in with a provider and for connecting
-// accounts there, with the pages of the provider between them.
+// An app in a browser: the published SDK's calls to sign in with a provider and connect accounts
+// there, and the provider's pages in between.
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
@@ -39,7 +39,7 @@ function each(name, run) {
   for (const version of VERSIONS) test(`${name} (${version})`, (t) => run(t, version));
 }
 
-/** A fresh browser with the app open, which is of another type if its type and keys are given. */
+/** A fresh browser with the app open; `app` gives another type with its keys. */
 async function visitor(t, version = VERSIONS.at(-1), app = undefined) {
   const site = sites[version];
   const context = await browser.newContext();
@@ -77,7 +77,7 @@ each("a provider sign-in persists, and returns the same user the next time", asy
 
   await page.click("#sign-out");
   await page.waitForFunction(() => document.getElementById("who").textContent === "nobody");
-  // The provider still knows who it is, and does not ask for the same consent again.
+  // The provider remembers the user, and does not ask for the same consent again.
   await page.click("#sign-in");
   await at("/back");
   assert.equal(await who(), `Ada Lovelace ${email} verified`);
@@ -117,7 +117,7 @@ each("denying consent is reported to the app and signs nobody in", async (t, ver
   await page.click("#login button");
   await page.click("#consent button[name=deny]");
   if (version === "2.8.77") {
-    // This version does not read the error, which stays in the URL for the app.
+    // This version leaves the error in the URL for the app.
     await at((url) => url.searchParams.get("errorCode") === "OAUTH_PROVIDER_ACCESS_DENIED");
   } else {
     await page.waitForFunction(() => document.getElementById("problem")?.textContent);
@@ -128,7 +128,7 @@ each("denying consent is reported to the app and signs nobody in", async (t, ver
   assert.deepEqual(errors, []);
 });
 
-/** Connects an account of a new user of the app, and reads its token. */
+/** Connects an account of the app's new user, and reads its token. */
 async function connects(t, version, name, app) {
   const { site, page, errors, at } = await visitor(t, version, app);
   const isBack = () => at((url) => url.origin === site.url && url.pathname !== "/oauth-callback");
@@ -149,7 +149,7 @@ async function connects(t, version, name, app) {
   const connected = `acme ${account} ok true`;
   await page.waitForFunction((text) => document.getElementById("connection").textContent === text, connected);
 
-  // This call goes to the provider although there is a connection.
+  // This call goes to the provider despite the existing connection.
   await page.click("#connect-again");
   await page.click("#consent button:not([name=deny])");
   await isBack();

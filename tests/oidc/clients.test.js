@@ -1,5 +1,4 @@
-// A provider that accepts a client's secret only in the body, and puts email addresses into its ID
-// tokens.
+// A provider that accepts client secrets only in the body, and puts email addresses into ID tokens.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

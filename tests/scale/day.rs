@@ -5,7 +5,7 @@ use crate::partitions::{Outcome, Place};
 use crate::population::{self, DAY, PROJECTS, USERS, VISIT, curve, events};
 use crate::profile::{Bytes, Profiles};
 
-/// The number of seconds whose requests are counted together. Shorter peaks are left to bursts.
+/// Requests are counted in steps of this many seconds. Bursts cover shorter peaks.
 const STEP: u32 = 60;
 
 /// The result of a day.
@@ -13,14 +13,13 @@ const STEP: u32 = 60;
 pub(crate) struct Day {
     /// The requests of all projects, by kind.
     pub(crate) requests: Vec<f64>,
-    /// The most requests a second, of all kinds and projects.
+    /// The peak of requests a second, over all kinds and projects.
     pub(crate) peak: f64,
-    /// The highest share of a partition's limit that a point had to serve, and the name of the
-    /// point, by place.
+    /// By place, the hottest point: its highest share of a partition's limit, and its name.
     pub(crate) hottest_points: Vec<(f64, String)>,
     pub(crate) outcomes: [Outcome; 3],
     pub(crate) partitions: Vec<usize>,
-    /// The accesses that found no capacity, by kind.
+    /// Accesses without capacity, by kind.
     pub(crate) throttled: Vec<f64>,
     /// Bytes in the table and its indexes: before the day, added by the day, and after a year of
     /// such days.
@@ -61,7 +60,7 @@ pub(crate) fn simulate(profiles: &Profiles, load: f64, cache: Cache, partitions:
         day.requests.iter_mut().zip(of_all).for_each(|(sum, count)| *sum += count);
         for ((place, outcome), hottest) in places.iter_mut().zip(&mut day.outcomes).zip(&mut day.hottest_points) {
             place.step(&counts, f64::from(STEP), outcome);
-            // The load of a point changes slowly: once in five minutes is enough.
+            // The load of a point changes slowly: every five minutes is enough.
             if second % 300 == 0 {
                 let (share, name) = place.hottest_point(&counts, f64::from(STEP));
                 if share > hottest.0 {

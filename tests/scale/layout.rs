@@ -1,4 +1,4 @@
-//! Where the keys of the families are in the table and its indexes.
+//! The families' keys in the table and its indexes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,32 +9,32 @@ use crate::partitions::{Place, Point, Term};
 use crate::population::{self, hash, hash_text};
 use crate::profile::{Family, Owner, Profiles, Units};
 
-/// Into how many parts the keys of all users are divided, by their hashes.
+/// How many slots divide the keys of all users, by hash.
 const SLOTS: u64 = 1024;
-/// Into how many parts a partition key can be split if its items are written in no order.
+/// How many parts a partition key splits into if its items are written in no order.
 const PARTS: u64 = 16;
 
-/// How long an instance of a function keeps a project and its key, in seconds; 0 if it reads them
-/// for every request.
+/// How long a function's instance caches a project and its key, in seconds; 0 means a read per
+/// request.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Cache(f64);
 
-/// For each instance that works, how many are ready but wait.
+/// Idle instances per busy one.
 const IDLE: f64 = 1.0;
 
 impl Cache {
     pub(crate) const OFF: Self = Self(0.0);
     pub(crate) const ON: Self = Self(2.0);
 
-    /// The share of its reads of project and key that a kind of request still makes: an instance
-    /// reads once in the lifetime of its copy, and there are as many instances as the load keeps
-    /// busy, and some that wait.
+    /// The share of reads of project and key that remains for a kind of request: each instance
+    /// reads once in the lifetime of its copy, and there are the instances that the load keeps busy
+    /// and the idle ones.
     fn factor(self, milliseconds: f64) -> f64 {
         if self.0 > 0.0 { (milliseconds / 1000.0 * (1.0 + IDLE) / self.0).min(1.0) } else { 1.0 }
     }
 }
 
-/// Whether a family is that of the project's item or of its API keys, which authentication reads.
+/// Whether a family is the project's item or its API keys, which authentication reads.
 pub(crate) fn is_cached(family: &Family) -> bool {
     let id = ProjectId::internal();
     let project = keys::project_key(&id);
@@ -50,8 +50,8 @@ pub(crate) fn with_cache(cache: Cache, kind: usize, family: &Family, units: Unit
     if is_cached(family) { Units { read: units.read * cache.factor(milliseconds), ..units } } else { units }
 }
 
-/// The number of the stream of a kind's requests in a project. The streams of the sums over all
-/// projects come last.
+/// The stream number of a kind's requests in a project. The streams of the sums over all projects
+/// come last.
 pub(crate) fn stream(project: usize, kind: usize) -> usize {
     project * population::VISIT.len() + kind
 }
@@ -69,7 +69,7 @@ pub(crate) fn numbered(profiles: &Profiles) -> Vec<(usize, &Family, Units)> {
     all
 }
 
-/// The table and its indexes, with the keys of this many projects and this many partitions each.
+/// The table and its indexes, for this many projects and this many partitions each.
 pub(crate) fn places(profiles: &Profiles, projects: usize, cache: Cache, partitions: usize) -> [Place; 3] {
     let mut slots: BTreeMap<(usize, u64), BTreeMap<usize, Units>> = BTreeMap::new();
     let mut shared: BTreeMap<(usize, usize, &Family), Vec<Term>> = BTreeMap::new();
@@ -127,7 +127,7 @@ pub(crate) fn name(family: &Family) -> String {
     format!("`{index}{}{sk}`", family.pk)
 }
 
-/// For each kind of key of users, the share of all users' requests that falls into each slot.
+/// For each kind of user key, each slot's share of all users' requests.
 pub(crate) fn spreads<'a>(families: impl Iterator<Item = &'a Family>) -> BTreeMap<String, Vec<f64>> {
     let users = population::users();
     let keys: BTreeSet<&String> = families.filter(|family| family.owner == Owner::User).map(|family| &family.pk).collect();

@@ -1,4 +1,4 @@
-//! What a page of a list reads, with few entries and with many.
+//! What a list page reads, with few entries and with many.
 
 use std::collections::BTreeSet;
 
@@ -9,24 +9,24 @@ use serde_json::{Value, json};
 use support::TestApp;
 use support::trace::Traced;
 
-/// The lists, by their names and paths.
+/// The lists by name and path.
 const LISTS: [(&str, &str); 3] =
     [("users", "/api/v1/users"), ("outbox", "/api/v1/emails/outbox"), ("audit trail", "/api/v1/internal/audit-log")];
-/// How many entries have been added to a list when it is measured: the first time, and the second.
+/// The entries added to a list before the first and the second measurement.
 const ENTRIES: [u128; 2] = [600, 6_000];
-/// How many pages are read of each list.
+/// How many pages of each list are read.
 const PAGES: usize = 5;
 
-/// The most that a page of a list took.
+/// The most that a page of a list cost.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Page {
     pub(crate) calls: usize,
-    /// The entries that the queries may read: the sum of their limits.
+    /// The most entries that the queries may read: the sum of their limits.
     pub(crate) entries: u64,
     pub(crate) units: f64,
 }
 
-/// A list with what its pages took at each number of entries.
+/// A list, with the cost of its pages at each number of entries.
 pub(crate) struct List {
     pub(crate) name: &'static str,
     pub(crate) pages: Vec<(u128, Page)>,
@@ -50,7 +50,7 @@ fn items(app: &TestApp) -> Vec<Value> {
     }
 }
 
-/// The index (or the table) and the partition key that a query reads.
+/// The index (or the table) and the partition key of a query.
 fn partition(call: &Traced) -> (String, String) {
     let index = call.body["IndexName"].as_str().unwrap_or_default().to_owned();
     (index, call.body["ExpressionAttributeValues"][":pk"]["S"].as_str().unwrap().to_owned())
@@ -64,7 +64,7 @@ async fn page(app: &TestApp, path: &str, cursor: Option<&str>) -> (Vec<Traced>, 
     (app.recorder.take_traced(), answer.json()["pagination"]["next_cursor"].as_str().map(str::to_owned))
 }
 
-/// The items of a list: those in the partitions that its first page queries.
+/// A list's items: those in the partitions that its first page queries.
 async fn entries(app: &TestApp, path: &str) -> Vec<Value> {
     let (calls, _) = page(app, path, None).await;
     let partitions: BTreeSet<_> = calls.iter().filter(|call| call.operation == "Query").map(partition).collect();
@@ -72,13 +72,13 @@ async fn entries(app: &TestApp, path: &str) -> Vec<Value> {
     items(app).into_iter().filter(is_entry).collect()
 }
 
-/// The ids in the keys of an entry: of itself, and of its place in a list.
+/// The ids in an entry's keys: its own, and that of its place in a list.
 fn ids(item: &Value) -> BTreeSet<String> {
     let last = |name: &str| Some(item[name]["S"].as_str()?.rsplit('#').next()?.to_owned());
     ["pk", "sk", "gsi1sk"].into_iter().filter_map(last).filter(|part| part.len() >= 32).collect()
 }
 
-/// Adds copies of entries, each with ids of its own.
+/// Adds copies of entries, each with its own ids.
 fn add(app: &TestApp, entries: &[Value], numbers: std::ops::Range<u128>) {
     let copy = |number: u128| -> Item {
         let entry = &entries[usize::try_from(number).unwrap() % entries.len()];
@@ -92,7 +92,7 @@ fn add(app: &TestApp, entries: &[Value], numbers: std::ops::Range<u128>) {
     app.database().import_items(TABLE, numbers.map(copy).collect(), ImportOptions::default()).unwrap();
 }
 
-/// Reads several pages of a list; returns the most that one took.
+/// Reads several pages of a list; returns the highest cost of one.
 async fn most(app: &TestApp, path: &str) -> Page {
     let (mut most, mut cursor) = (Page::default(), None);
     for _ in 0..PAGES {
@@ -118,8 +118,8 @@ pub(crate) async fn measure(app: &TestApp) -> Vec<List> {
             pages.push((to, most(app, path).await));
         }
         let [short, long] = [pages[0].1, pages[1].1];
-        // How many entries are read depends a little on how they are spread over the shards of the
-        // list, and the units on the sizes of the entries, but not on the length of the list.
+        // The entries read depend a little on their spread over the list's shards, and the units on
+        // their sizes; neither depends on the length of the list.
         let is_flat = long.calls <= short.calls + 2 && long.entries * 2 <= short.entries * 3;
         assert!(is_flat, "a page of the list of {name} costs more if the list is longer: {short:?}, {long:?}");
         lists.push(List { name, pages });

@@ -1,12 +1,12 @@
-//! The partitions of a DynamoDB table or index that is paid for by request.
+//! The partitions of a DynamoDB table or index with on-demand pricing.
 //!
-//! From the AWS developer guide ("Partitions and data distribution", "Burst and adaptive
-//! capacity", "Quotas") and AWS's articles about scaling DynamoDB: a partition serves 3,000 read
-//! and 1,000 write units a second and holds 10 GB; a new table has four; unused capacity of the
-//! last 300 seconds may be used for a burst; capacity adapts at once up to the limit of the
-//! partition; a partition under lasting load is split between the keys at which the load halves,
-//! also within a partition key, as there is no local index; one item is never split. AWS does not
-//! publish how long a load must last: [`PATIENCE`] and [`HOT`] are assumptions.
+//! From the AWS developer guide ("Partitions and data distribution", "Burst and adaptive capacity",
+//! "Quotas") and AWS's articles about scaling DynamoDB: a partition serves 3,000 read and 1,000
+//! write units a second and holds 10 GB; a new table has four; unused capacity of the last 300
+//! seconds may be used for a burst; capacity adapts at once up to the limit of the partition; a
+//! partition under lasting load is split between keys where the load halves, even within a
+//! partition key, as there is no local index; a single item is never split. AWS does not publish
+//! how long the load must last: [`PATIENCE`] and [`HOT`] are assumptions.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -20,26 +20,25 @@ pub(crate) const WRITES: f64 = 1000.0;
 const MOST_BYTES: f64 = 10.0 * 1024.0 * 1024.0 * 1024.0;
 /// The number of partitions of a new table, which serve 4,000 write and 12,000 read units a second.
 pub(crate) const NEW_TABLE: usize = 4;
-/// The number of partitions of a table whose warm throughput was set to 64,000 write and 192,000
-/// read units.
+/// The number of partitions after warm throughput was set to 64,000 write and 192,000 read units.
 pub(crate) const WARM_TABLE: usize = 64;
-/// For how many seconds unused capacity is kept.
+/// How many seconds of unused capacity are kept.
 const BURST: f64 = 300.0;
 /// The share of its limit above which a partition is hot.
 const HOT: f64 = 0.8;
-/// For how many seconds a partition must be hot before it is split.
+/// How many seconds a partition must be hot before it is split.
 const PATIENCE: f64 = 300.0;
 
-/// The units that each request of a stream takes.
+/// The units per request of a stream.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Term {
-    /// The number of the stream, whose requests are counted together.
+    /// The stream number; a stream's requests are counted together.
     pub(crate) stream: usize,
     pub(crate) units: Units,
 }
 
-/// Keys that are never separated: an item, a partition key to which items are only appended, or a
-/// small part of all keys.
+/// Keys that are never separated: an item, an append-only partition key, or a small part of all
+/// keys.
 #[derive(Debug, Clone)]
 pub(crate) struct Point {
     /// The hash of the partition key, and the order of the sort key.
@@ -50,12 +49,12 @@ pub(crate) struct Point {
 
 #[derive(Debug, Clone)]
 struct Partition {
-    /// Its part of the points, in their order.
+    /// Its range of the ordered points.
     points: Range<usize>,
     terms: Vec<Term>,
     /// Unused read and write units.
     saved: [f64; 2],
-    /// For how many seconds it has been hot.
+    /// How many seconds it has been hot.
     hot: f64,
 }
 
@@ -69,10 +68,10 @@ pub(crate) struct Place {
 /// What happened in a place.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
-    /// The accesses that found no capacity, by stream.
+    /// Accesses without capacity, by stream.
     pub(crate) throttled: BTreeMap<usize, f64>,
-    /// The highest share of its limit that a partition had to serve, and the name of the point
-    /// that took most of it.
+    /// The highest share of its limit that a partition had to serve, and the name of its busiest
+    /// point.
     pub(crate) hottest: (f64, String),
     pub(crate) splits: usize,
 }
@@ -85,7 +84,7 @@ fn demand(terms: &[Term], counts: &[f64]) -> [f64; 2] {
     })
 }
 
-/// The share of a partition's limit that these units take, for the more loaded kind of access.
+/// These units' share of a partition's limit, for the more loaded kind of access.
 fn share([read, write]: [f64; 2], seconds: f64) -> f64 {
     (read / READS).max(write / WRITES) / seconds
 }
@@ -103,8 +102,8 @@ impl Partition {
         Self { points, terms, saved: [0.0; 2], hot: 0.0 }
     }
 
-    /// Takes units from what is available. Returns the share of the demand that is not served: that
-    /// of reads or that of writes, whichever is larger.
+    /// Takes units from the available ones. Returns the unserved share of the demand, for reads or
+    /// writes, whichever is larger.
     fn serve(&mut self, demand: [f64; 2], seconds: f64) -> f64 {
         let mut refused: f64 = 0.0;
         for ((saved, asked), limit) in self.saved.iter_mut().zip(demand).zip([READS, WRITES]) {
@@ -120,7 +119,7 @@ impl Partition {
 }
 
 impl Place {
-    /// A place that begins with this many partitions.
+    /// A place that starts with this many partitions.
     pub(crate) fn new(mut points: Vec<Point>, partitions: usize) -> Self {
         points.sort_by_key(|point| point.at);
         let mut place = Self { points, partitions: Vec::new() };
@@ -135,12 +134,11 @@ impl Place {
         place
     }
 
-    /// The number of partitions.
     pub(crate) fn count(&self) -> usize {
         self.partitions.len()
     }
 
-    /// Serves the requests of some seconds, and splits what is hot.
+    /// Serves some seconds of requests, and splits hot partitions.
     pub(crate) fn step(&mut self, counts: &[f64], seconds: f64, outcome: &mut Outcome) {
         let mut hot = Vec::new();
         for (number, partition) in self.partitions.iter_mut().enumerate() {
@@ -167,7 +165,7 @@ impl Place {
         }
     }
 
-    /// Splits the partitions that would hold too many bytes, if the bytes are spread like the keys.
+    /// Splits partitions with too many bytes, assuming bytes are spread like the keys.
     pub(crate) fn grow(&mut self, bytes: f64) {
         let all = self.points.len() as f64;
         while let Some(number) =
@@ -178,7 +176,7 @@ impl Place {
         }
     }
 
-    /// Splits a partition at the key at which its load halves.
+    /// Splits a partition at the key where its load halves.
     fn split(&mut self, number: usize, counts: &[f64], seconds: f64) {
         let points = self.partitions[number].points.clone();
         let loads: Vec<f64> = self.points[points.clone()].iter().map(|point| share(demand(&point.terms, counts), seconds)).collect();

@@ -1,4 +1,4 @@
-//! A million users of a hundred projects, and what they do on a day.
+//! A million users of a hundred projects, and their day.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
@@ -9,14 +9,13 @@ pub(crate) const PROJECTS: usize = 100;
 const OF_PROJECTS: f64 = 1.0;
 /// The exponent of Zipf's law for the visits of users: the busiest makes one of 2,000 visits.
 const OF_USERS: f64 = 0.5;
-/// How far the requests of a project rise above their mean at its busiest hour, and fall below it
-/// at its quietest, as a share of the mean.
+/// How far a project's requests rise above their mean at the busiest hour and fall below it at the
+/// quietest, as a share of the mean.
 const SWING: f64 = 0.9;
-/// The number of seconds in a day.
 pub(crate) const DAY: u32 = 86_400;
 
-/// The kinds of requests: for each, how many there are for each visit of a user, and for how many
-/// milliseconds a function works on such a request.
+/// The kinds of requests, each with its number per user visit and its duration in a function, in
+/// milliseconds.
 pub(crate) const VISIT: [(&str, f64, f64); 10] = [
     ("get the current user", 10.0, 15.0),
     ("refresh a session", 2.0, 15.0),
@@ -35,8 +34,8 @@ fn uniform(random: &mut ChaCha8Rng) -> f64 {
     f64::from(random.next_u32()) / (f64::from(u32::MAX) + 1.0)
 }
 
-/// How many events happen when this many are expected (Poisson; the normal distribution comes
-/// close enough from 30 on).
+/// How many events happen if this many are expected (Poisson; from 30 on, the normal distribution
+/// is close enough).
 pub(crate) fn events(random: &mut ChaCha8Rng, expected: f64) -> f64 {
     if expected > 30.0 {
         let [one, other] = [1.0 - uniform(random), uniform(random)];
@@ -62,24 +61,24 @@ fn zipf(count: usize, exponent: f64) -> Vec<f64> {
     weights.into_iter().map(|weight| weight / all).collect()
 }
 
-/// The shares of the projects in all users, the largest first.
+/// The projects' shares of all users, largest first.
 pub(crate) fn projects() -> Vec<f64> {
     zipf(PROJECTS, OF_PROJECTS)
 }
 
-/// The shares of the users in all visits, the busiest first.
+/// The users' shares of all visits, busiest first.
 pub(crate) fn users() -> Vec<f64> {
     zipf(USERS as usize, OF_USERS)
 }
 
-/// How busy a project is at a second of the day, relative to its mean. Projects are at home in
-/// different time zones.
+/// How busy a project is at a second of the day, relative to its mean. Projects are in different
+/// time zones.
 pub(crate) fn curve(project: usize, second: u32) -> f64 {
     let hour = f64::from(second) / 3600.0 + (project * 7 % 24) as f64;
     1.0 + SWING * (hour / 24.0 * std::f64::consts::TAU).sin()
 }
 
-/// The hash of a number; hashes are spread evenly over their range.
+/// The hash of a number; hashes spread evenly over their range.
 pub(crate) fn hash(number: u64) -> u64 {
     // The finaliser of SplitMix64.
     let mut mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);

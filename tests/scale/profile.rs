@@ -1,5 +1,5 @@
-//! What a request of each kind does to the table, on average over the recorded ones: by keys of
-//! the user who sends it, and by keys that all users of a project or of the deployment share.
+//! What an average request of each kind does to the table: by keys of its user, and by keys shared
+//! by all users of a project or of the deployment.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,29 +17,29 @@ pub(crate) enum Owner {
     Deployment,
 }
 
-/// Keys that are used alike: those of all shards of a list, or those of all users.
+/// Keys with the same use: those of all shards of a list, or of all users.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Family {
     pub(crate) place: usize,
     pub(crate) owner: Owner,
-    /// The partition key, with `…` in place of ids and of the number of a shard.
+    /// The partition key, with `…` in place of ids and shard numbers.
     pub(crate) pk: String,
-    /// The kind of the sort key if requests of several users use the same item; `None` for keys of
-    /// a user, and for items that no two users share.
+    /// The kind of the sort key if several users' requests use the same item; `None` for keys of a
+    /// user, and for items that users do not share.
     pub(crate) sk: Option<String>,
 }
 
 /// How a family is laid out in its place.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Layout {
-    /// The number of partition keys that a project (or the deployment) has of a shared family.
+    /// How many partition keys a project (or the deployment) has in a shared family.
     pub(crate) shards: u32,
-    /// Whether new items of a partition key come after all earlier ones, so that a split of the
-    /// partition does not divide the writes.
+    /// Whether a partition key's new items come after all earlier ones, so that a split does not
+    /// divide the writes.
     pub(crate) ascends: bool,
 }
 
-/// What one request takes, on average.
+/// The average units of one request.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Units {
     pub(crate) read: f64,
@@ -47,7 +47,7 @@ pub(crate) struct Units {
     pub(crate) calls: f64,
 }
 
-/// The bytes that one request adds to the table (first) and to its indexes.
+/// The bytes that one request adds to the table (first) and its indexes.
 pub(crate) type Bytes = [f64; 3];
 
 /// Requests of one kind.
@@ -55,15 +55,15 @@ pub(crate) type Bytes = [f64; 3];
 pub(crate) struct Profile {
     pub(crate) kind: &'static str,
     pub(crate) units: BTreeMap<Family, Units>,
-    /// What never expires.
+    /// Bytes that never expire.
     pub(crate) lasting: Bytes,
-    /// What a request at the beginning of a day leaves at the end of the day.
+    /// Bytes of a request at the start of a day that are left at its end.
     pub(crate) day: Bytes,
-    /// What has accumulated after a year with one such request a day.
+    /// The total after a year of one such request a day.
     pub(crate) year: Bytes,
 }
 
-/// The profiles of all kinds, and what every simulation needs to lay out their keys.
+/// The profiles of all kinds, and how every simulation lays out their keys.
 pub(crate) struct Profiles {
     pub(crate) kinds: Vec<Profile>,
     /// The layouts of the shared families.
@@ -74,8 +74,8 @@ pub(crate) struct Profiles {
 
 const DAY: f64 = 86_400.0;
 
-/// A partition key with `…` in place of the day, the month or the number of a shard at its end, and
-/// whether that was the number of a shard.
+/// A partition key with `…` in place of the day, month or shard number at its end, and whether that
+/// was a shard number.
 fn unsharded(pk: &str) -> (String, bool) {
     let Some((rest, last)) = pk.rsplit_once('#') else { return (pk.to_owned(), false) };
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -85,24 +85,24 @@ fn unsharded(pk: &str) -> (String, bool) {
     if is_number(last) { (format!("{rest}#…"), true) } else { (pk.to_owned(), false) }
 }
 
-/// The kind of an item by its sort key: what precedes the first `#`, after which digests, dates and
-/// ids stand; the whole key if it has no `#`.
+/// An item's kind by its sort key: the part before the first `#`, which precedes digests, dates and
+/// ids; without `#`, the whole key.
 fn kind_of_item(sk: &str) -> String {
     sk.split_once('#').map_or_else(|| sk.to_owned(), |(kind, _)| format!("{kind}#…"))
 }
 
-/// A partition key with `…` in place of everything that is not the name of a kind.
+/// A partition key with `…` in place of everything except names of kinds.
 fn without_ids(pk: &str) -> String {
     let is_kind = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_uppercase());
     pk.split('#').map(|part| if is_kind(&part) { part } else { "…" }).collect::<Vec<_>>().join("#").replace("#…#…", "#…")
 }
 
-/// Who uses the partition keys, and which items are used by many.
+/// Who uses the partition keys, and which items have many users.
 struct Seen<'a> {
     projects: BTreeSet<&'a str>,
     users: BTreeMap<(usize, String), BTreeSet<u32>>,
-    /// The kinds of items of which at least one is used in requests of several users, or, if only a
-    /// worker uses it, in several runs.
+    /// The kinds with an item used in requests of several users or, if only a worker uses it, in
+    /// several runs.
     items: BTreeSet<(usize, String, String)>,
 }
 
@@ -110,7 +110,7 @@ impl<'a> Seen<'a> {
     fn new(requests: &'a [Request]) -> Self {
         let projects = requests.iter().map(|request| &*request.project).collect();
         let mut seen = Self { projects, users: BTreeMap::new(), items: BTreeSet::new() };
-        // The users and the runs of each item, by its place and key.
+        // Each item's users and runs, by its place and key.
         let mut items: BTreeMap<_, (BTreeSet<u32>, BTreeSet<usize>)> = BTreeMap::new();
         for (number, request) in requests.iter().enumerate() {
             for access in &request.accesses {
@@ -145,7 +145,7 @@ impl<'a> Seen<'a> {
         let users = self.users[&(access.place, key.clone())].len();
         let owner = match (users, self.project(&key)) {
             (1, _) => Owner::User,
-            // Some keys are used by nobody but a worker.
+            // Some keys are used only by a worker.
             (_, Some(_)) => Owner::Project,
             (_, None) => Owner::Deployment,
         };
@@ -156,8 +156,8 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// Whether the sort keys under a partition key came in ascending order, with at most one exception
-/// in ten; `false` for fewer than four keys, which say nothing.
+/// Whether a partition key's sort keys came in ascending order, with at most one exception in ten;
+/// `false` for fewer than four keys, which prove nothing.
 fn ascends(sort_keys: &[&str]) -> bool {
     let mut sort_keys = sort_keys.to_vec();
     sort_keys.dedup();
@@ -172,7 +172,7 @@ fn layouts(requests: &[Request], seen: &Seen<'_>) -> BTreeMap<Family, Layout> {
         for access in &request.accesses {
             let family = seen.family(access);
             let project = seen.project(&access.pk).unwrap_or_default();
-            // All days are one key here: only one of them is used at a time.
+            // All days count as one key: only one is used at a time.
             let (pk, is_sharded) = unsharded(&access.pk);
             let keys = written.entry((family, project, if is_sharded { access.pk.clone() } else { pk })).or_default();
             keys.extend(access.sk.as_deref().filter(|_| access.write > 0.0));

@@ -1,5 +1,5 @@
-//! Records what each kind of request does to the table: the real operations run on the embedded
-//! engine, for users of two projects, and every call is taken apart into its accesses.
+//! Records what each kind of request does to the table: runs the real operations on the embedded
+//! engine for users of two projects, and splits every call into its accesses.
 
 use std::collections::HashMap;
 
@@ -18,10 +18,10 @@ use crate::population::hash;
 
 /// The number of users whose requests are recorded.
 const USERS: u32 = 24;
-/// How many of them belong to a second project, so that the keys of a project can be told from
-/// those that all projects share.
+/// How many of them belong to a second project, which tells a project's keys from those shared by
+/// all projects.
 const OTHERS: u32 = 2;
-/// What DynamoDB adds to the size of each item, in the table and in each index, when it charges for
+/// The bytes per item, in the table and in each index, that DynamoDB adds when it charges for
 /// storage (AWS developer guide, "DynamoDB item sizes and formats").
 const OVERHEAD: usize = 100;
 const PASSWORD: &str = "correct horse battery";
@@ -32,7 +32,7 @@ const LINK: &str = "link an entry of the trail";
 /// The kind of work that the outbox worker does.
 const EMAIL: &str = "send an email";
 
-/// The units that a request takes under one key.
+/// The units of a request under one key.
 #[derive(Debug, Clone)]
 pub(crate) struct Access {
     /// `0` for the table, `1` for the first of [`INDEXES`], and so on.
@@ -50,7 +50,7 @@ pub(crate) struct Stored {
     pub(crate) place: usize,
     /// In bytes; negative if the request made items smaller or deleted them.
     pub(crate) bytes: f64,
-    /// After how many seconds the item expires; `None` if it does not.
+    /// Seconds until the item expires; `None` if it does not.
     pub(crate) life: Option<f64>,
 }
 
@@ -58,28 +58,28 @@ pub(crate) struct Stored {
 #[derive(Debug, Clone)]
 pub(crate) struct Request {
     pub(crate) kind: &'static str,
-    /// The user's number, below [`USERS`]; `None` for work that is done for many users at once.
+    /// The user's number, below [`USERS`]; `None` for work for many users at once.
     pub(crate) user: Option<u32>,
     pub(crate) project: String,
-    /// How many requests of its kind it stands for, such as the emails that a worker sent.
+    /// How many requests of its kind it represents, such as the emails a worker sent.
     pub(crate) count: u32,
     pub(crate) accesses: Vec<Access>,
     pub(crate) stored: Vec<Stored>,
 }
 
-/// The service whose requests are recorded, with the items that its table had after the last one.
+/// The service whose requests are recorded, with its table's items after the last one.
 struct Watched {
     app: TestApp,
     items: HashMap<Key, Item>,
     requests: Vec<Request>,
 }
 
-/// The text of an item's attribute; `None` if the attribute is missing or is not a text.
+/// An item's text attribute; `None` if missing or not a text.
 fn attribute(item: &Item, name: &str) -> Option<String> {
     serde_json::to_value(item.get(name)?).unwrap()["S"].as_str().map(str::to_owned)
 }
 
-/// The entry of an item in an index, with the entry's key; `None` if the item is not in the index.
+/// An item's entry in an index, with the entry's key; `None` if it has none.
 fn entry(item: Option<&Item>, place: usize) -> Option<(Key, Item)> {
     let index = &INDEXES[place - 1];
     let [pk, sk] = ["pk", "sk"].map(|key| format!("{}{key}", index.name));
@@ -90,8 +90,8 @@ fn entry(item: Option<&Item>, place: usize) -> Option<(Key, Item)> {
     Some((key, item.iter().filter(|(name, _)| is_kept(name)).map(|(name, value)| (name.clone(), value.clone())).collect()))
 }
 
-/// The writes to an index that follow from a change of an item. A write to an index takes as many
-/// units in a transaction as outside of one.
+/// The writes to an index caused by a change of an item. They cost the same units inside and
+/// outside a transaction.
 fn index_writes(before: Option<&Item>, after: Option<&Item>, place: usize) -> Vec<Access> {
     let access = |(pk, sk), units| Access { place, pk, sk: Some(sk), read: 0.0, write: units };
     let units = |item: &Item| write_capacity_units(item_size(item));
@@ -111,7 +111,7 @@ fn query(call: &Traced) -> Access {
     Access { place, pk, sk: None, read: call.units, write: 0.0 }
 }
 
-/// The reads of a call. `request` is the part of its body that says whether they are consistent.
+/// The reads of a call. `request` is the part of its body with their consistency.
 fn reads(call: &Traced, request: &Value) -> Vec<Access> {
     let is_consistent = request["ConsistentRead"].as_bool().unwrap_or_default();
     let units = |item: &Option<Item>| read_capacity_units_with_consistency(item.as_ref().map_or(0, item_size), is_consistent);
@@ -129,7 +129,7 @@ impl Watched {
         Self { app, items: HashMap::new(), requests: Vec::new() }
     }
 
-    /// Starts to record, with the items that the table has now.
+    /// Starts recording from the table's current items.
     fn begin(&mut self) {
         drop(self.app.recorder.take_traced());
         let items = self.app.table().into_iter();
@@ -144,8 +144,8 @@ impl Watched {
         self.note(EMAIL, None, keys, u32::try_from(sent).unwrap());
     }
 
-    /// Takes apart the calls since the last note, and records them as those of `count` requests of
-    /// a kind.
+    /// Splits the calls since the last note, and records them as those of `count` requests of a
+    /// kind.
     fn note(&mut self, kind: &'static str, user: Option<u32>, keys: &Keys, count: u32) {
         let (mut accesses, mut stored) = (Vec::new(), Vec::new());
         for call in self.app.recorder.take_traced() {
@@ -162,7 +162,7 @@ impl Watched {
         self.requests.push(Request { kind, user, project: keys.project_id.to_string(), count, accesses, stored });
     }
 
-    /// The writes of a call; their units in the table are multiplied by this factor.
+    /// A call's writes; their units in the table are multiplied by this factor.
     fn writes(&mut self, call: &Traced, factor: f64, stored: &mut Vec<Stored>) -> Vec<Access> {
         let mut accesses = Vec::new();
         for (key, after) in &call.items {
@@ -179,8 +179,8 @@ impl Watched {
         accesses
     }
 
-    /// The change in storage by a write: plus the new item, minus the old one. The two may expire
-    /// at different times.
+    /// A write's change in storage: plus the new item, minus the old one. The two may expire at
+    /// different times.
     fn growth(&self, before: Option<&Item>, after: Option<&Item>) -> Vec<Stored> {
         let now = f64::from(i32::try_from(self.app.now().as_millisecond() / 1000).unwrap());
         let size = |item: &Item| f64::from(u32::try_from(item_size(item) + OVERHEAD).unwrap());
@@ -226,7 +226,7 @@ impl Person<'_> {
         world.deliver(self.keys).await;
     }
 
-    /// A visit on a later day: everything that a user may do, one thing after another.
+    /// A visit on a later day: everything a user may do, one thing after another.
     async fn visit(&mut self, world: &mut Watched) {
         let refresh = self.client.clone().with("x-stack-refresh-token", &self.tokens.as_ref().unwrap().refresh_token);
         for kind in ["refresh a session, first of a day", "refresh a session"] {
@@ -264,8 +264,8 @@ async fn link(world: &mut Watched, projects: &[Keys]) {
     }
 }
 
-/// The requests of all users: each signs up, and on the next day does everything else. The clock
-/// advances by some minutes from user to user.
+/// All users' requests: each signs up, and does everything else the next day. The clock advances
+/// some minutes between users.
 pub(crate) async fn requests() -> (TestApp, Vec<Request>) {
     let mut world = Watched::new().await;
     let first = Keys { project_id: world.app.keys.project_id.clone(), ..copy(&world.app.keys) };
@@ -273,7 +273,7 @@ pub(crate) async fn requests() -> (TestApp, Vec<Request>) {
     let mut people = Vec::new();
     for number in 0..USERS {
         let keys = &projects[usize::from(number < OTHERS)];
-        // Each user has a network of their own, so that nobody counts against another's limits.
+        // Each user has a network of their own, so nobody counts against another's limits.
         let client = world.app.client_of(keys).with("cloudfront-viewer-address", &format!("198.18.{number}.7:443"));
         people.push(Person { number, keys, client, email: format!("{:x}@example.com", hash(number.into())), tokens: None });
     }
@@ -286,11 +286,11 @@ pub(crate) async fn requests() -> (TestApp, Vec<Request>) {
         world.app.advance(SignedDuration::from_mins(10));
         person.sign_up(&mut world).await;
     }
-    // The first link of a trail creates its head.
+    // A trail's first link creates its head.
     link(&mut world, &projects).await;
     world.requests.retain(|request| request.kind != LINK);
     world.app.advance(SignedDuration::from_hours(12));
-    // Users come back in another order than that of their sign-ups.
+    // Users return in an order other than that of their sign-ups.
     people.sort_by_key(|person| hash(person.number.into()));
     for person in &mut people {
         world.app.advance(SignedDuration::from_mins(20));

@@ -32,8 +32,7 @@ not help a single item, nor a partition key to which items are only appended in 
 twice as many instances as the load keeps busy.
 ";
 
-/// A load of one project: its name, and the rates at which it reaches limits, without and with a
-/// cache.
+/// A load of one project: its name, and the rates that reach limits, without and with a cache.
 pub(crate) struct Scenario {
     name: &'static str,
     pub(crate) without: (f64, String),
@@ -53,7 +52,7 @@ impl Scenario {
         }
     }
 
-    /// The requests a minute at which the project's own items reach the limit of a partition.
+    /// The requests a minute at which the project's own items reach a partition's limit.
     pub(crate) fn own_items(&self, cache: Cache) -> f64 {
         let walls = if cache == Cache::ON { &self.walls_cached } else { &self.walls };
         walls.iter().filter(|wall| wall.is_own).map(|wall| wall.together).fold(f64::MAX, f64::min)

@@ -1,8 +1,8 @@
-"""Starts a gateway, signs a user up, and lets schemathesis compare the service with its OpenAPI
-document: as a server, as that user's client, as an agent, and as an admin.
+"""Starts a gateway, signs a user up, and has schemathesis compare the service with its OpenAPI
+document: as a server, that user's client, an agent, and an admin.
 
-Examples and seed are fixed, so that every run sends the same requests. With `--long` there are
-fifty times as many examples, and the seed changes daily.
+Examples and seed are fixed, so every run sends the same requests. With `--long` there are fifty
+times as many examples, and the seed changes daily.
 """
 
 import json
@@ -25,10 +25,10 @@ CHECKS = [
 ]
 # JSON-RPC over HTTP reports errors in the body, with status 200.
 RPC, RPC_CHECKS = "/a2a", [check for check in CHECKS if check != "negative_data_rejection"]
-# Operations that delete the users on whom other requests rely are tested last, separately.
+# Operations that delete users needed by other requests are tested last, separately.
 ENDING = r"^DELETE /api/v1/users/(me|\{user_id\})$"
 CALLBACK = "http://localhost:3000/callback"
-# For each parameter that has known values, the name under which `inhabit` returns these values.
+# Parameters with known values, each with the name of these values in `inhabit`'s result.
 KNOWN_AT = {
     "path.user_id": "users", "query.user_id": "users", "body.user_id": "users", "body.user_ids[*]": "users", "path.id": "ids",
     "path.contact_channel_id": "ids", "body.email": "emails", "body.password": "passwords", "body.old_password": "passwords",
@@ -38,7 +38,7 @@ LABELS = {"Project": "project", "Client key": "client", "Server key": "server", 
 
 
 class Gateway:
-    """A gateway in memory; its project and keys are taken from its output."""
+    """A gateway in memory, with project and keys from its output."""
 
     def __enter__(self):
         self.log = tempfile.TemporaryFile("w+")
@@ -62,7 +62,7 @@ class Gateway:
             raise SystemExit("the gateway logged errors:\n" + "".join(errors[:20]))
 
     def headers(self, access):
-        """The headers of every request of an access type."""
+        """The headers of requests of an access type."""
         key = {"client": "Publishable-Client-Key", "server": "Secret-Server-Key", "admin": "Super-Secret-Admin-Key"}[access]
         return {"X-Service-Access-Type": access, "X-Service-Project-Id": self.keys["project"], f"X-Service-{key}": self.keys[access]}
 
@@ -73,8 +73,8 @@ class Gateway:
             return json.load(answer)
 
     def inhabit(self):
-        """Signs up a user and creates items for requests to refer to; returns the known values by
-        name, and the user's access token."""
+        """Signs up a user and creates items for requests; returns known values by name, and the
+        user's access token."""
         account = {"email": "ada@example.com", "password": "correct horse battery"}
         user = self.ask("client", "/auth/password/sign-up", account | {"verification_callback_url": CALLBACK})
         self.ask("server", "/auth/sessions", {"user_id": user["user_id"]})
@@ -86,8 +86,8 @@ class Gateway:
 
 
 def configuration(known):
-    """The configuration of schemathesis: half of the values of the parameters in `KNOWN_AT` are
-    known ones, the others are arbitrary."""
+    """Schemathesis's configuration: half of the values of the parameters in `KNOWN_AT` are known
+    ones, the others arbitrary."""
     lines = [f"[dictionaries.{name}]\nvalues = {json.dumps(values)}" for name, values in known.items()]
     lines += ["[parameters]"]
     lines += [f'"{place}" = {{ dictionary = "{name}", probability = 0.5 }}' for place, name in KNOWN_AT.items()]
@@ -97,12 +97,12 @@ def configuration(known):
 def conforms(gateway, title, headers, known, *filters, checks=CHECKS):
     """Whether the responses to all of schemathesis's requests match the document.
 
-    There is one worker, because CPython before 3.12 counts the depth of a syntax tree across
-    threads: two threads of hypothesis that parse at the same time would end in a SystemError.
+    There is one worker, because CPython before 3.12 counts the depth of syntax trees across
+    threads: two parsing threads of hypothesis would cause a SystemError.
     """
     with tempfile.TemporaryDirectory() as folder:
-        # schemathesis runs in a new folder, because its database of examples would make runs depend
-        # on each other.
+        # schemathesis runs in a new folder, as its database of examples would make runs depend on
+        # each other.
         config = pathlib.Path(folder, "schemathesis.toml")
         config.write_text(configuration(known))
         command = ["schemathesis", "--config-file", config, "run", f"{gateway.url}/openapi.json", "--url", gateway.url]
@@ -119,13 +119,13 @@ def main():
     with Gateway() as gateway:
         known, token = gateway.inhabit()
         user = {"X-Service-Access-Token": token, "X-Service-Allow-Restricted-User": "true"}
-        # A single filter, as schemathesis excludes only what all filters match.
+        # A single filter, as schemathesis excludes only what matches all filters.
         product = ["--exclude-name-regex", f"/internal/|^POST {RPC}$|{ENDING}"]
         runs = [("as a server, for a user", "server"), ("as the client of a user", "client")]
         with ThreadPoolExecutor() as pool:
             passed = list(pool.map(lambda run: conforms(gateway, run[0], gateway.headers(run[1]) | user, known, *product), runs))
         passed.append(conforms(gateway, "as an agent", {}, known, "--include-path", RPC, checks=RPC_CHECKS))
-        # If the project were deleted, no further requests would be possible.
+        # Deleting the project would make further requests impossible.
         settings = ["--include-path-regex", "/internal/", "--exclude-operation-id", "projects-internal-current-delete"]
         passed.append(conforms(gateway, "as an admin", gateway.headers("admin") | user, known, *settings))
         ending = ["--include-name-regex", ENDING]

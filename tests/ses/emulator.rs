@@ -1,4 +1,4 @@
-//! Tests against an emulator of SES v2, which `tests/ses/run` starts; `SES_EMULATOR` is its URL.
+//! Tests against an emulator of SES v2, started by `tests/ses/run`; `SES_EMULATOR` is its URL.
 
 use std::time::Duration;
 
@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use super::{outbox, ses_that_waits};
 
-/// The URL of the emulator, which `tests/ses/run` sets. Other runs ignore these tests.
+/// The emulator's URL, set by `tests/ses/run`. Other runs ignore these tests.
 fn emulator() -> String {
     std::env::var("SES_EMULATOR").unwrap_or_else(|_| panic!("SES_EMULATOR is not set: run tests/ses/run, which starts the emulator"))
 }
 
-/// A sender that waits for the emulator as a deployment waits for SES.
+/// A sender with a deployment's timeouts for the emulator.
 fn ses(url: &str) -> Ses {
     ses_that_waits(Duration::from_secs(20), url, None)
 }
@@ -23,7 +23,7 @@ fn client() -> reqwest::Client {
     reqwest::Client::new()
 }
 
-/// Verifies an address in the emulator, as an operator does in SES.
+/// Verifies an address in the emulator, like an operator in SES.
 async fn verify(url: &str, address: &str) {
     let answer = client()
         .post(format!("{url}/v2/email/identities"))

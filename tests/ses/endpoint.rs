@@ -1,5 +1,4 @@
-//! An endpoint that replaces SES, behaves as a test specifies, and records the requests it
-//! receives.
+//! An endpoint in place of SES that behaves as the test specifies and records requests.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -12,15 +11,15 @@ use tokio::net::{TcpListener, TcpStream};
 /// How the endpoint handles a request.
 #[derive(Debug, Clone)]
 pub(crate) enum Behaviour {
-    /// Answers with this status and body.
+    /// Answers with a status and a body.
     Answer(u16, Value),
-    /// Closes the connection before reading anything.
+    /// Closes the connection without reading anything.
     CutBeforeReading,
-    /// Reads the whole request, and closes the connection.
+    /// Reads the whole request, then closes the connection.
     CutAfterReading,
-    /// Reads the whole request, and starts a response without completing it.
+    /// Reads the whole request, then starts a response without completing it.
     CutWhileAnswering,
-    /// Reads the whole request, and never answers.
+    /// Reads the whole request, but never answers.
     Silence,
 }
 
@@ -32,8 +31,7 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// Starts an endpoint with a behaviour for each request; the last one applies to all further
-    /// requests.
+    /// Starts an endpoint with one behaviour per request; the last one repeats.
     pub(crate) async fn start(behaviours: Vec<Behaviour>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -51,12 +49,12 @@ impl Endpoint {
         Self { url, behaviours, requests, _time: SteadyTime::start() }
     }
 
-    /// Adds a behaviour, which applies to all requests after those whose behaviour is planned.
+    /// Adds a behaviour for all requests after the planned ones.
     pub(crate) fn then(&self, behaviour: Behaviour) {
         self.behaviours.lock().unwrap().push(behaviour);
     }
 
-    /// The bodies of the requests that were read completely.
+    /// The bodies of fully read requests.
     pub(crate) fn requests(&self) -> Vec<Value> {
         self.requests.lock().unwrap().clone()
     }
@@ -87,7 +85,7 @@ async fn serve(mut stream: TcpStream, behaviour: Behaviour, seen: Arc<Mutex<Vec<
     }
 }
 
-/// Reads a request completely, and returns its body.
+/// Reads a whole request; returns its body.
 async fn read(stream: &mut TcpStream) -> Value {
     let mut bytes = Vec::new();
     loop {

@@ -1,4 +1,4 @@
-//! Sending when SES rejects a request, does not answer, or closes the connection: an email is
+//! Sending while SES rejects requests, does not answer, or closes the connection: an email is
 //! retried only if it was certainly not sent.
 
 use std::net::TcpStream;
@@ -20,14 +20,14 @@ pub(crate) fn refused(status: u16, code: &str) -> Behaviour {
     Behaviour::Answer(status, json!({ "__type": code, "message": format!("{code}, says SES") }))
 }
 
-/// A URL at whose port nobody listens.
+/// A URL with a port that nothing listens on.
 fn unreachable() -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     format!("http://{}", listener.local_addr().unwrap())
 }
 
-/// Delivers one email through an endpoint with these behaviours. Returns the service, the endpoint,
-/// the email's outbox entry, and its id.
+/// Delivers an email through an endpoint with these behaviours. Returns the service, the endpoint,
+/// and the email's outbox entry and id.
 async fn delivered(behaviours: Vec<Behaviour>) -> (TestApp, Endpoint, Value, String) {
     let endpoint = Endpoint::start(behaviours).await;
     let (app, id) = outbox(json!({})).await;
@@ -150,7 +150,7 @@ async fn an_unreachable_email_service_is_retried() {
 
 #[tokio::test]
 async fn an_email_service_that_times_out_on_connect_is_retried() {
-    // The socket never accepts, so connections fill its queue, and further ones are not even
+    // The socket never accepts, so connections fill its queue, and further ones are not
     // established.
     let socket = tokio::net::TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
@@ -179,7 +179,7 @@ async fn an_email_is_retried_if_the_connection_is_not_established_in_time() {
     let url = format!("https://{}", listener.local_addr().unwrap());
     let (app, id) = outbox(json!({})).await;
     let _time = SteadyTime::start();
-    // The endpoint does not answer the handshake of TLS.
+    // The endpoint does not answer the TLS handshake.
     let silent = async {
         let connection = listener.accept().await.unwrap();
         tokio::time::advance(Duration::from_secs(8)).await;

@@ -1,5 +1,5 @@
-//! Sending when the project's server accepts an email or rejects it, and what the outbox shows of
-//! the server's words. `stages.rs` has every way in which a conversation can end early.
+//! Emails that the project's server accepts or rejects, and what the outbox shows of its words.
+//! `stages.rs` has every way for a conversation to end early.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -13,8 +13,8 @@ use wire::clock::Clock;
 use super::{PASSWORD, PATIENCE, class, deliver, email_config, outbox};
 use support::mail_server::{Behaviour, MailServer};
 
-/// Delivers one email through a server with these behaviours. Returns the service, the server, the
-/// email's outbox entry, and its id.
+/// Delivers an email through a server with these behaviours. Returns the service, the server, and
+/// the email's outbox entry and id.
 async fn delivered(behaviours: Vec<Behaviour>) -> (TestApp, MailServer, Value, String) {
     let server = MailServer::start(behaviours).await;
     let (app, id) = outbox(email_config("127.0.0.1", server.port), json!({})).await;
@@ -81,7 +81,7 @@ async fn a_temporary_smtp_rejection_is_retried_and_sent_once() {
         (Behaviour::Answers(".", "452 disk full"), "TRANSIENT_NEGATIVE_COMPLETION_REPLY"),
         (Behaviour::Silent("220"), "TIMEOUT"),
         (Behaviour::Silent("DATA"), "TIMEOUT"),
-        // What a later attempt may find otherwise.
+        // What may be different at a later attempt.
         (Behaviour::Open, "AUTH_FAILED"),
         (Behaviour::StartTls, "SOCKET_CLOSED"),
         (Behaviour::Answers("TLS", "this is not TLS"), "UNKNOWN"),
@@ -181,7 +181,8 @@ async fn an_unresponsive_server_is_paused_briefly() {
 #[tokio::test]
 async fn mail_servers_at_loopback_or_private_addresses_are_rejected() {
     let server = MailServer::start(vec![Behaviour::Well]).await;
-    // A name may have another address later. Whether it has a private one or none is not shown.
+    // A name may have another address later. The outbox does not show whether it has a private one
+    // or none.
     for (host, status) in [
         ("127.0.0.1", "server-error"),
         ("[::ffff:127.0.0.1]", "server-error"),

@@ -41,7 +41,7 @@ impl Real {
         Self { child, stdout, folder, port, certificate: made.cert.der().clone() }
     }
 
-    /// The next message that the server received.
+    /// The next message received by the server.
     fn message(&mut self) -> Value {
         serde_json::from_str(&line(&mut self.stdout)).unwrap()
     }
@@ -70,7 +70,7 @@ fn line(stdout: &mut BufReader<ChildStdout>) -> String {
     line
 }
 
-/// A single test, because the server always uses port 2465.
+/// One test only, because the server always uses port 2465.
 #[tokio::test]
 #[ignore = "needs the mail server of tests/smtp/run"]
 async fn a_real_server_accepts_authenticated_emails_over_tls() {
@@ -91,8 +91,8 @@ async fn a_real_server_accepts_authenticated_emails_over_tls() {
         server.deliver(&app, true).await;
         assert_failed(&app.outbox_entry(&id).await, "server-error", "AUTH_FAILED");
 
-        // The password is not sent to a server that does not prove its identity. Its certificate
-        // may be replaced before the last attempt.
+        // Servers that do not prove their identity do not get the password. The certificate may be
+        // replaced before the last attempt.
         let (app, id) = outbox(email_config("localhost", port), json!({})).await;
         server.deliver(&app, false).await;
         assert_failed(&app.outbox_entry(&id).await, "scheduled", "UNKNOWN");

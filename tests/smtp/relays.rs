@@ -1,4 +1,4 @@
-//! Mail relays of the deployment's own network, which only the operator can list.
+//! Mail relays in the deployment's own network, which only the operator can list.
 
 use serde_json::{Value, json};
 use settings::mail_relays::MailRelays;
@@ -7,8 +7,8 @@ use support::mail_server::{Behaviour, MailServer};
 
 use super::{class, deliver, email_config, outbox};
 
-/// A project with this server, without a login, in a deployment that allows no private addresses
-/// and lists these relays; and the id of its email.
+/// A project with this server in a deployment that forbids private addresses and lists these
+/// relays; and the id of its email.
 async fn deployment(host: &str, port: u16, relays: &str, login: bool) -> (TestApp, String) {
     let mut config = email_config(host, port);
     if !login {
@@ -30,7 +30,7 @@ async fn delivered(app: &TestApp, id: &str) -> Value {
 
 #[tokio::test]
 async fn a_relay_that_the_operator_lists_gets_emails_without_tls() {
-    // Even if it offers TLS: such a relay seldom has a certificate for its name.
+    // Even if it offers TLS, as such relays seldom have a certificate for their name.
     for behaviour in [Behaviour::Open, Behaviour::StartTls] {
         let server = MailServer::start(vec![behaviour]).await;
         let (app, id) = deployment("localhost", server.port, &format!("10.0.0.7:25,localhost:{}", server.port), false).await;
@@ -58,7 +58,7 @@ async fn no_project_reaches_a_private_server_that_the_operator_does_not_list() {
         ("localhost", String::new()),
         ("localhost", format!("localhost:{other}")),
         ("localhost", format!("relay.internal:{}", server.port)),
-        // The same address by another name.
+        // The same address under another name.
         ("127.0.0.1", format!("localhost:{}", server.port)),
         ("localhost", format!("127.0.0.1:{}", server.port)),
     ] {

@@ -1,4 +1,4 @@
-//! Mail servers that are slow: they delay only the emails of their own project.
+//! Slow mail servers delay only their own project's emails.
 
 use std::time::Duration;
 
@@ -17,7 +17,6 @@ fn mailer(app: &TestApp, patience: Duration) -> ByProject<gateway::inbox::Inbox>
     ByProject { own, deployments: app.inbox.clone() }
 }
 
-/// Waits until `is_so` returns true.
 async fn until(is_so: impl Fn() -> bool) {
     while !is_so() {
         tokio::time::sleep(Duration::from_millis(10)).await;

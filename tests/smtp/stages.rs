@@ -1,6 +1,6 @@
-//! A conversation that ends early, at every stage and in every way. Until the end of the message
-//! has been sent, the email certainly was not, so it is tried again; from then on, only an answer
-//! says whether it was.
+//! Conversations that end early, at every stage and in every way. Before the end of the message,
+//! the email was certainly not sent, so it is tried again; after that, only an answer says whether
+//! it was.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use super::{class, deliver_by, email_config, outbox};
 
 /// Every stage before the end of the message.
 const BEFORE: [&str; 9] = ["220", "EHLO", "STAR", "TLS", "AUTH", "MAIL", "RCPT", "DATA", "354"];
-/// Longer than any conversation of these tests takes.
+/// Longer than any conversation in these tests.
 const AMPLE: Duration = Duration::from_secs(60);
 
 /// What the outbox makes of an attempt.
@@ -30,7 +30,7 @@ enum Then {
     Unknown,
 }
 
-/// Delivers an email through a server that misbehaves at the first connection only, and again when
+/// Delivers an email through a server that misbehaves on the first connection only, and again when
 /// the next attempt is due.
 async fn judge(behaviour: Behaviour, then: Then) {
     let server = MailServer::start(vec![behaviour, Behaviour::Well]).await;
@@ -80,7 +80,7 @@ async fn an_email_is_retried_if_the_connection_ends_before_the_end_of_the_messag
 
 #[tokio::test]
 async fn an_email_is_retried_if_a_reply_is_late_before_the_end_of_the_message() {
-    // That a server does not read the message shows at its end, if the network takes it all.
+    // If the network takes everything, the server's not reading the message shows only at its end.
     let stages = BEFORE.into_iter().filter(|stage| *stage != "354");
     judge_all(stages.map(|stage| (Behaviour::Silent(stage), Then::Again("TIMEOUT")))).await;
 }
@@ -89,7 +89,7 @@ async fn an_email_is_retried_if_a_reply_is_late_before_the_end_of_the_message() 
 async fn an_email_is_retried_if_a_reply_makes_no_sense_before_the_end_of_the_message() {
     let stages = BEFORE.into_iter().filter(|stage| *stage != "TLS");
     let nonsense = |stage| {
-        // Replies to other commands, too.
+        // Replies that belong to other commands, too.
         let other = if stage == "DATA" { "250 what" } else { "354 what" };
         [Behaviour::Answers(stage, "what?"), Behaviour::Answers(stage, other), Behaviour::Babbles(stage)]
     };

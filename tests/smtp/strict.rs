@@ -1,5 +1,5 @@
-//! What a mail server is told is acceptable to the strictest (RFC 5321, RFC 5322): the server of
-//! these tests complains about every deviation. Replies that the standards permit are understood.
+//! What is sent satisfies the strictest mail server (RFC 5321, RFC 5322): the one in these tests
+//! complains about every deviation. All replies that the standards permit are understood.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,7 +11,7 @@ use wire::clock::Clock;
 
 use super::{PASSWORD, PATIENCE, deliver, deliver_by, email_config, outbox};
 
-/// Sends an email with these fields of the outbox through a server with this behaviour; returns the
+/// Sends an email with these outbox fields through a server with this behaviour; returns the
 /// message and the commands.
 async fn sent(behaviour: Behaviour, config: Value, fields: Value) -> (String, Vec<String>) {
     let server = MailServer::start(vec![behaviour]).await;
@@ -30,7 +30,7 @@ fn open() -> Value {
     json!({ "username": "", "password": "" })
 }
 
-/// The header fields of a message, unfolded.
+/// A message's header fields, unfolded.
 fn fields(message: &str) -> Vec<(String, String)> {
     let (head, _) = message.split_once("\r\n\r\n").unwrap();
     let lines = head.replace("\r\n ", " ").replace("\r\n\t", " ");

@@ -1,4 +1,5 @@
-//! A software authenticator for passkeys. A test controls every byte of its responses.
+//! A software authenticator for passkeys, with every byte of its responses under the test's
+//! control.
 
 use std::sync::Arc;
 
@@ -14,12 +15,11 @@ use crate::{Answer, Caller, SignedIn, TestApp};
 const REGISTRATION: &str = "/api/v1/auth/passkey/initiate-passkey-registration";
 const AUTHENTICATION: &str = "/api/v1/auth/passkey/initiate-passkey-authentication";
 
-/// The flags of a user who is present and verified.
 pub const VERIFIED: u8 = 0b101;
-/// The flags of a user who is present.
+/// The flags for user presence without verification.
 pub const PRESENT: u8 = 1;
 
-/// The page on which a passkey is created or used.
+/// The page that creates or uses a passkey.
 #[derive(Debug, Clone)]
 pub struct Page {
     pub origin: String,
@@ -44,7 +44,7 @@ pub struct SoftPasskey {
     pub credential_id: Vec<u8>,
     pub user_handle: String,
     pub page: Page,
-    /// The flags of the next response. A registration adds the flag for attested credential data.
+    /// The flags of the next response. Registrations add the flag for attested credential data.
     pub flags: u8,
     /// The signature count of the next response.
     pub sign_count: u32,
@@ -60,7 +60,7 @@ fn client_data(kind: &str, challenge: &str, origin: &str) -> Vec<u8> {
 }
 
 impl SoftPasskey {
-    /// Creates a passkey for these options. `number` determines key and credential id.
+    /// Creates a passkey for the options. `number` determines the key and the credential id.
     pub fn create(options: &Value, page: Page, number: u64) -> Self {
         let seed = digest(&SHA256, &number.to_be_bytes());
         Self {
@@ -80,7 +80,7 @@ impl SoftPasskey {
         data
     }
 
-    /// The `COSE_Key` of the public key: ES256.
+    /// The public key as a `COSE_Key` (ES256).
     pub fn cose(&self) -> Vec<u8> {
         let point = self.key.verifying_key().to_sec1_point(false);
         let (x, y) = point.as_bytes()[1..].split_at(32);
@@ -107,7 +107,7 @@ impl SoftPasskey {
         credential
     }
 
-    /// The credential that a browser passes on, with this response.
+    /// Wraps a response in the credential that a browser passes on.
     fn credential(&self, response: Value) -> Value {
         let id = encode(&self.credential_id);
         json!({ "id": id, "rawId": id, "type": "public-key", "response": response, "clientExtensionResults": {} })
@@ -131,7 +131,7 @@ impl SoftPasskey {
     }
 }
 
-/// The options of a ceremony, and the code to send back.
+/// The options of a ceremony, and the code to return with the response.
 #[derive(Debug, Clone)]
 pub struct Ceremony {
     pub options: Value,
@@ -148,7 +148,7 @@ impl Ceremony {
 }
 
 impl TestApp {
-    /// Switches passkeys on.
+    /// Enables passkeys.
     pub async fn offer_passkeys(&self) {
         self.configure(json!({ "config": { "passkey_enabled": true } })).await;
     }
@@ -163,12 +163,13 @@ impl TestApp {
         Ceremony::of(&self.client().post(AUTHENTICATION, json!({})).await)
     }
 
-    /// Starts the use of a passkey as the second factor of the sign-in with this attempt code.
+    /// Starts the use of a passkey as the second factor; `attempt` is the code of the sign-in's
+    /// attempt.
     pub async fn start_second_factor(&self, attempt: &str) -> Ceremony {
         Ceremony::of(&self.client().post(AUTHENTICATION, json!({ "attempt_code": attempt })).await)
     }
 
-    /// Completes a registration with this response of an authenticator.
+    /// Completes a registration with an authenticator's response.
     pub async fn register(&self, user: &SignedIn, code: &str, credential: &Value) -> Answer {
         self.signed_in(user).post("/api/v1/auth/passkey/register", json!({ "code": code, "credential": credential })).await
     }
@@ -178,7 +179,7 @@ impl TestApp {
         self.add_passkey_on(user, number, Page::default()).await
     }
 
-    /// Like [`Self::add_passkey`], on this page.
+    /// Like [`Self::add_passkey`], on `page`.
     pub async fn add_passkey_on(&self, user: &SignedIn, number: u64, page: Page) -> SoftPasskey {
         let Ceremony { options, code } = self.start_registration(user).await;
         let passkey = SoftPasskey::create(&options, page, number);
@@ -187,7 +188,7 @@ impl TestApp {
         passkey
     }
 
-    /// Signs in with this response of an authenticator (the assertion).
+    /// Signs in with an authenticator's response (the assertion).
     pub async fn send_assertion(&self, code: &str, response: &Value) -> Answer {
         send_assertion_as(&self.client(), code, response).await
     }
@@ -199,7 +200,7 @@ impl TestApp {
     }
 }
 
-/// Signs in, as this caller, with this response of an authenticator (the assertion).
+/// Signs in as `caller`, with an authenticator's response (the assertion).
 pub async fn send_assertion_as(caller: &Caller, code: &str, response: &Value) -> Answer {
     caller.post("/api/v1/auth/passkey/sign-in", json!({ "code": code, "authentication_response": response })).await
 }

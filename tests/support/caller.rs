@@ -1,4 +1,4 @@
-//! Callers, represented by the headers of their requests.
+//! Callers, each a set of request headers.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -17,13 +17,12 @@ use serde_json::Value;
 use crate::table::Table;
 use crate::{SignedIn, TestApp, record};
 
-/// A sender of requests.
 #[derive(Clone)]
 pub struct Caller {
     app: App,
     router: Router,
     headers: HeaderMap,
-    /// Held so that no other service uses the same shell meanwhile.
+    /// Held to keep other services off the shell.
     table: Option<Arc<Table>>,
 }
 
@@ -35,7 +34,6 @@ pub struct RequestBuilder {
     table: Option<Arc<Table>>,
 }
 
-/// A complete response.
 #[derive(Debug)]
 pub struct Answer {
     response: Response<Vec<u8>>,
@@ -48,7 +46,7 @@ impl TestApp {
         Caller { app: self.app.clone(), router: self.router.clone(), headers: HeaderMap::new(), table }
     }
 
-    /// Sends a request to the service unchanged.
+    /// Passes a request to the service unchanged.
     pub async fn answer(&self, request: Request<Body>) -> Response<Body> {
         record::answer(&self.app, self.router.clone(), request).await
     }
@@ -91,8 +89,8 @@ impl TestApp {
 }
 
 impl Caller {
-    /// A caller of any service, with the project's key of an access level: `admin`, `server`, or
-    /// otherwise `client`.
+    /// A caller of any service, with the project's key for the level: `admin`, `server`, anything
+    /// else means `client`.
     pub(crate) fn of(service: &Service, keys: &Keys, level: &str) -> Self {
         let (name, key) = match level {
             "admin" => ("x-stack-super-secret-admin-key", &keys.admin),
@@ -104,7 +102,7 @@ impl Caller {
         caller.with(name, key.expose_secret())
     }
 
-    /// The same caller with this header, which replaces any header of the same name.
+    /// The same caller with this header instead of any with that name.
     pub fn with(mut self, name: &str, value: &str) -> Self {
         self.headers.insert(name.parse::<HeaderName>().unwrap(), value.parse::<HeaderValue>().unwrap());
         self
@@ -142,7 +140,7 @@ impl Caller {
 }
 
 impl RequestBuilder {
-    /// Adds a header, even if the request has one of the same name.
+    /// Adds a header, even if there is one with that name.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.request.headers_mut().append(name.parse::<HeaderName>().unwrap(), value.parse::<HeaderValue>().unwrap());
@@ -166,7 +164,7 @@ impl RequestBuilder {
         self
     }
 
-    /// The request in the form in which it is sent.
+    /// The request as it is sent.
     pub fn build(self) -> Request<Body> {
         self.request
     }
@@ -205,8 +203,7 @@ impl Answer {
         serde_json::from_slice(self.response.body()).unwrap_or_else(|_| panic!("not JSON: {}", self.text()))
     }
 
-    /// The error code of the product API; asserts that the response is an error in the form of that
-    /// API.
+    /// The error code of the product API; asserts that the response is one of its errors.
     pub fn code(&self) -> String {
         let body = self.json();
         assert!(self.status() >= 400 && body["error"].is_string(), "not an error: {} {body}", self.status());

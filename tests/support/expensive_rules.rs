@@ -1,14 +1,14 @@
-//! Sets of sign-up rules whose evaluation would take long without a budget.
+//! Sets of sign-up rules that would take long to evaluate without a budget.
 
 use model::sign_up::rule::SignUpRule;
 use serde_json::json;
 
-/// The longest condition, in bytes.
+/// The maximum length of a condition, in bytes.
 const MAX: usize = 2048;
 /// The letters of long patterns.
 const LETTERS: &str = "abcdefghijklmnopqrstuvwxyz";
 
-/// The longest address that can be written, of one letter as far as possible.
+/// The longest address that can be written, made of one letter as far as possible.
 pub fn longest_address() -> String {
     let domain = [vec!["a".repeat(60); 2].join("."), "a".repeat(55), "test".to_owned()].join(".");
     let address = format!("{}@{domain}", "a".repeat(64));
@@ -16,7 +16,7 @@ pub fn longest_address() -> String {
     address
 }
 
-/// As many copies of a part as fit into a condition, which `separator` joins.
+/// As many copies of a part as fit into a condition, joined by `separator`.
 fn filled(part: impl Fn(usize) -> String, separator: &str, around: impl Fn(&str) -> String) -> String {
     let parts: Vec<String> = (0..MAX).map(part).collect();
     let of = |count: usize| around(&parts[..count].join(separator));
@@ -25,8 +25,7 @@ fn filled(part: impl Fn(usize) -> String, separator: &str, around: impl Fn(&str)
     of(fitting.max(1))
 }
 
-/// Conditions of each expensive kind; `number` makes their regular expressions different from those
-/// of other rules.
+/// Conditions of each expensive kind; `number` makes their regular expressions unique to a rule.
 fn conditions(number: usize) -> Vec<(String, String)> {
     of_patterns(number).into_iter().chain(of_many_patterns(number)).chain(of_values()).collect()
 }
@@ -35,7 +34,7 @@ fn matches(pattern: &str) -> String {
     format!(r#"email.matches("{pattern}")"#)
 }
 
-/// Conditions of one regular expression each, as often as it fits.
+/// Conditions that repeat one regular expression as often as it fits.
 fn of_patterns(number: usize) -> Vec<(String, String)> {
     let mut conditions = Vec::new();
     let mut add = |what: &str, condition: String| conditions.push((what.to_owned(), condition));
@@ -66,7 +65,7 @@ fn of_patterns(number: usize) -> Vec<(String, String)> {
     conditions
 }
 
-/// Conditions of many regular expressions, and of those that are filled up.
+/// Conditions of many regular expressions, and of padded ones.
 fn of_many_patterns(number: usize) -> Vec<(String, String)> {
     let mut conditions = Vec::new();
     let mut add = |what: &str, condition: String| conditions.push((what.to_owned(), condition));

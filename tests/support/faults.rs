@@ -1,4 +1,4 @@
-//! Lets tests observe the calls to the table, and make calls fail.
+//! Lets tests watch the calls to the table and make them fail.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -14,7 +14,7 @@ pub use gateway::engine::Fault;
 use crate::roles;
 use crate::trace::{Trace, Traced};
 
-/// Records the calls to the table, and makes the selected ones fail.
+/// Records the calls to the table, and fails the selected ones.
 #[derive(Default)]
 pub struct Recorder {
     calls: Mutex<Vec<(String, String)>>,
@@ -23,22 +23,21 @@ pub struct Recorder {
     trace: Mutex<Option<Trace>>,
     meanwhile: Mutex<Option<Meanwhile>>,
     is_stepped: AtomicBool,
-    /// The position of each entry of the outbox in the order in which they were created.
+    /// Each outbox entry's position in the order of creation.
     emails: Mutex<HashMap<String, usize>>,
 }
 
-/// What happens right after a call.
 struct Meanwhile {
     operation: &'static str,
-    /// A part of the call's body.
+    /// Text that the call's body must contain.
     part: String,
     action: Box<dyn FnOnce() + Send>,
 }
 
-/// The time that a call takes while calls are measured, far above the precision of timers.
+/// The time per call while calls are measured, far above the precision of timers.
 pub const ROUND_TRIP: Duration = Duration::from_millis(100);
 
-/// The time that a call takes on tokio's clock while calls are made in steps.
+/// The time per call, on tokio's clock, while calls are made in steps.
 const STEP: Duration = Duration::from_millis(1);
 
 /// The capacity consumed by the calls since [`Recorder::measure`].
@@ -47,19 +46,19 @@ pub struct Consumed {
     pub calls: u32,
     /// Read units: one per 4 KB read with strong consistency, or 8 KB with eventual consistency.
     pub read: f64,
-    /// Write units: one per 1 KB, two per 1 KB in a transaction, and those that the indexes take.
+    /// Write units: one per 1 KB, two per 1 KB in a transaction, plus those of the indexes.
     pub write: f64,
 }
 
 struct Plan {
     fault: Fault,
-    /// Whether reads are counted and fail too, and not only writes.
+    /// Whether reads are counted and fail too; otherwise only writes.
     reads: bool,
-    /// Only calls with this in their body are counted and fail; `None` for any.
+    /// Only calls with this text in their body are counted and fail; `None` for all.
     part: Option<String>,
-    /// The number of calls that succeed first.
+    /// How many calls succeed first.
     after: usize,
-    /// The number of calls that fail after them.
+    /// How many calls then fail.
     times: usize,
 }
 
@@ -79,34 +78,32 @@ impl Recorder {
         self.is_stepped.store(false, Ordering::SeqCst);
     }
 
-    /// Makes each call wait for tokio's clock between the moment when it is recorded and the moment
-    /// when it is executed. Work that is no longer polled once a call is recorded is thus held
-    /// right before that call.
+    /// Makes each call wait for tokio's clock after it is recorded and before it is executed. Work
+    /// that is not polled again after a call is recorded therefore stops right before that call.
     pub fn step(&self) {
         self.is_stepped.store(true, Ordering::SeqCst);
     }
 
-    /// Forgets everything that was asked of it.
+    /// Forgets all settings.
     pub(crate) fn reset(&self) {
         self.clear();
         *self.trace.lock().unwrap() = None;
         *self.meanwhile.lock().unwrap() = None;
     }
 
-    /// Starts to measure: each call takes [`ROUND_TRIP`] on tokio's clock, so that a paused clock
-    /// shows how many calls were made one after another.
+    /// Starts to measure: each call takes [`ROUND_TRIP`] on tokio's clock, so a paused clock shows
+    /// how many calls were sequential.
     pub fn measure(&self) {
         *self.consumed.lock().unwrap() = Some(Consumed::default());
     }
 
-    /// Starts to record calls with the capacity that they consume and with items of `database`;
-    /// see [`Self::take_traced`].
+    /// Starts to record calls with their consumed capacity and with items of `database`; see
+    /// [`Self::take_traced`].
     pub fn trace(&self, database: Database) {
         *self.trace.lock().unwrap() = Some(Trace::new(database));
     }
 
-    /// Removes and returns the calls that were recorded since [`Self::trace`], in the order of
-    /// their answers.
+    /// Removes and returns the calls recorded since [`Self::trace`], in the order of their answers.
     pub fn take_traced(&self) -> Vec<Traced> {
         self.trace.lock().unwrap().as_mut().map(Trace::take).unwrap_or_default()
     }
@@ -126,8 +123,8 @@ impl Recorder {
         self.calls.lock().unwrap().len()
     }
 
-    /// The number of calls since the last [`Self::clear`] of an operation whose body contains
-    /// `part`.
+    /// The number of calls since the last [`Self::clear`] with this operation and with `part` in
+    /// the body.
     pub fn count_of(&self, operation: &str, part: &str) -> usize {
         self.calls.lock().unwrap().iter().filter(|(name, body)| name == operation && body.contains(part)).count()
     }
@@ -137,33 +134,33 @@ impl Recorder {
         self.calls().into_iter().filter(|(operation, _)| is_write(operation)).collect()
     }
 
-    /// Makes one write fail with an error of DynamoDB. Writes are counted from 0, starting now.
+    /// Makes one write fail with a DynamoDB error. Writes are counted from 0, starting now.
     pub fn fail_write(&self, write: usize, kind: &str) {
         self.break_writes(write, 1, refused(kind));
     }
 
-    /// Lets `after` writes succeed and makes the next `times` fail.
+    /// Lets `after` writes succeed, then fails the next `times`.
     pub fn break_writes(&self, after: usize, times: usize, fault: Fault) {
         *self.plan.lock().unwrap() = Some(Plan { fault, reads: false, part: None, after, times });
     }
 
-    /// Makes all writes fail whose body contains `part`, for example a key, until [`Self::clear`].
+    /// Fails all writes whose body contains `part`, such as a key, until [`Self::clear`].
     pub fn break_writes_to(&self, part: String, fault: Fault) {
         *self.plan.lock().unwrap() = Some(Plan { fault, reads: false, part: Some(part), after: 0, times: usize::MAX });
     }
 
-    /// Makes the next `times` calls fail, including reads.
+    /// Fails the next `times` calls, reads included.
     pub fn break_calls(&self, times: usize, fault: Fault) {
         *self.plan.lock().unwrap() = Some(Plan { fault, reads: true, part: None, after: 0, times });
     }
 
-    /// Lets `after` calls succeed and makes the next call fail, whether it is a read or a write.
+    /// Lets `after` calls succeed, then fails the next one, read or write.
     pub fn break_call(&self, after: usize, fault: Fault) {
         *self.plan.lock().unwrap() = Some(Plan { fault, reads: true, part: None, after, times: 1 });
     }
 
-    /// Runs `action` once, right after the next `operation` whose body contains `part` and before
-    /// its caller gets the answer.
+    /// Runs `action` once, right after the next `operation` with `part` in its body and before the
+    /// caller gets the answer.
     pub fn after_call(&self, operation: &'static str, part: String, action: impl FnOnce() + Send + 'static) {
         *self.meanwhile.lock().unwrap() = Some(Meanwhile { operation, part, action: Box::new(action) });
     }
@@ -173,13 +170,13 @@ impl Recorder {
         self.meanwhile.lock().unwrap().is_none()
     }
 
-    /// The position of an entry of the outbox in the order in which entries were created; `None` if
-    /// it was created before the snapshot of the table from which the service started.
+    /// An outbox entry's position in the order of creation; `None` if it is older than the snapshot
+    /// that the service started from.
     pub(crate) fn created(&self, email: &str) -> Option<usize> {
         self.emails.lock().unwrap().get(email).copied()
     }
 
-    /// Notes the entries of the outbox in a call. The first call that names an entry creates it.
+    /// Notes the outbox entries in a call. The first call to name an entry creates it.
     fn note_emails(&self, body: &str) {
         for key in body.split("\"M#").skip(1) {
             let Some((_, rest)) = key.split_once('#') else { continue };

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 /// A key of an issuer.
 #[derive(Clone)]
 pub struct Key {
-    /// The number of the key, which its id contains.
+    /// The key's number, which is part of its id.
     number: u8,
     id: Option<String>,
     secret: Secret,
@@ -76,7 +76,7 @@ impl Key {
         jsonwebtoken::encode(&header, claims, &EncodingKey::from_ec_der(&der)).unwrap()
     }
 
-    /// A token signed with a secret that both sides know (HS256).
+    /// A token signed with a shared secret (HS256).
     pub fn sign_with_secret(&self, claims: &Value, secret: &str) -> String {
         let parts = [json!({ "alg": "HS256" }), claims.clone()].map(|part| URL_SAFE_NO_PAD.encode(part.to_string()));
         let signed = parts.join(".");

@@ -14,8 +14,8 @@ pub struct KeptLog(Arc<Mutex<Vec<u8>>>);
 impl KeptLog {
     /// Keeps what this thread logs until the result is dropped.
     pub fn keep(&self) -> DefaultGuard {
-        // While there is only one subscriber, `tracing` asks the thread that first reaches a line
-        // whether the line is wanted, and that can be a thread of another test, which has none.
+        // With a single subscriber, `tracing` asks the thread that first reaches a line whether the
+        // line is wanted. That can be the thread of another test, which has no subscriber.
         static OTHER: OnceLock<Dispatch> = OnceLock::new();
         OTHER.get_or_init(|| Dispatch::new(NoSubscriber::new()));
         let writer = self.clone();

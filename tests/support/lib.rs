@@ -1,6 +1,6 @@
 //! The basis of every test of the API: the whole service in process, on an embedded engine in
-//! memory, with a clock that the test controls and an inbox that it reads. Requests go through
-//! HTTP's types and all layers, but not through sockets.
+//! memory, with a clock and an inbox for the test. Requests pass all layers as HTTP types, without
+//! sockets.
 #![expect(clippy::unwrap_used, reason = "a test fails if something is missing")]
 
 pub mod authenticator;
@@ -61,10 +61,10 @@ use crate::table::{Image, Table};
 /// The base URL of the service in a test.
 pub const API_URL: &str = "http://localhost:8787";
 
-/// The time at which the clock of a test starts.
+/// When a test's clock starts.
 pub const START: &str = "2026-01-01T12:00:00Z";
 
-/// The service of one test, with one project.
+/// One test's service, with one project.
 pub struct TestApp {
     pub app: App,
     pub keys: Keys,
@@ -85,22 +85,22 @@ pub struct Snapshot {
 }
 
 impl TestApp {
-    /// A service whose project has password, magic link, sign-up and localhost enabled.
+    /// A service whose project allows passwords, magic links, sign-up and localhost.
     ///
-    /// Its limits are off, as tests of other features send more requests than users do.
+    /// Limits are off, as most tests send more requests than users would.
     pub async fn start() -> Self {
         Self::start_with(Limits::off()).await
     }
 
     /// Like [`TestApp::start`], with these limits.
     pub async fn start_with(limits: Limits) -> Self {
-        // The cheapest valid parameters of argon2, as these tests are not about its cost.
+        // The cheapest valid parameters of argon2; its cost is not what these tests check.
         Self::start_hashing(limits, Hasher::new(64, 1)).await
     }
 
-    /// Like [`TestApp::start`], but items are read as in a gateway, without the requests that
-    /// DynamoDB would get. This is half the work, which counts in tests that send thousands of
-    /// requests. The recorder sees nothing.
+    /// Like [`TestApp::start`], but reads items the way a gateway does, without DynamoDB requests.
+    /// That halves the work, which matters in tests with thousands of requests. The recorder sees
+    /// nothing.
     pub async fn start_unobserved() -> Self {
         Self::install(Shell::new(settings(Limits::off()), Hasher::new(64, 1), false).await).await
     }
@@ -115,8 +115,7 @@ impl TestApp {
         Self::start_as(settings(limits), hasher).await
     }
 
-    /// Like [`TestApp::start`], with a stand-in that gets the requests to all providers of the
-    /// catalog.
+    /// Like [`TestApp::start`], with a stand-in for all providers of the catalog.
     pub async fn start_at(provider: &StandIn) -> Self {
         let settings = Settings { provider_stand_in: Some(provider.url.clone()), ..settings(Limits::off()) };
         Self::start_as(settings, Hasher::new(64, 1)).await
@@ -127,14 +126,13 @@ impl TestApp {
         Self::start_from_as(snapshot, &format!("{limits:?}"), || settings(limits)).await
     }
 
-    /// Like [`TestApp::start_from`], with a stand-in that gets the requests to all providers of the
-    /// catalog.
+    /// Like [`TestApp::start_from`], with a stand-in for all providers of the catalog.
     pub async fn start_from_at(snapshot: &Snapshot, limits: Limits, provider: &StandIn) -> Self {
         let settings = || Settings { provider_stand_in: Some(provider.url.clone()), ..settings(limits) };
         Self::start_from_as(snapshot, &format!("{limits:?} {}", provider.url), settings).await
     }
 
-    /// Like [`TestApp::start_from_at`], with random numbers that are the same each time.
+    /// Like [`TestApp::start_from_at`], with the same random numbers each time.
     pub fn start_equal_at(snapshot: &Snapshot, limits: Limits, provider: &StandIn) -> Self {
         let settings = Settings { provider_stand_in: Some(provider.url.clone()), ..settings(limits) };
         let shell = Shell::with(settings, snapshot.seed, &snapshot.table);
@@ -142,23 +140,23 @@ impl TestApp {
         Self::of(shell, copy(&snapshot.keys))
     }
 
-    /// A service that starts from a snapshot of another service's table. Its projects may send from
-    /// the domains and addresses in `list`.
+    /// A service from a snapshot of another service's table, whose projects may send from the
+    /// domains and addresses in `list`.
     pub async fn start_sending_from(snapshot: &Snapshot, list: &str) -> Self {
         let senders = || Senders::new(settings(Limits::off()).senders.own().to_owned(), list).unwrap();
         let settings = || Settings { senders: senders(), ..settings(Limits::off()) };
         Self::start_from_as(snapshot, &format!("senders {list}"), settings).await
     }
 
-    /// `kind` distinguishes these settings from others.
+    /// `kind` names these settings: services of one kind share shells.
     async fn start_from_as(snapshot: &Snapshot, kind: &str, settings: impl FnOnce() -> Settings) -> Self {
         let shell = Shell::again(kind, settings, snapshot.seed, &snapshot.table).await;
         shell.now.store(snapshot.now, Ordering::SeqCst);
         Self::of(shell, copy(&snapshot.keys))
     }
 
-    /// A snapshot of the table, for other services to start from. Their randomness has another
-    /// seed, so that no id is issued twice.
+    /// A snapshot of the table for other services to start from. They get another random seed, so
+    /// no id is issued twice.
     pub fn snapshot(&self) -> Snapshot {
         let seed = u64::from_be_bytes(self.app.entropy.bytes());
         Snapshot { table: self.table.image(), keys: copy(&self.keys), now: self.now.load(Ordering::SeqCst), seed }
@@ -180,7 +178,7 @@ impl TestApp {
         Self { app, keys, inbox, recorder, engine, router, now, table }
     }
 
-    /// The router of the service, for tests that serve it over HTTP.
+    /// The router, for tests that serve it over HTTP.
     pub fn router(&self) -> Router {
         self.router.clone()
     }
@@ -219,12 +217,12 @@ impl TestApp {
         }
     }
 
-    /// All items of the table, by key, for example to check what a failed request leaves behind.
+    /// All items of the table, by key, for example to check what a failed request left behind.
     pub fn table(&self) -> Items {
         self.rows().items()
     }
 
-    /// All items of the table as they are stored, for tests that compare many tables.
+    /// All items of the table as stored, for tests that compare many tables.
     pub fn rows(&self) -> Rows {
         self.table.rows()
     }
@@ -247,13 +245,13 @@ impl TestApp {
         self.app.store.publish(content, self.now()).await.unwrap();
     }
 
-    /// Changes settings of the project, as an administrator does.
+    /// Changes the project's settings, as an administrator does.
     pub async fn configure(&self, patch: serde_json::Value) {
         let answer = self.admin().patch("/api/v1/internal/projects/current", patch).await;
         assert_eq!(answer.status(), 200, "{}", answer.text());
     }
 
-    /// Creates the project `internal`, enables sign-up in it, and returns its keys.
+    /// Creates the project `internal` with sign-up enabled, and returns its keys.
     pub async fn internal_project(&self) -> Keys {
         let keys = Keys::generate(&self.app.entropy, ProjectId::internal());
         keys.install(&self.app.store, &self.app.clock, &self.app.entropy).await.unwrap();
@@ -263,8 +261,7 @@ impl TestApp {
         keys
     }
 
-    /// Deletes the items that have expired by the clock of this machine, as a gateway does every
-    /// hour.
+    /// Deletes what has expired by this machine's clock, as a gateway does every hour.
     pub async fn delete_expired(&self) -> usize {
         self.engine.expire().await.unwrap()
     }

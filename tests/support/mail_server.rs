@@ -1,5 +1,5 @@
-//! A mail server that behaves as a test specifies, and records what it receives. It is strict: a
-//! client that does not keep to RFC 5321 fails the test.
+//! A mail server that behaves as the test specifies and records what it receives. It is strict: a
+//! client that violates RFC 5321 fails the test.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,9 +9,9 @@ use tokio::sync::Semaphore;
 
 use crate::steady_time::SteadyTime;
 
-/// How the server behaves. A stage of the conversation is named by the first four letters of the
-/// command; `220` stands for the greeting, `TLS` for the handshake after STARTTLS, `354` for the
-/// moment after the answer to DATA, and `.` for the end of the message.
+/// How the server behaves. A stage is the first four letters of the command, or `220` for the
+/// greeting, `TLS` for the handshake after STARTTLS, `354` for the moment after the answer to DATA,
+/// and `.` for the end of the message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Behaviour {
     /// Accepts the email.
@@ -30,9 +30,9 @@ pub enum Behaviour {
     Babbles(&'static str),
     /// Requires no authentication.
     Open,
-    /// Offers AUTH LOGIN alone.
+    /// Offers only AUTH LOGIN.
     LoginOnly,
-    /// Answers with codes alone, on one line or several.
+    /// Answers with codes only, on one line or several.
     Mute,
     /// Offers STARTTLS, and answers that command with more lines than expected.
     StartTls,
@@ -60,7 +60,6 @@ impl Behaviour {
     }
 }
 
-/// What a server has seen.
 #[derive(Default)]
 struct Seen {
     messages: Mutex<Vec<String>>,
@@ -85,8 +84,7 @@ pub struct MailServer {
 }
 
 impl MailServer {
-    /// Starts a server with a behaviour for each connection; the last one applies to all further
-    /// connections.
+    /// Starts a server with one behaviour per connection; the last one repeats.
     pub async fn start(behaviours: Vec<Behaviour>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let [gate, is_silent] = [(); 2].map(|()| Arc::new(Semaphore::new(0)));
@@ -106,7 +104,7 @@ impl MailServer {
         server
     }
 
-    /// Lets the server send the answers that it has withheld ([`Behaviour::Waits`]).
+    /// Lets the server send the answers it has withheld ([`Behaviour::Waits`]).
     pub fn go_on(&self) {
         self.gate.close();
     }
@@ -116,7 +114,7 @@ impl MailServer {
         let _ = self.is_silent.acquire().await;
     }
 
-    /// The messages that were received completely, without the dots that the transfer adds.
+    /// The messages received in full, without the dots added for the transfer.
     pub fn messages(&self) -> Vec<String> {
         self.seen.messages.lock().unwrap().clone()
     }
@@ -126,7 +124,7 @@ impl MailServer {
         self.seen.commands.lock().unwrap().clone()
     }
 
-    /// The number of attempts to deliver, as each of them sends EHLO.
+    /// The number of delivery attempts, counted by EHLO.
     pub fn attempts(&self) -> usize {
         self.commands().iter().filter(|command| command.starts_with("EHLO")).count()
     }
@@ -149,7 +147,7 @@ struct Visit<'a> {
 }
 
 impl Visit<'_> {
-    /// Ends when the connection does.
+    /// Returns when the connection ends.
     async fn serve(mut self) -> Option<()> {
         self.answer("220", "220 stub").await?;
         let mut before = String::new();
@@ -217,7 +215,7 @@ impl Visit<'_> {
         Some(command)
     }
 
-    /// Asks for what AUTH without an initial response leaves out.
+    /// Asks for what AUTH without an initial response omits.
     async fn challenge(&mut self, line: &str) -> Option<()> {
         let prompts = match line {
             "AUTH LOGIN" => &["334 VXNlcm5hbWU6", "334 UGFzc3dvcmQ6"][..],
@@ -267,7 +265,7 @@ impl Visit<'_> {
         self.stream.write_all(format!("{text}\r\n").as_bytes()).await.ok()
     }
 
-    /// The message, once its end has arrived.
+    /// The message, once complete.
     async fn message(&mut self) -> Option<String> {
         self.answer("354", "").await?;
         let mut message = String::new();
@@ -295,7 +293,7 @@ impl Visit<'_> {
     }
 }
 
-/// What is wrong with a command after `before`, if anything.
+/// What is wrong with a command that follows `before`, if anything.
 fn complaint(before: &str, verb: &str, line: &str) -> Option<&'static str> {
     let is_path = |prefix: &str| {
         let address = line.strip_prefix(prefix).and_then(|rest| rest.strip_suffix('>'));

@@ -1,4 +1,4 @@
-//! The emails of a test. The outbox worker runs only when a test calls it.
+//! The emails of a test. The outbox worker runs only on demand.
 
 use std::cmp::Reverse;
 
@@ -21,8 +21,7 @@ impl TestApp {
         self.deliver_by(&self.inbox).await;
     }
 
-    /// Delivers emails and advances the clock, because emails that are delivered together arrive in
-    /// any order.
+    /// Delivers emails and advances the clock, as emails of one delivery arrive in any order.
     pub async fn deliver_until_next_second(&self) {
         self.deliver().await;
         self.advance(SignedDuration::from_secs(1));
@@ -35,7 +34,7 @@ impl TestApp {
     }
 
     /// Requests an email to a new user, `ada@example.com`, with these fields added or replaced;
-    /// returns the id of its entry.
+    /// returns the entry's id.
     pub async fn send_mail(&self, fields: Value) -> String {
         let ada = self.sign_up("ada@example.com").await;
         let mut body = json!({ "user_ids": [ada.user_id], "subject": "Grüße aus Köln", "html": "<p>Hello Ünion</p>", "theme_id": false });
@@ -45,8 +44,9 @@ impl TestApp {
         list["items"][0]["id"].as_str().unwrap().to_owned()
     }
 
-    /// Creates users without passwords, `user0@example.com` and so on, and returns their ids. They
-    /// are written without requests, which would take longer than most tests of many users.
+    /// Creates users without passwords, `user0@example.com` and so on, and returns their ids.
+    /// Writes to the table directly: requests would take longer than most tests that need many
+    /// users.
     pub async fn users(&self, count: usize) -> Vec<String> {
         let (entropy, mut users) = (&self.app.entropy, Vec::new());
         for number in 0..count {
@@ -59,7 +59,7 @@ impl TestApp {
         users
     }
 
-    /// An entry of the outbox, as the API returns it.
+    /// An outbox entry as the API returns it.
     pub async fn outbox_entry(&self, id: &str) -> Value {
         self.server().get(&format!("/api/v1/emails/outbox/{id}")).await.json()
     }
@@ -70,8 +70,8 @@ impl TestApp {
         self.delivered(to)
     }
 
-    /// The emails that were delivered to an address, newest first. Emails that are sent together
-    /// arrive in any order, so those of the same time are in the order of their requests.
+    /// The emails delivered to an address, newest first. Emails sent together arrive in any order,
+    /// so those with the same time are in the order of their requests.
     pub fn delivered(&self, to: &str) -> Vec<Mail> {
         let mut mails = self.inbox.messages(Some(to));
         mails.sort_by_key(|mail| Reverse((mail.sent_at_millis, self.recorder.created(&mail.outbox_id))));
@@ -79,8 +79,8 @@ impl TestApp {
         mails.into_iter().map(Mail).collect()
     }
 
-    /// Delivers what is due, and returns the newest email to an address. Notices of changes are
-    /// left out, as many tests cause them incidentally.
+    /// Delivers what is due, and returns the newest email to an address. Skips notices of changes,
+    /// which many tests cause incidentally.
     pub async fn last_mail(&self, to: &str) -> Mail {
         let is_notice = |mail: &Mail| mail.0.subject.ends_with(" was changed");
         self.mails(to).await.into_iter().find(|mail| !is_notice(mail)).unwrap_or_else(|| panic!("no email to {to}"))

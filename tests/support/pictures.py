@@ -1,4 +1,4 @@
-"""A site with an image, for the suites that read one."""
+"""A site with an image, for the suites that need one."""
 
 import pathlib
 import shutil
@@ -17,7 +17,7 @@ def png(width, height, colour):
 
 
 def with_image(sample, folder):
-    """Copies the sample content below the folder, and adds an image to its first post."""
+    """Copies the sample content into the folder, and adds an image to its first post."""
     site = pathlib.Path(folder) / "site"
     shutil.copytree(sample, site)
     (site / "images").mkdir()

@@ -1,5 +1,5 @@
-//! An OpenID provider for tests, served over HTTP on this machine. It makes the checks that a real
-//! provider makes, and misbehaves on demand.
+//! An OpenID provider for tests, served over HTTP on this machine. It checks what a real provider
+//! checks, and misbehaves on demand.
 
 use std::collections::HashMap;
 use std::pin::pin;
@@ -27,7 +27,7 @@ use crate::until::until;
 pub const CLIENT_ID: &str = "acme-client";
 pub const CLIENT_SECRET: &str = "acme secret: 100%";
 
-/// The access token that a refresh token is exchanged for.
+/// The access token that the refresh token yields.
 const RENEWED: &str = "renewed";
 
 /// A running provider; stops on drop.
@@ -41,7 +41,7 @@ pub struct Provider {
 struct Inner {
     issuer: String,
     state: Mutex<Volatile>,
-    /// Wakes the requests that wait for [`Provider::behave`].
+    /// Wakes the requests waiting for [`Provider::behave`].
     behaves: Notify,
 }
 
@@ -49,12 +49,12 @@ struct Volatile {
     key: Key,
     codes: HashMap<String, Pending>,
     fault: Option<Fault>,
-    /// The time by the provider's clock, in seconds since the epoch.
+    /// The provider's time, in seconds since the epoch.
     now: i64,
     requests: Vec<String>,
     /// Further metadata.
     published: Vec<(String, Value)>,
-    /// The number of requests that have waited for [`Provider::behave`].
+    /// How many requests have waited for [`Provider::behave`].
     waiting: usize,
 }
 
@@ -90,7 +90,7 @@ impl Provider {
         Self { issuer, inner, server, _time: SteadyTime::start() }
     }
 
-    /// The provider as an entry of a project's settings.
+    /// The provider's entry in a project's settings.
     pub fn setting(&self) -> Value {
         json!({ "id": "acme", "client_id": CLIENT_ID, "client_secret": CLIENT_SECRET, "issuer": self.issuer })
     }
@@ -104,39 +104,37 @@ impl Provider {
         self.inner.behaves.notify_waiters();
     }
 
-    /// Waits until this many requests for tokens have had to wait ([`Fault::Waits`]).
+    /// Waits until this many token requests have been held ([`Fault::Waits`]).
     pub async fn is_waiting(&self, requests: usize) {
         until("tokens are requested", || self.inner.state.lock().unwrap().waiting >= requests).await;
     }
 
-    /// Signs with a new key from now on, and stops publishing the old one.
+    /// Signs with a new key from now on and withdraws the old one.
     pub fn rotate_key(&self) {
         let mut state = self.inner.state.lock().unwrap();
         state.key = state.key.next();
     }
 
-    /// Signs with this key from now on, and publishes no other.
+    /// Signs with this key from now on and publishes only it.
     pub fn use_key(&self, key: Key) {
         self.inner.state.lock().unwrap().key = key;
     }
 
-    /// The key that signs now.
     pub fn key(&self) -> Key {
         self.inner.state.lock().unwrap().key.clone()
     }
 
-    /// Publishes these metadata beside the usual ones.
+    /// Adds metadata to the usual ones.
     pub fn publish(&self, name: &str, value: Value) {
         self.inner.state.lock().unwrap().published.push((name.to_owned(), value));
     }
 
-    /// The endpoints that were requested since the last call: `metadata`, `jwks`, `token` or
-    /// `userinfo`.
+    /// The endpoints requested since the last call: `metadata`, `jwks`, `token` or `userinfo`.
     pub fn requests(&self) -> Vec<String> {
         std::mem::take(&mut self.inner.state.lock().unwrap().requests)
     }
 
-    /// Plays the user who consents to the request in `location` with this account. Returns the
+    /// Acts as the user who consents to the request in `location` with this account. Returns the
     /// provider's code and the state.
     pub fn allow(&self, app: &TestApp, location: &Url, account: Value) -> (String, String) {
         let query: HashMap<String, String> = location.query_pairs().into_owned().collect();
@@ -249,7 +247,7 @@ async fn token(State(inner): State<Arc<Inner>>, headers: HeaderMap, Form(form): 
     }
     let mut claims = json!({ "iss": inner.issuer, "aud": CLIENT_ID, "iat": state.now, "exp": state.now + 300, "nonce": pending.nonce });
     for (name, value) in pending.account.as_object().unwrap() {
-        // If `userinfo` is true, the ID token has only `sub`; if it lists claims, all but these.
+        // With `userinfo: true`, the ID token has only `sub`; with a list of claims, all but those.
         let is_elsewhere = match &pending.account["userinfo"] {
             Value::Array(names) => names.iter().any(|other| other == name),
             userinfo => *userinfo == true && name != "sub",
@@ -262,7 +260,7 @@ async fn token(State(inner): State<Arc<Inner>>, headers: HeaderMap, Form(form): 
     let access_token = URL_SAFE_NO_PAD.encode(pending.account.to_string());
     let id_token = signed(&state.key, &claims, fault);
     let mut answer = json!({ "access_token": access_token, "token_type": "Bearer", "expires_in": 3600 });
-    // Some providers issue a refresh token only once for each grant.
+    // Some providers issue only one refresh token per grant.
     if pending.account["granted_before"] != true {
         answer["refresh_token"] = "r".into();
     }

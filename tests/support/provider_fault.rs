@@ -1,6 +1,5 @@
-//! How the OpenID provider for tests misbehaves.
+//! How the test provider misbehaves.
 
-/// How a provider misbehaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     Down,
@@ -11,7 +10,7 @@ pub enum Fault {
     Refuses,
     RefusesClient,
     RefusesClientInHtml,
-    /// Answers correctly, once [`Provider::behave`](crate::provider::Provider::behave) has been called.
+    /// Answers correctly, but only after [`Provider::behave`](crate::provider::Provider::behave).
     Waits,
     NoIdToken,
     WrongNonce,
@@ -28,15 +27,15 @@ pub enum Fault {
     ForgedUserinfo,
     /// Signs ID tokens with the client secret.
     SignsWithSecret,
-    /// Answers 502 to the first request at each endpoint, and correctly to the next one.
+    /// Answers 502 to the first request at each endpoint, and correctly after that.
     FailsOnce,
-    /// Answers 200 with another JSON object in place of its metadata and keys.
+    /// Answers 200 with an unrelated JSON object in place of its metadata and keys.
     Maintenance,
-    /// Names a script in place of its authorization endpoint.
+    /// Gives a script as its authorization endpoint.
     ScriptEndpoint,
-    /// Has revoked the access tokens that it issued for codes.
+    /// Has revoked the access tokens issued for codes.
     RevokesAccess,
-    /// The same, and answers requests for new ones as [`Self::Waits`].
+    /// The same, and holds requests for new ones like [`Self::Waits`].
     RevokesAccessAndWaits,
     /// Renews access tokens for two minutes only.
     ShortLife,

@@ -1,4 +1,4 @@
-//! A receiver of webhooks: an HTTP server that keeps what it receives and answers as a test says.
+//! A receiver of webhooks: an HTTP server that keeps requests and answers as told by the test.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -36,15 +36,15 @@ impl Received {
         self.json()["type"].as_str().unwrap().to_owned()
     }
 
-    /// Whether one of the signatures is the one that the specification's library makes. The time is
-    /// not compared, as the clock of a test is not that of this machine.
+    /// Whether one of the signatures matches that of the specification's library. Ignores the time,
+    /// as a test's clock differs from the machine's.
     pub fn is_signed_with(&self, secret: &str) -> bool {
         let at = self.header("webhook-timestamp").parse().unwrap();
         let signature = Webhook::new(secret).unwrap().sign(self.header("webhook-id"), at, self.body.as_bytes()).unwrap();
         self.header("webhook-signature").split(' ').any(|one| one == signature)
     }
 
-    /// Whether the library of the specification accepts the message now.
+    /// Whether the specification's library accepts the message now.
     pub fn is_accepted_with(&self, secret: &str) -> bool {
         Webhook::new(secret).unwrap().verify(self.body.as_bytes(), &self.headers).is_ok()
     }
@@ -57,9 +57,9 @@ pub enum Reply {
     /// A status with a body.
     Text(u16, String),
     Redirect(String),
-    /// A status, once [`Receiver::release`] has been called.
+    /// A status, but only after [`Receiver::release`].
     Held(u16),
-    /// A status, and then a body that never ends, nor goes on.
+    /// A status, then a body that stalls and never ends.
     Endless,
 }
 
@@ -67,10 +67,10 @@ pub enum Reply {
 struct Shared {
     received: Arc<Mutex<Vec<Received>>>,
     replies: Arc<Mutex<Vec<Reply>>>,
-    /// The number of requests that are being answered, and the highest so far.
+    /// How many requests are being answered now, and the maximum so far.
     at_once: Arc<AtomicUsize>,
     most_at_once: Arc<AtomicUsize>,
-    /// The number of requests that wait for [`Receiver::release`], and what wakes them.
+    /// How many requests wait for [`Receiver::release`], and what wakes them.
     held: Arc<AtomicUsize>,
     released: Arc<Notify>,
 }
@@ -87,7 +87,7 @@ impl Receiver {
         Self::answering(Vec::new()).await
     }
 
-    /// A receiver with these replies, one after another; the last one is repeated.
+    /// A receiver with these replies in turn; the last one repeats.
     pub async fn answering(replies: Vec<Reply>) -> Self {
         let shared = Shared { replies: Arc::new(Mutex::new(replies)), ..Shared::default() };
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -102,12 +102,12 @@ impl Receiver {
         self.shared.received.lock().unwrap().clone()
     }
 
-    /// The types of the events that have arrived, in order.
+    /// The types of the received events, in order.
     pub fn types(&self) -> Vec<String> {
         self.received().iter().map(Received::event_type).collect()
     }
 
-    /// The highest number of requests that were being answered at the same time.
+    /// The maximum number of requests answered at the same time.
     pub fn most_at_once(&self) -> usize {
         self.shared.most_at_once.load(Ordering::SeqCst)
     }
@@ -123,7 +123,7 @@ impl Receiver {
         self.shared.released.notify_waiters();
     }
 
-    /// Waits until exactly this many requests are held, and answers them.
+    /// Waits until exactly this many requests are held, then answers them.
     pub async fn release_when(&self, held: usize) {
         until("requests are held", || self.held() == held).await;
         self.release();

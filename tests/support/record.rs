@@ -1,6 +1,5 @@
-//! A full run of the API tests leaves a record: the IAM actions that operations used on the table,
-//! the log, and the secrets that were sent and received. The test program `whole` checks the
-//! record.
+//! The record of a full run of the API tests: the IAM actions that operations used on the table,
+//! the log, and the secrets sent and received. The test program `whole` checks it.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -21,7 +20,7 @@ use tower::ServiceExt as _;
 use crate::roles;
 use crate::secrets::{self, Secret};
 
-/// The name of the test program whose run is recorded.
+/// The test program whose run is recorded.
 const RECORDED: &str = "api";
 
 static RUN: LazyLock<Option<Run>> = LazyLock::new(|| {
@@ -40,7 +39,7 @@ static RUN: LazyLock<Option<Run>> = LazyLock::new(|| {
     })
 });
 
-/// The folder inside the target folder where tests leave files for each other.
+/// The folder in the target folder where tests leave files for each other.
 pub(crate) fn scratch() -> PathBuf {
     std::env::current_exe().unwrap().ancestors().nth(3).unwrap().join("tmp")
 }
@@ -50,7 +49,7 @@ pub fn folder() -> PathBuf {
     scratch().join("record")
 }
 
-/// Identifies the build of the test program that made a record.
+/// Identifies the build of the test program behind a record.
 fn identity(program: &Path) -> String {
     let compiled = program.metadata().and_then(|it| it.modified()).unwrap();
     format!("{}\n{}", program.display(), jiff::Timestamp::try_from(compiled).unwrap())
@@ -76,14 +75,14 @@ fn is_whole(mut arguments: impl Iterator<Item = String>) -> bool {
     true
 }
 
-/// Whether this is a test that sends many absurd requests. They say nothing about an operation's
-/// normal use, so they are not recorded.
+/// Whether this test sends many absurd requests. Those say nothing about an operation's normal use,
+/// so they are not recorded.
 fn is_left_out() -> bool {
     std::thread::current().name().is_some_and(|name| name.starts_with("bad_input::sweep::"))
 }
 
-/// The routes by verb and by the number of segments of their paths, as a search among all takes
-/// longer than most requests.
+/// The routes by verb and number of path segments: searching all of them takes longer than most
+/// requests.
 static ROUTES: LazyLock<HashMap<(&str, usize), Vec<Route>>> = LazyLock::new(|| {
     let mut routes = HashMap::<_, Vec<Route>>::new();
     for Operation { route, .. } in operations::all() {
@@ -128,8 +127,7 @@ impl Lines {
     }
 }
 
-/// Writes the log of this process to a file, in the format of the Lambdas and at their most verbose
-/// level.
+/// Writes this process's log to a file, in the Lambdas' format and at their most verbose level.
 struct Log;
 
 impl std::io::Write for Log {
@@ -145,7 +143,7 @@ impl std::io::Write for Log {
     }
 }
 
-/// Redirects the log of this process to the record, if this run is recorded.
+/// Redirects this process's log to the record, if the run is recorded.
 pub(crate) fn start() {
     static STARTED: Once = Once::new();
     if RUN.is_some() {
@@ -175,8 +173,7 @@ pub(crate) fn is_on() -> bool {
     RUN.is_some() && !is_left_out()
 }
 
-/// Answers a request. If this test is recorded, also records the request under the operation that
-/// it calls.
+/// Answers a request. In a recorded test, also records it under the operation it calls.
 pub(crate) async fn answer(app: &App, router: Router, request: Request<Body>) -> Response<Body> {
     if !is_on() {
         return router.oneshot(request).await.unwrap();

@@ -1,5 +1,4 @@
-//! Records the IAM actions that each operation uses on the table, to compare them with the
-//! operation's role.
+//! Records the IAM actions that each operation uses on the table, to compare them with its role.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
@@ -13,8 +12,8 @@ tokio::task_local! {
     static OPERATION: Option<&'static str>;
 }
 
-/// Answers a request in the context of its operation, if it has one, so that its calls are recorded
-/// as the operation's.
+/// Answers a request in the context of its operation, if any, so that calls are recorded as the
+/// operation's.
 pub(crate) fn within<F: Future>(operation: Option<&'static str>, answer: F) -> impl Future<Output = F::Output> {
     OPERATION.scope(operation, Box::pin(answer))
 }
@@ -28,7 +27,7 @@ pub(crate) fn note(call: &str, body: &str) {
     }
 }
 
-/// A transaction, of which only the kinds of its writes are parsed.
+/// A transaction, parsed only for the kinds of its writes.
 #[derive(Deserialize)]
 #[expect(clippy::zero_sized_map_values, reason = "serde reads an object into a map, and its values are not needed")]
 struct Transaction<'a> {

@@ -1,4 +1,4 @@
-//! Finds the secrets in requests, responses and emails by their names.
+//! Finds secrets in requests, responses and emails by their names.
 
 use axum::body::Bytes;
 use http::header::{AUTHORIZATION, COOKIE, LOCATION, SET_COOKIE};
@@ -6,11 +6,11 @@ use http::{HeaderMap, Uri, request, response};
 use model::code::Code;
 use serde_json::Value;
 
-/// A value may be secret if its name contains one of these.
+/// Values whose names contain one of these may be secret.
 const NAMES: &[&str] = &["password", "secret", "token", "code", "otp", "key", "verifier", "nonce", "state", "cookie", "authorization"];
-/// Names that contain such a part but whose values are not secret.
+/// Names with such a part whose values are not secret.
 const HARMLESS: &[&str] = &["country_code", "countrycode", "code_challenge_method", "token_type", "authorization_endpoint"];
-/// The length of the shortest value that counts as a secret; shorter values also occur by chance.
+/// The minimum length of a value that counts as secret; shorter ones also occur by chance.
 const LEAST: usize = 6;
 
 /// A secret with its name.
@@ -50,7 +50,7 @@ pub fn of_answer(answer: &response::Parts, body: &Bytes) -> Vec<Secret> {
     [of_headers(&answer.headers), of_body(&answer.headers, body)].concat()
 }
 
-/// The codes in an email's links, and their typed parts if the text contains them.
+/// The codes in an email's links, and their typed parts if the text has them.
 pub(crate) fn of_text(text: &str) -> Vec<Secret> {
     let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || "\"'<>()[]".contains(c)).collect();
     let links = words.iter().filter(|word| word.starts_with("http"));
@@ -81,8 +81,7 @@ fn of_headers(headers: &HeaderMap) -> Vec<Secret> {
     found.collect()
 }
 
-/// The name of a cookie can be a secret too: the cookie of a provider flow has its state in its
-/// name.
+/// A cookie's name can be secret too: that of a provider flow contains its state.
 fn of_cookie((name, value): (&str, &str)) -> Vec<Secret> {
     [name, value].into_iter().filter_map(|text| Secret::of("cookie", text.trim())).collect()
 }
@@ -119,7 +118,7 @@ fn of_value(name: &str, value: &Value, found: &mut Vec<Secret>) {
             }
         }
         Value::String(text) => match text.parse::<Uri>() {
-            // The text may be a URL with a query.
+            // The text may be a URL with a query string.
             Ok(url) if url.query().is_some() => found.extend(of_url(&url)),
             _ => found.extend(Secret::of(name, text)),
         },

@@ -1,7 +1,7 @@
-//! A service without its data. Most of the time of a small test goes into building one, so a test
-//! that starts several services from snapshots uses the same shell again, unless something still
-//! holds it. Nothing of the earlier service remains: its table is replaced, the emails in its inbox
-//! are deleted, and what the process remembers is forgotten. Tests do not share shells.
+//! A service without its data. Building one is most of the work of a small test, so a test that
+//! starts several services from snapshots reuses its shell, unless something still holds it.
+//! Nothing remains of the earlier service: its table is replaced, its inbox emptied, and the
+//! process forgets its state. Tests do not share shells.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -32,14 +32,14 @@ pub(crate) struct Shell {
     pub(crate) engine: Engine,
     pub(crate) router: Router,
     pub(crate) now: Arc<AtomicI64>,
-    /// Everything that uses the shell holds this.
+    /// Held by everything that uses the shell.
     pub(crate) table: Arc<Table>,
     random: Arc<Mutex<ChaCha20Rng>>,
 }
 
 /// A shell of this test.
 struct Kept {
-    /// The settings, and the definition of the table.
+    /// The settings and the table's definition.
     kind: String,
     shell: Shell,
     /// How many services have used the shell.
@@ -47,13 +47,13 @@ struct Kept {
 }
 
 thread_local! {
-    /// The shells of this test, as each test has a thread of its own.
+    /// The shells of this test; each test has its own thread.
     static KEPT: RefCell<Vec<Kept>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Shell {
     /// A shell with an empty table. Without `is_observed`, the recorder sees no calls, and reads
-    /// take the shorter way of a gateway.
+    /// take a gateway's shortcut.
     pub(crate) async fn new(settings: Settings, hasher: Hasher, is_observed: bool) -> Self {
         static EMPTY: OnceCell<Image> = OnceCell::const_new();
         let empty = EMPTY.get_or_init(async || {
@@ -64,7 +64,7 @@ impl Shell {
         Self::build(settings, hasher, 1, empty.await, is_observed)
     }
 
-    /// A shell with a copy of a table, for a service whose random numbers are the same each time.
+    /// A shell with a copy of a table, for a service with the same random numbers each time.
     pub(crate) fn with(settings: Settings, seed: u64, image: &Image) -> Self {
         Self::build(settings, Hasher::new(64, 1), seed, image, true)
     }
@@ -93,8 +93,7 @@ impl Shell {
         Self { app, inbox, recorder, engine, router, now, table: Arc::new(table), random }
     }
 
-    /// A shell with a copy of a table: one that this test no longer uses if there is one of this
-    /// kind, or else a new one.
+    /// A shell with a copy of a table: an unused one of this kind and test, or else a new one.
     pub(crate) async fn again(kind: &str, settings: impl FnOnce() -> Settings, seed: u64, image: &Image) -> Self {
         let kind = format!("{kind} {}", image.definition);
         let free = |kept: &mut Kept| {
@@ -106,8 +105,8 @@ impl Shell {
         };
         if let Some((shell, uses)) = KEPT.with_borrow_mut(|all| all.iter_mut().find_map(free)) {
             if shell.is_reusable(image).await {
-                // No id is issued twice, and no transaction has the token of an earlier one, which
-                // the engine would take for a repetition.
+                // No id is issued twice, and no transaction repeats an earlier token, which the
+                // engine would take for a retry.
                 shell.reset(seed.wrapping_add(uses), image).await;
                 return shell;
             }
@@ -118,8 +117,8 @@ impl Shell {
         shell
     }
 
-    /// Whether the table can be replaced. The engine remembers the definition of the table, and how
-    /// far it has read the stream. Waits for writes for whose result no request waits.
+    /// Whether the table can be replaced: the engine remembers its definition and how far the
+    /// stream was read. Waits for writes that no request waits for.
     async fn is_reusable(&self, image: &Image) -> bool {
         while self.engine.is_writing() {
             tokio::task::yield_now().await;
@@ -133,7 +132,7 @@ impl Shell {
         self.recorder.reset();
         self.app.memory.forget();
         self.app.catalogue.forget().await;
-        // The worker of the trail learns from this which projects have new entries.
+        // This tells the trail's worker which projects have new entries.
         drop(self.engine.changed_trails());
         *self.random.lock().unwrap() = ChaCha20Rng::seed_from_u64(seed);
     }

@@ -1,5 +1,5 @@
 //! Stands in for the providers of the catalog: `/<host>/<path>` answers like
-//! `https://<host>/<path>`, and rejects what that provider would reject.
+//! `https://<host>/<path>` and is as strict.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -29,7 +29,7 @@ const ACCESS_TOKEN: &str = "the provider's token";
 const CODE: &str = "the provider's code";
 pub const REFRESH_TOKEN: &str = "the provider's refresh token";
 
-/// A stand-in for a provider of the catalog; stops on drop.
+/// A stand-in for a provider of the catalog; stopped on drop.
 pub struct StandIn {
     pub url: String,
     inner: Arc<Inner>,
@@ -41,16 +41,16 @@ struct Inner {
     provider: &'static catalog::Provider,
     /// The account's documents, by the URLs of the provider; `""` is the ID token.
     documents: HashMap<String, Value>,
-    /// Whether the provider answers nothing but errors.
+    /// Whether the provider answers only with errors.
     is_down: AtomicBool,
     /// Whether the user has revoked the app's access at the provider.
     is_revoked: AtomicBool,
-    /// The statuses with which the provider refuses requests, by URL.
+    /// The statuses of refused requests, by URL.
     refused: Mutex<HashMap<String, u16>>,
-    /// What the token endpoint answers beside the usual fields.
+    /// Additional fields in the answers of the token endpoint.
     extras: Mutex<Vec<(String, Value)>>,
-    /// The parameters of the authorization request that was allowed last, by name. The token
-    /// endpoint checks the challenge and the redirect URI, and repeats the nonce.
+    /// The parameters of the last allowed authorization request, by name. The token endpoint checks
+    /// the challenge and the redirect URI, and repeats the nonce.
     asked: Mutex<HashMap<String, String>>,
     /// The last request with the refresh token.
     renewal: Mutex<HashMap<String, String>>,
@@ -80,13 +80,13 @@ impl StandIn {
         Self { url, inner, server, _time: SteadyTime::start() }
     }
 
-    /// The provider as an entry of a project's settings.
+    /// The provider's entry in a project's settings.
     pub fn setting(&self) -> Value {
         json!({ "id": self.inner.provider.id, "client_id": CLIENT_ID, "client_secret": CLIENT_SECRET })
     }
 
-    /// A stand-in that lasts as long as the process, for tests that share a world. It has no
-    /// account, and the other providers seem to be down.
+    /// A stand-in for the life of the process, for tests that share a world. It has no account, and
+    /// other providers appear to be down.
     pub fn lasting(provider_id: &'static str) -> &'static Self {
         static LASTING: OnceLock<StandIn> = OnceLock::new();
         LASTING.get_or_init(|| {
@@ -108,12 +108,12 @@ impl StandIn {
         &self.inner.key
     }
 
-    /// Plays a provider that is down if `fails` is set, and one that answers otherwise.
+    /// Takes the provider down if `fails` is set, and up otherwise.
     pub fn fail(&self, fails: bool) {
         self.inner.is_down.store(fails, Ordering::SeqCst);
     }
 
-    /// Plays the user who revokes the app's access at the provider.
+    /// Acts as the user who revokes the app's access at the provider.
     pub fn revoke(&self) {
         self.inner.is_revoked.store(true, Ordering::SeqCst);
     }
@@ -133,7 +133,7 @@ impl StandIn {
         self.inner.extras.lock().unwrap().push((name.to_owned(), value));
     }
 
-    /// Plays the user who consents to the request in `location`. Returns the provider's code and
+    /// Acts as the user who consents to the request in `location`. Returns the provider's code and
     /// the state.
     pub fn allow(&self, location: &Url) -> (String, String) {
         let provider = self.inner.provider;
@@ -203,8 +203,8 @@ fn form(body: &[u8]) -> HashMap<String, String> {
 }
 
 impl Inner {
-    /// The URL without the proof that the caller knows the client secret; `None` if the provider
-    /// requires one and it is missing or wrong.
+    /// The URL without the proof of the client secret; `None` if the provider requires that proof
+    /// and it is missing or wrong.
     fn without_proof(&self, url: String) -> Option<String> {
         let Identity::Api(api) = self.provider.identity else { return Some(url) };
         let Some(name) = api.secret_proof else { return Some(url) };
@@ -262,7 +262,7 @@ impl Inner {
         Json(answer).into_response()
     }
 
-    /// Whether the client authenticates in exactly the way that the provider requires.
+    /// Whether the client authenticates exactly as the provider requires.
     fn proves(&self, headers: &HeaderMap, form: &HashMap<String, String>) -> bool {
         let encode = |text: &str| url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
         let basic = format!("Basic {}", STANDARD.encode(format!("{}:{}", encode(CLIENT_ID), encode(CLIENT_SECRET))));

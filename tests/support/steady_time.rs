@@ -1,5 +1,5 @@
-//! Time limits in tests of outgoing calls: they must end what waits, and nothing else, however busy
-//! the machine is.
+//! Time limits in tests of outgoing calls: they must end waiting calls and nothing else, however
+//! busy the machine.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};
@@ -9,14 +9,14 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::Instant;
 
-/// How far tokio's clock moves at a time, and how long that takes at least.
+/// A step of tokio's clock, and its minimum real duration.
 const STEP: Duration = Duration::from_millis(10);
 
-/// While one of these lives, tokio's time in a test passes in steps of 10 ms, and every task of the
-/// test has its turn in each of them. If the machine is busy, the steps take longer. So a limit of
-/// two seconds ends a call after two hundred turns without an answer, and none whose answer only
-/// came late because the test did not run. Has no effect in tests with several threads, where
-/// tokio's clock cannot be stopped, and in those that have stopped it themselves.
+/// While this exists, tokio's time passes in steps of 10 ms, with a turn for every task of the test
+/// in each step. On a busy machine, steps take longer. A limit of two seconds therefore ends a call
+/// after two hundred turns without an answer, but not one that is late only because the test was
+/// not running. Has no effect in tests with several threads, where tokio's clock cannot be stopped,
+/// or in tests that stop it themselves.
 pub struct SteadyTime(#[expect(dead_code, reason = "it ends when it is dropped")] Option<Arc<Steps>>);
 
 struct Steps(JoinHandle<()>);
@@ -54,7 +54,7 @@ fn is_paused() -> bool {
 impl Drop for Steps {
     fn drop(&mut self) {
         self.0.abort();
-        // A test may leave servers to the runtime, which drops them at its end.
+        // A test may leave servers to the runtime, which drops them when it ends.
         if Handle::try_current().is_ok() {
             tokio::time::resume();
         }
@@ -63,7 +63,7 @@ impl Drop for Steps {
 
 async fn pass() {
     loop {
-        // While blocking work is done, tokio does not move its clock by itself.
+        // Tokio does not advance its clock during blocking work.
         let _ = spawn_blocking(|| std::thread::sleep(STEP)).await;
         tokio::time::advance(STEP).await;
     }

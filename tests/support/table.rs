@@ -1,8 +1,8 @@
-//! The table of a service, as a whole: its items as they are stored, and copies of it.
+//! A service's whole table: its items as stored, and copies of it.
 //!
-//! The engine's database is in memory, and a second connection to it reads and replaces everything
-//! in a fraction of the time that calls of the engine would take. Tests of all operations do so
-//! thousands of times.
+//! The engine's database is in memory. A second connection reads or replaces all of it in a
+//! fraction of the time of calls to the engine, which matters in tests that do so thousands of
+//! times.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -30,7 +30,7 @@ pub(crate) struct Table(Mutex<Connection>);
 /// A copy of a table.
 pub(crate) struct Image {
     connection: Mutex<Connection>,
-    /// What the engine remembers about the table apart from its items.
+    /// What the engine remembers about the table besides its items.
     pub(crate) definition: String,
 }
 
@@ -62,12 +62,12 @@ impl Table {
         Image { connection: Mutex::new(to), definition }
     }
 
-    /// Whether the engine's definition of the table, which the engine remembers, is that of a copy.
+    /// Whether the definition of the table, which the engine remembers, matches that of a copy.
     pub(crate) fn is_defined_as(&self, image: &Image) -> bool {
         definition(&self.0.lock().unwrap()) == image.definition
     }
 
-    /// Replaces everything by a copy. No write may be under way.
+    /// Replaces everything with a copy. No write may be in progress.
     pub(crate) fn replace_by(&self, image: &Image) {
         replace(&image.connection.lock().unwrap(), &mut self.0.lock().unwrap());
     }
@@ -95,7 +95,7 @@ fn definition(of: &Connection) -> String {
     format!("{rows:?}")
 }
 
-/// The items of a table as they are stored, which are parsed only where this is necessary.
+/// The items of a table as stored, parsed only where necessary.
 #[derive(Clone)]
 pub struct Rows(BTreeMap<Key, String>);
 
@@ -116,7 +116,7 @@ impl Rows {
         self.0.get(key).map(|row| parsed(row))
     }
 
-    /// The rows whose keys and texts fulfil a condition.
+    /// The rows whose key and text meet a condition.
     #[must_use]
     pub fn only(&self, is_wanted: impl Fn(&Key, &str) -> bool) -> Self {
         Self(self.0.iter().filter(|(key, text)| is_wanted(key, text)).map(|(key, text)| (key.clone(), text.clone())).collect())
@@ -132,8 +132,7 @@ fn parsed(row: &str) -> Value {
     serde_json::from_str(row).unwrap()
 }
 
-/// Whether two rows are the same item. The order of an item's attributes changes when it is stored
-/// again.
+/// Whether two rows are the same item. Storing an item again changes the order of its attributes.
 fn is_same(one: Option<&String>, other: Option<&String>) -> bool {
     one == other || one.zip(other).is_some_and(|(one, other)| parsed(one) == parsed(other))
 }

@@ -1,5 +1,4 @@
-//! The workers, which run only when a test calls them. The record of a run has what they do with
-//! the table.
+//! The workers, run only on demand. The record of a run includes their use of the table.
 
 use jiff::Timestamp;
 use wire::id::ProjectId;
@@ -41,7 +40,7 @@ impl TestApp {
         recorded
     }
 
-    /// The next changes whose events are not recorded yet; `None` if there are none.
+    /// The next changes with unrecorded events; `None` if there are none.
     pub async fn changes(&self) -> Option<gateway::engine::Batch> {
         self.engine.changes().await.unwrap()
     }

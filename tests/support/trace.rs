@@ -14,9 +14,9 @@ pub struct Traced {
     /// The DynamoDB operation.
     pub operation: String,
     pub body: Value,
-    /// The read or write units that it consumed in the table and its indexes.
+    /// The read or write units consumed in the table and its indexes.
     pub units: f64,
-    /// The items that it named, as they were after it; `None` for an item that did not exist then.
+    /// The items it named, as they were afterwards; `None` for a missing item.
     pub items: Vec<(Key, Option<Item>)>,
 }
 

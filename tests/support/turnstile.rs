@@ -1,5 +1,5 @@
-//! Stands in for Cloudflare Turnstile. It issues tokens like the widget, and verifies each of them
-//! once like `siteverify`.
+//! Stands in for Cloudflare Turnstile. It issues tokens like the widget and verifies each of them
+//! once, like `siteverify`.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -32,7 +32,7 @@ pub enum Fault {
     InternalError,
 }
 
-/// A running stand-in; stops on drop.
+/// A running stand-in; stopped on drop.
 pub struct Turnstile {
     pub url: String,
     inner: Arc<Mutex<Inner>>,
@@ -46,7 +46,7 @@ struct Inner {
     /// The response for each unused token.
     tokens: HashMap<String, Value>,
     given: usize,
-    /// The forms that the service sent.
+    /// The forms sent by the service.
     asked: Vec<HashMap<String, String>>,
 }
 
@@ -61,8 +61,8 @@ impl Turnstile {
         Self { url, inner, server, _time: SteadyTime::start() }
     }
 
-    /// Plays a visitor who solves the widget on a page at `localhost`. `fields` replace fields of
-    /// the response to the verification of the token.
+    /// Acts as a visitor who solves the widget on a page at `localhost`. `fields` replace those of
+    /// the verification response.
     pub fn solve(&self, app: &TestApp, action: &str, fields: Value) -> String {
         let mut answer = json!({
             "success": true, "challenge_ts": app.now().to_string(), "hostname": "localhost", "action": action, "error-codes": [], "cdata": "",
@@ -84,7 +84,7 @@ impl Turnstile {
         until("a verification is requested", || !self.inner.lock().unwrap().asked.is_empty()).await;
     }
 
-    /// The forms that the service sent since the last call.
+    /// The forms sent by the service since the last call.
     pub fn asked(&self) -> Vec<HashMap<String, String>> {
         std::mem::take(&mut self.inner.lock().unwrap().asked)
     }

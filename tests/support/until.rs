@@ -1,15 +1,14 @@
-//! Waiting for events, and work that is interrupted at a chosen point.
+//! Waiting for events, and interrupting work at a chosen point.
 
 use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-/// How long an event may take, on any machine.
+/// How long to wait for an event, on any machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Waits until something is so, while the tasks of the runtime go on. The clock of tokio may be
-/// paused.
+/// Waits for a condition while the runtime's tasks continue. Tokio's clock may be paused.
 pub async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let end = Instant::now() + PATIENCE;
     while !is_so() {
@@ -18,8 +17,8 @@ pub async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Does a part of `work` until `is_there`, then all of `other`, and then the rest of `work`.
-/// Returns both results; `other` is not done if `work` ends before.
+/// Does `work` until `is_there`, then all of `other`, then the rest of `work`. Returns both
+/// results; skips `other` if `work` ends first.
 pub async fn interrupted<A, B>(
     work: impl Future<Output = A>,
     mut is_there: impl FnMut() -> bool,

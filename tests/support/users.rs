@@ -15,7 +15,7 @@ pub struct SignedIn {
 }
 
 impl SignedIn {
-    /// Reads the response of a sign-in or sign-up.
+    /// Reads the response to a sign-in or sign-up.
     pub fn of(email: &str, answer: &Value) -> Self {
         let field = |name: &str| answer[name].as_str().unwrap_or_else(|| panic!("no {name} in {answer}")).to_owned();
         Self {
@@ -27,7 +27,7 @@ impl SignedIn {
     }
 }
 
-/// The password with which [`TestApp::sign_up`] signs up users.
+/// The password that [`TestApp::sign_up`] uses.
 pub(crate) const PASSWORD: &str = "correct horse battery";
 
 impl TestApp {
@@ -62,7 +62,7 @@ impl TestApp {
     }
 }
 
-/// The code that an authenticator app shows at this time (RFC 6238), computed independently of the
+/// The code an authenticator app shows at this time (RFC 6238), computed independently of the
 /// service.
 pub fn authenticator_code(secret: &[u8], second: i64) -> String {
     let key = hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, secret);

@@ -1,4 +1,4 @@
-//! A service with its data on disk and the webhook worker, as in the gateway.
+//! A service with its data on disk and a webhook worker, as in the gateway.
 
 use crypto::password::hash::Hasher;
 use gateway::engine::Engine;
@@ -18,7 +18,7 @@ use crate::{Caller, record, settings};
 pub struct Disk {
     server: Caller,
     admin: Caller,
-    // The worker runs until this is dropped.
+    // Dropping this stops the worker.
     _stop: watch::Sender<bool>,
 }
 
@@ -42,7 +42,7 @@ impl Disk {
         Self { server: caller("server"), admin: caller("admin"), _stop: stop }
     }
 
-    /// Sends a POST request as a server; returns the body of the response.
+    /// Posts as a server; returns the body of the response.
     pub async fn server(&self, path: &str, body: Value) -> Value {
         let answer = self.server.post(path, body).await;
         assert!(answer.status() < 300, "{}", answer.text());

@@ -1,4 +1,4 @@
-// A gateway sends events to a receiver on this machine, which verifies them with each library.
+// A gateway sends events to a local receiver, which verifies them with each library.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -54,17 +54,17 @@ function arrival(name) {
   return until(() => received.find(({ body }) => JSON.parse(body).data.display_name === name), `an event of ${name}`);
 }
 
-/** Verifies a message with the library for Python. */
+/** Verifies a message with the Python library. */
 function python(secret, { headers, body }) {
   const input = JSON.stringify({ secret, headers, body });
   return spawnSync(process.env.PYTHON, ["verify.py"], { input, encoding: "utf8" });
 }
 
 function accepts(secret, message, name) {
-  // The libraries throw if they refuse a message; not all of them return it.
+  // The libraries throw on refusal; not all of them return the message.
   for (const Library of [Standard, Svix]) new Library(secret).verify(message.body, message.headers);
   assert.equal(JSON.parse(message.body).data.display_name, name);
-  // Receivers that use Svix may read only the headers of Svix.
+  // Receivers with Svix may read only Svix's headers.
   const own = Object.fromEntries(Object.entries(message.headers).filter(([header]) => header.startsWith("svix-")));
   assert.equal(Object.keys(own).length, 3);
   new Svix(secret).verify(message.body, own);

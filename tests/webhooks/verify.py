@@ -1,4 +1,4 @@
-"""Verifies a message as a receiver in Python does: reads {secret, headers, body} and prints the event."""
+"""Verifies a message like a Python receiver: reads {secret, headers, body} and prints the event."""
 
 import json
 import sys

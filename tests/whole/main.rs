@@ -1,5 +1,4 @@
-//! Checks on the record of a complete run of the API tests. Cargo runs these checks after the API
-//! tests.
+//! Checks on the record of a complete run of the API tests. Cargo runs them after the API tests.
 #![expect(clippy::unwrap_used, reason = "a test fails if something is missing")]
 
 mod logs;
@@ -13,14 +12,14 @@ use support::secrets::Secret;
 
 /// The record of a complete run.
 pub(crate) struct WholeRun {
-    /// The IAM actions that operations used: one line for each operation and action.
+    /// The IAM actions used by operations: one line per operation and action.
     pub(crate) actions: String,
     /// The whole log, without repeated lines.
     pub(crate) log: String,
     pub(crate) secrets: Vec<Secret>,
 }
 
-/// The run that the tests check. Without a record of the current build, all API tests run now.
+/// The run to check. Without a record of the current build, all API tests run now.
 pub(crate) static WHOLE_RUN: LazyLock<WholeRun> = LazyLock::new(|| {
     if !record::is_current() {
         let run = Command::new(env!("CARGO")).args(["test", "--quiet", "--package", "tests", "--test", "api"]).output().unwrap();

@@ -1,5 +1,5 @@
-//! Every permission of an operation's role is used in some test, as unused permissions would only
-//! help an attacker.
+//! Every permission of an operation's role is used in some test, as unused ones would only help an
+//! attacker.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use model::limit::Limit;
 
 use crate::WHOLE_RUN;
 
-/// Operations that are aliases of another operation, which has most of the tests.
+/// Aliases of another operation, which has most of the tests.
 const SAME: &[(&str, &str)] = &[
     ("auth-oauth-callback-form", "auth-oauth-callback"),
     ("auth-connected-account-token-of", "auth-connected-account-token"),
@@ -42,8 +42,8 @@ fn roles_have_no_unused_permissions() {
     assert!(differ.is_empty(), "roles differ from the recorded actions:\n{}", differ.join("\n"));
 }
 
-/// Compares the permissions of the workers with the record, which lacks what a worker does in tasks
-/// of its own. Tests of the worker of SES's reports invoke its function.
+/// Compares the workers' permissions with the record, which lacks what a worker does in its own
+/// tasks. Tests of the worker for SES's reports invoke its function.
 #[test]
 fn workers_may_do_what_they_do() {
     for worker in workers::ALL.iter().filter(|worker| !worker.table.is_empty() && worker.name != workers::MAIL_REPORTS.name) {

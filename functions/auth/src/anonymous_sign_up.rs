@@ -1,8 +1,9 @@
-//! `POST /api/v1/auth/anonymous/sign-up`: creates an anonymous user, who has no email address and
-//! no credentials. A later sign-up with the user's access token keeps the user and its id.
+//! `POST /api/v1/auth/anonymous/sign-up`: creates an anonymous user, without an email address or
+//! credentials. A later sign-up with the user's access token keeps the user and its id.
 //!
-//! It is a sign-up, so it is closed where sign-up is closed. It is always closed in the project
-//! `internal`, whose id everybody knows and whose users own projects: nobody is a visitor there.
+//! This is a sign-up, so it is unavailable where sign-up is disabled. In the project `internal`, it
+//! is always unavailable: everybody knows its id, and its users own projects, so it has no
+//! visitors.
 
 use api::http::TableAction::{BatchGetItem, PutItem};
 use api::http::{Json, Route};

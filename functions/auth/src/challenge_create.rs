@@ -1,9 +1,9 @@
 //! `GET /api/v1/auth/challenge`: issues a proof-of-work challenge in the form that the ALTCHA
 //! widget fetches.
 //!
-//! The widget sends no headers, so the project is in the query. A challenge carries its own
-//! signature, so only the request count is stored. The difficulty rises with how far the caller or
-//! the project is above its usual rate.
+//! The widget sends no headers, so the project is in the query. Challenges are signed, so only the
+//! request count is stored. The further the caller or the project exceeds its usual rate, the
+//! harder the challenge.
 
 use api::http::TableAction::{BatchGetItem, UpdateItem};
 use api::http::client::Caller;
@@ -38,8 +38,8 @@ pub struct ChallengeQuery {
     project_id: String,
 }
 
-/// Returns a challenge that is valid for one request within five minutes. The widget sends the
-/// solution as base64 of `{"challenge": …, "solution": {"counter": …}}` in `bot_challenge_token`.
+/// Returns a challenge, valid for one request within five minutes. The widget sends the solution as
+/// base64 of `{"challenge": …, "solution": {"counter": …}}` in `bot_challenge_token`.
 pub async fn handle(
     State(app): State<App>,
     caller: Caller,

@@ -2,12 +2,12 @@
 //! tool, or takes over the tool's anonymous user. The page that the tool's link opens sends these
 //! requests.
 //!
-//! Whoever opens the link may have been sent it by a stranger whose tool is waiting. So the mode
-//! `check` says where and when the tool started the sign-in, for the page to show, and only
-//! `complete`, which the page sends after a click, lets the tool fetch a session. In the mode
-//! `claim-anon-session`, the browser takes over the anonymous user of the tool. Every other session
-//! of that user ends, and every way in which the user could sign in is removed: otherwise, when the
-//! user signs up in the browser, a stranger who sent the link could sign in to the new account.
+//! The link may come from a stranger whose tool is waiting. So the mode `check` returns where and
+//! when the tool started the sign-in, for the page to show, and the tool can fetch a session only
+//! after `complete`, which the page sends after a click. In the mode `claim-anon-session`, the
+//! browser takes over the tool's anonymous user. All other sessions of that user end, and all the
+//! user's credentials are removed: otherwise, once the user has signed up in the browser, a
+//! stranger who sent the link could sign in to the new account.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{Describe, Description, Json, Named, Route};
@@ -49,7 +49,7 @@ pub const ROUTE: Route = Route::post("auth-cli-complete", "/api/v1/auth/cli/comp
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct CompleteCliSignIn {
-    /// The login code of `POST /api/v1/auth/cli`, or the user code of a device, as it was typed.
+    /// The login code of `POST /api/v1/auth/cli`, or the user code of a device, as typed.
     login_code: String,
     /// Default: `complete`.
     #[deserr(default)]
@@ -142,8 +142,8 @@ pub async fn handle(
     }
 }
 
-/// The digest of the login code: `text` is the login code itself, or a user code to which the login
-/// code belongs. `None` if `text` is neither, or the user code is unknown.
+/// The digest of the login code: `text` is the login code itself or its user code. `None` if `text`
+/// is neither, or an unknown user code.
 async fn login_digest(access: &Access<Client>, text: &str) -> Result<Option<Digest>, Error> {
     match UserCode::parse(text) {
         Some(user_code) => Ok(access.app.store.login_of_user_code(&access.project.id, &user_code).await?),

@@ -36,8 +36,8 @@ pub struct StartCliSignIn {
     #[deserr(default)]
     #[schema(minimum = 1)]
     expires_in_millis: Option<i64>,
-    /// The refresh token of an anonymous user whom the tool has created. A browser in which nobody
-    /// is signed in can take this user over and sign up.
+    /// The refresh token of an anonymous user created by the tool. A browser where nobody is signed
+    /// in can take over this user and sign up.
     #[deserr(default)]
     anon_refresh_token: Option<String>,
 }
@@ -47,7 +47,7 @@ pub struct StartedCliSignIn {
     /// The secret of the tool, for `POST /api/v1/auth/cli/poll`.
     #[schema(min_length = 45, max_length = 45)]
     polling_code: String,
-    /// The code for the link that the user opens.
+    /// The code for the user's link.
     #[schema(min_length = 45, max_length = 45)]
     login_code: String,
     /// When the sign-in expires (RFC 3339).

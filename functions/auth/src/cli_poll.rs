@@ -1,5 +1,5 @@
 //! `POST /api/v1/auth/cli/poll`: asks whether the sign-in of a command-line tool was confirmed, and
-//! fetches its session. Fetching works once; the session belongs to the tool alone.
+//! fetches its session. Fetching works once; only the tool gets the session.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Created, Describe, Description, Json, Named, Route};
@@ -32,8 +32,7 @@ pub struct PollCliSignIn {
     polling_code: String,
 }
 
-/// The state of the sign-in. The HTTP status is 201 if the response contains the session, and 200
-/// otherwise.
+/// The state of the sign-in. The HTTP status is 201 with a session, otherwise 200.
 #[derive(Serialize, ToSchema)]
 pub struct PolledCliSignIn {
     status: CliStatus,
@@ -50,7 +49,7 @@ pub enum CliStatus {
     Waiting,
     /// The session is in this response.
     Success,
-    /// The session was in an earlier response.
+    /// An earlier response contained the session.
     Used,
     /// The sign-in has expired, the user refused it, or the confirmation is no longer valid.
     Expired,

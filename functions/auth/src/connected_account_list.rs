@@ -1,5 +1,5 @@
-//! `GET /api/v1/connected-accounts/{user_id}`: lists a user's accounts at OAuth providers for which
-//! the app can get access tokens.
+//! `GET /api/v1/connected-accounts/{user_id}`: lists the OAuth provider accounts of a user for
+//! which the app can get access tokens.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Named, Route};

@@ -1,5 +1,5 @@
 //! Sign-up, sign-in (also of command-line tools and devices), second factors, passkeys, passwords,
-//! sessions, OAuth, provider accounts, bot challenges, and the undoing of account changes.
+//! sessions, OAuth, provider accounts, bot challenges, and links that undo account changes.
 
 pub mod anonymous_sign_up;
 pub mod challenge_create;

@@ -1,5 +1,5 @@
-//! `POST /api/v1/auth/mfa/authenticators`: begins to set up an authenticator app for the signed-in
-//! user. The response has the secret for the app; nothing changes for the user before a code
+//! `POST /api/v1/auth/mfa/authenticators`: starts to set up an authenticator app for the signed-in
+//! user. The response contains the secret for the app; nothing changes for the user until a code
 //! proves that the app has it (`mfa_authenticator_verify`).
 
 use api::http::TableAction::{BatchGetItem, PutItem};
@@ -29,11 +29,11 @@ pub const ROUTE: Route = Route::post("auth-mfa-authenticator-begin", "/api/v1/au
 
 #[derive(Serialize, ToSchema)]
 pub struct NewAuthenticator {
-    /// Identifies this setup when a code of the app is verified.
+    /// Identifies this setup when a code is verified.
     code: String,
     /// The secret in base32, for users who cannot scan the URL.
     secret_base32: String,
-    /// The content of a QR code that authenticator apps scan.
+    /// The content of the QR code to scan with an authenticator app.
     otpauth_url: String,
     /// When `code` expires, in milliseconds since the epoch: after ten minutes.
     expires_at_millis: i64,

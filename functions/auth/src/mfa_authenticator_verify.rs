@@ -1,10 +1,10 @@
-//! `POST /api/v1/auth/mfa/authenticators/verify`: sets up an authenticator app whose setup has
-//! begun, by a code of the app. From then on, the user's sign-ins require a second factor, except
-//! on remembered devices and with a passkey that counts as two factors. The first app comes with
-//! ten recovery codes, so that a lost phone does not lock the user out.
+//! `POST /api/v1/auth/mfa/authenticators/verify`: completes the setup of an authenticator app with
+//! a code from the app. From then on, the user needs a second factor to sign in, except on
+//! remembered devices and with a passkey that counts as two factors. The first app comes with ten
+//! recovery codes, so that a lost phone does not lock the user out.
 //!
-//! A wrong code does not end the setup, but counts against it. The code that sets up the app cannot
-//! also be used to sign in.
+//! A wrong code does not end the setup, but counts against it. The code used for the setup cannot
+//! be used again to sign in.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Created, Route};
@@ -45,11 +45,11 @@ pub const ROUTE: Route = Route::post("auth-mfa-authenticator-verify", "/api/v1/a
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct VerifyAuthenticator {
-    /// The `code` of the response that began the setup.
+    /// The `code` from the response that started the setup.
     code: Code,
-    /// The six digits that the app shows.
+    /// The six digits shown by the app.
     totp: String,
-    /// A name by which the user will recognise the app.
+    /// A name that the user will recognise.
     #[deserr(default)]
     name: Option<AuthenticatorName>,
 }
@@ -92,7 +92,7 @@ pub async fn handle(
         Ok(With(vec![code::redeem_enrolment(project, &body.code)]))
     };
     let changed = redeemed(change_as(&access, row.clone(), KnownError::UserAuthenticationRequired, change).await)?;
-    // Another request may have set up the first app, and made the codes, in the meantime.
+    // Another request may have set up the first app and created the codes meanwhile.
     let is_set = set.is_some() && changed.user.recovery_codes() == set.as_ref();
     let shown = codes.filter(|_| is_set).map(|codes| codes.iter().map(|code| code.text().to_owned()).collect());
     Ok(Created(AddedAuthenticator { authenticator: AuthenticatorView::from(&added), recovery_codes: shown }))

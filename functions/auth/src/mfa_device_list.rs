@@ -1,5 +1,5 @@
-//! `GET /api/v1/auth/mfa/devices`: lists the devices on which the signed-in user need not prove the
-//! second factor for now, newest first.
+//! `GET /api/v1/auth/mfa/devices`: lists the signed-in user's remembered devices, where no second
+//! factor is required for now, newest first.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};

@@ -1,5 +1,5 @@
-//! `GET /api/v1/auth/mfa/recovery-codes`: says how many recovery codes the signed-in user has left.
-//! The codes themselves are only in the response that created them.
+//! `GET /api/v1/auth/mfa/recovery-codes`: returns how many recovery codes the signed-in user has
+//! left. Only the response that created the codes contains them.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Route};

@@ -1,7 +1,7 @@
-//! `POST /api/v1/auth/mfa/sign-in`: completes a sign-in that is waiting for its second factor.
+//! `POST /api/v1/auth/mfa/sign-in`: completes a sign-in with a second factor.
 //!
 //! A wrong proof does not end the sign-in, but counts against it; a wrong code also counts against
-//! the account, as codes can be guessed and signatures of passkeys cannot. A correct proof is
+//! the account, because codes can be guessed, unlike signatures of passkeys. A correct proof is
 //! accepted once: the attempt, the time step of the code, the remaining recovery codes or the
 //! challenge of the passkey, and the session are written in one transaction.
 
@@ -54,18 +54,18 @@ pub struct MfaSignIn {
     #[deserr(rename = "type")]
     #[schema(rename = "type")]
     factor: Factor,
-    /// The six digits that the app shows, or a recovery code. Required for the type `totp`.
+    /// The six digits shown by the app, or a recovery code. Required for the type `totp`.
     #[deserr(default)]
     totp: Option<String>,
     /// A recovery code. Required for the type `recovery-code`.
     #[deserr(default)]
     recovery_code: Option<String>,
-    /// The response of one of the user's passkeys, to a challenge for this `attempt_code`. Required
+    /// The response of one of the user's passkeys to a challenge for this `attempt_code`. Required
     /// for the type `passkey`.
     #[deserr(default)]
     passkey: Option<PasskeyResponse>,
-    /// Whether to remember this device, if the project permits that: sign-ins on it then need no
-    /// second factor for some time.
+    /// Whether to remember this device, if the project permits it: for some time, sign-ins on it
+    /// then need no second factor.
     #[deserr(default)]
     remember_device: bool,
 }
@@ -101,7 +101,7 @@ enum Given<'a> {
     Passkey(&'a PasskeyResponse),
 }
 
-/// A sign-in that is being completed.
+/// A sign-in in progress.
 struct Completion<'a> {
     access: &'a Access<Client>,
     attempt: &'a MfaAttempt,
@@ -148,9 +148,9 @@ impl<'a> Completion<'a> {
         Ok(writes)
     }
 
-    /// Links the provider account of the sign-in, and stores the provider's tokens, if that had to
-    /// wait for the second factor. Forgets the oldest devices if there are too many; otherwise the
-    /// next sign-in that remembers one does.
+    /// Links the provider account of the sign-in and stores the provider's tokens, if both waited
+    /// for the second factor. If there are too many devices, forgets the oldest; should this fail,
+    /// the next sign-in that remembers one does it.
     async fn follow_up(&self) {
         let scope = Scope { app: &self.access.app, project: &self.access.project, place: &self.access.place };
         pending::attach(scope, self.attempt).await;
@@ -191,7 +191,7 @@ async fn by_code(
     given: &SecondFactorCode,
 ) -> Result<SecondFactorSignedIn, Error> {
     let project = &access.project.id;
-    // Guesses are counted per attempt. Anybody with the password can start new attempts, so guesses
+    // Guesses are counted per attempt. Anyone with the password can start new attempts, so guesses
     // are also counted per account.
     let account = async |attempt: MfaAttempt| {
         let failures = Failures::of_second_factor(app, project, attempt.user_id);
@@ -199,7 +199,7 @@ async fn by_code(
         Ok((row, failures))
     };
     let (attempt, (row, failures)) = code.prove(app.store.try_attempt(project, &body.code, app.clock.now()), account).await?;
-    // Anything that ended the user's sessions or codes has ended this sign-in too.
+    // Whatever ended the user's sessions or codes also ended this sign-in.
     let row = row.filter(|row| attempt.is_of_epoch(&row.user)).ok_or(Rejected::NotFound)?;
     let right = given.check(access, &row.user, &failures, Event::SignInFailed).await?;
 
@@ -221,7 +221,7 @@ async fn by_passkey(app: &App, access: &Access<Client>, body: &MfaSignIn, given:
     let proof = PasskeyProof { access, code, response, attempt: Some(&body.code), failed: Event::SignInFailed };
     optimistic!(ROUNDS, |round| {
         let proved = proof.check(round, Some(attempt.user_id)).await?;
-        // Anything that ended the user's sessions or codes has ended this sign-in too.
+        // Whatever ended the user's sessions or codes also ended this sign-in.
         if !attempt.is_of_epoch(&proved.user) {
             return Err(Rejected::NotFound.into());
         }

@@ -1,8 +1,8 @@
-//! `POST /api/v1/auth/not-me-link`: undoes a change that the owner of an account did not make, ends
-//! all sessions of the account and, if possible, emails the owner a link to set a new password.
+//! `POST /api/v1/auth/not-me-link`: undoes an account change that the owner did not make, ends all
+//! sessions of the account and, if possible, emails the owner a link to set a new password.
 //!
-//! The page behind the "This wasn't me" link of an email about an account posts its form here.
-//! [`notice`](model::notice) says who may undo what, and why.
+//! The form on the page behind the "This wasn't me" link of an email about an account is posted
+//! here. See [`notice`](model::notice) for who may undo what, and why.
 
 use api::http::Route;
 use api::http::TableAction::{DeleteItem, GetItem, PutItem, UpdateItem};
@@ -36,8 +36,8 @@ pub const ROUTE: Route = Route::post("auth-not-me", NOT_ME_PATH)
     .table(&[DeleteItem, GetItem, PutItem, UpdateItem])
     .errors(&[ErrorCode::VerificationCodeNotFound, ErrorCode::VerificationCodeExpired]);
 
-/// Maximum number of attempts: one for each email address, provider account or passkey that now
-/// belongs to somebody else, and some for concurrent changes.
+/// Maximum number of attempts: one for each email address, provider account or passkey that someone
+/// else has now, and some for concurrent changes.
 const ROUNDS: u32 = 20;
 /// Maximum number of claims of email addresses, provider accounts and passkeys that fit into one
 /// transaction besides its other writes.
@@ -67,7 +67,7 @@ struct Undo<'a> {
     link: &'a Link<NotMe>,
     taken: Taken,
     /// The user who claims the recipient's email address without having verified it; `None` until
-    /// an attempt has found that there is one.
+    /// an attempt finds one.
     squatter: Option<UserRow>,
 }
 
@@ -133,9 +133,8 @@ impl Undo<'_> {
         }
     }
 
-    /// Handles an email address of the account that somebody else now signs in with. The address
-    /// stays theirs, unless they never verified it and it is the address that the link was sent
-    /// to.
+    /// Handles an email address of the account that is now another user's sign-in address. It stays
+    /// theirs, unless they never verified it and the link was sent to it.
     async fn lose(&mut self, email: Email) -> Result<(), store::Error> {
         let (store, project) = (&self.app.store, &self.project.id);
         self.squatter = None;
@@ -150,7 +149,7 @@ impl Undo<'_> {
                 let cedes = holder.as_mut().is_some_and(|holder| holder.user.cede(&email));
                 self.squatter = holder.filter(|_| cedes);
             }
-            // The email address has become free.
+            // The email address is free again.
             None => {}
         }
         Ok(())
@@ -162,7 +161,7 @@ fn claims(user: &User, link: &Link<NotMe>) -> usize {
     user.channels.len() + 2 * user.provider_accounts.len() + user.passkeys.len() + restored
 }
 
-/// Whether undoing the additions has removed nothing.
+/// Whether the undo removed nothing.
 fn same(user: &User, row: &UserRow) -> bool {
     let count = |user: &User| (user.channels.len(), user.provider_accounts.len(), user.passkeys.len());
     count(user) == count(&row.user)

@@ -1,9 +1,9 @@
 //! `POST /api/v1/auth/oauth/callback/apple/native`: signs in with the identity token that Sign in
 //! with Apple gives to an app on the user's device.
 //!
-//! There is no redirect, and therefore no code that only the app can redeem: whoever has the token
-//! can use it. So the token must be for an app of the project, it works once, and a token with a
-//! nonce works only for those who know the nonce.
+//! Without a redirect, there is no code that only the app can redeem: anyone with the token can use
+//! it. So the token must be for an app of the project, works once and, if it has a nonce, only
+//! together with that nonce.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Route};
@@ -48,7 +48,7 @@ pub const ROUTE: Route = Route::post("auth-oauth-apple-native", "/api/v1/auth/oa
         ErrorCode::MultiFactorAuthenticationRequired,
     ]);
 
-/// How long a used token is remembered after its expiry, to allow for clocks that differ.
+/// How long a used token is remembered after its expiry, because clocks differ.
 const MEMORY: SignedDuration = SignedDuration::from_mins(5);
 
 #[derive(Deserr, ToSchema)]
@@ -56,11 +56,12 @@ const MEMORY: SignedDuration = SignedDuration::from_mins(5);
 pub struct AppleSignIn {
     /// The identity token (`ASAuthorizationAppleIDCredential.identityToken`).
     id_token: String,
-    /// The nonce whose SHA-256, in hexadecimal digits, the app put into its request to Apple.
-    /// Required if the token has a nonce.
+    /// The nonce. The app's request to Apple contained its SHA-256 in hexadecimal digits. Required
+    /// if the token has a nonce.
     #[deserr(default)]
     nonce: Option<String>,
-    /// The user's name, which only the app gets, at the first sign-in. Used for a new user.
+    /// The user's name, which Apple gives only to the app, at the first sign-in. Used for a new
+    /// user.
     #[deserr(default)]
     full_name: Option<String>,
 }

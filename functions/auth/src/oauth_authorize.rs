@@ -1,9 +1,9 @@
 //! `GET /api/v1/auth/oauth/authorize/{provider_id}`: starts an OAuth flow with a provider.
 //!
 //! Client, provider, URLs, token and bot challenge are checked before the user is sent to the
-//! provider. The data for the callback is stored under the digest of a random state, with the PKCE
-//! verifier sealed, and is valid for ten minutes. In redirect mode a cookie ties the flow to the
-//! browser (RFC 9700 §4.7).
+//! provider. The callback's data is stored under the digest of a random state for ten minutes, with
+//! the PKCE verifier sealed. In redirect mode, a cookie binds the flow to the browser (RFC 9700
+//! §4.7).
 
 use api::http::TableAction::{BatchGetItem, PutItem};
 use api::http::client::Caller;
@@ -76,8 +76,7 @@ pub struct Location {
     location: Url,
 }
 
-/// The response that sends the user to the provider: a redirect, or in JSON mode the URL for the
-/// app to open.
+/// Sends the user to the provider: a redirect or, in JSON mode, the URL for the app to open.
 pub enum Authorized {
     Json(Location),
     Redirect { location: Url, cookie: String },
@@ -135,7 +134,7 @@ pub async fn handle(
     begin(Scope { app: &app, project: &project, place: &caller.place }, provider, query, current.as_ref(), admitted).await
 }
 
-/// Runs the bot check. Only a signed-in user can link an account, so linking needs no check.
+/// Runs the bot check, except for linking an account, which only a signed-in user can do.
 async fn admit<'a>(app: &'a App, project: &'a Project, caller: &'a Caller, query: &AuthorizeQuery) -> Result<Option<Admitted<'a>>, Error> {
     if query.purpose() == Purpose::Link {
         return Ok(None);
@@ -253,7 +252,7 @@ async fn begin(
 
 /// The provider's authorization endpoint: the one in the project's settings or in the catalog, or
 /// else the one in the issuer's metadata. Also whether the issuer lists the scope `offline_access`,
-/// which only matters to flows that are not plain.
+/// which matters only to flows that are not plain.
 async fn authorization_endpoint(app: &App, provider: &OAuthProvider, is_plain: bool) -> Result<(String, bool), KnownError> {
     let outgoing = Outgoing::for_metadata(&app.settings);
     let known = authorization::known_endpoint(provider).map(|endpoint| outgoing.place(endpoint).into_owned());

@@ -1,8 +1,8 @@
 //! `GET /api/v1/auth/oauth/callback/{provider_id}`: the redirect URI for providers (RFC 6749
 //! §4.1.2).
 //!
-//! RFC 6749 makes this a GET request, although it changes data. The `state` parameter is issued by
-//! Gatelet and works once; in redirect mode, it works only in the browser that began the flow (RFC
+//! A GET request, as RFC 6749 requires, although it changes data. Gatelet issues the `state`
+//! parameter; it works once and, in redirect mode, only in the browser that began the flow (RFC
 //! 9700 §4.7).
 
 use api::http::Route;

@@ -1,10 +1,10 @@
 //! `POST /api/v1/auth/oauth/cross-domain/authorize`: takes the current session to another domain.
-//! The app there exchanges the code in the response for the tokens of this same session
+//! The app there exchanges the code in the response for the tokens of the same session
 //! (`POST /api/v1/auth/oauth/token`), so no URL contains a token.
 //!
-//! The refresh token in the header shows that the caller has the whole session, not only an access
-//! token of it. It is stored sealed until the code is redeemed or expires, because the table
-//! otherwise has only its digest.
+//! The refresh token in the header proves that the caller has the whole session, not just an access
+//! token. It is stored, sealed, until the code is redeemed or expires, because the table otherwise
+//! has only its digest.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
@@ -48,7 +48,7 @@ pub struct CrossDomain {
     #[deserr(default, rename = "code_challenge_method")]
     #[schema(rename = "code_challenge_method")]
     _code_challenge_method: Option<ChallengeMethod>,
-    /// Where that app sends the user at the end. Must be on a trusted domain.
+    /// Where that app sends the user in the end. Must be on a trusted domain.
     #[deserr(default)]
     after_callback_redirect_url: Option<RedirectUrl>,
 }
@@ -103,7 +103,7 @@ pub async fn handle(
 }
 
 impl CrossDomain {
-    /// Checks the rules that the fields' types do not express.
+    /// Checks the rules beyond the fields' types.
     fn check(&self) -> Result<(), KnownError> {
         let problem = |name: &str, message: &str| Err(ROUTE.schema_error(&Problems::one(&format!("body.{name}"), message)));
         if !(1..=512).contains(&self.state.chars().count()) {

@@ -1,8 +1,8 @@
 //! `POST /api/v1/auth/oauth/device_authorization`: starts the sign-in of a device (RFC 8628 §3.1).
 //!
-//! This is the sign-in of a command-line tool with the names of the RFC: the device code is the
-//! polling code. The page on which the user confirms or refuses sends the user code, or the login
-//! code from `verification_uri_complete`, to `POST /api/v1/auth/cli/complete`.
+//! This is the sign-in of a command-line tool, with the names of the RFC: the device code is the
+//! polling code. From the page where the user confirms or refuses, the user code, or the login code
+//! from `verification_uri_complete`, is sent to `POST /api/v1/auth/cli/complete`.
 
 use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use api::http::client::Caller;
@@ -52,7 +52,7 @@ pub struct DeviceRequest {
     /// A publishable client key, as at the token endpoint.
     #[deserr(default)]
     client_secret: Option<String>,
-    /// The page on which the user confirms or refuses, on a trusted domain. Default: the page
+    /// The page where the user confirms or refuses, on a trusted domain. Default: the page
     /// `cli-auth-confirm` on the first trusted domain without a wildcard.
     #[deserr(default)]
     #[schema(value_type = Option<String>, format = Uri)]
@@ -64,10 +64,10 @@ pub struct DeviceResponse {
     /// The secret of the device, for the token endpoint.
     #[schema(min_length = 45, max_length = 45)]
     device_code: String,
-    /// The code that a user types on the page.
+    /// The code for the user to type on the page.
     #[schema(example = "WDJB-MJHT")]
     user_code: String,
-    /// The page on which the user types the user code.
+    /// The page where the user types the user code.
     verification_uri: String,
     /// The same page with the parameter `login_code`, for a link or a QR code.
     verification_uri_complete: String,
@@ -77,7 +77,7 @@ pub struct DeviceResponse {
     interval: u32,
 }
 
-/// The page on which the user confirms or refuses.
+/// The page where the user confirms or refuses.
 fn page(project: &Project, wanted: Option<RedirectUrl>) -> Result<RedirectUrl, KnownError> {
     match wanted {
         Some(url) => project.redirects().check(&url).map(|()| url).map_err(Into::into),

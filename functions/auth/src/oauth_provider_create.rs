@@ -1,5 +1,5 @@
 //! `POST /api/v1/oauth-providers`: links an account at an OAuth provider to a user. Requires server
-//! access. If several concurrent requests link the same account, one succeeds.
+//! access. Of several concurrent requests for one account, one succeeds.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Created, Named, Route};

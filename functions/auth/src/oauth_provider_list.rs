@@ -1,9 +1,9 @@
-//! `GET /api/v1/oauth-providers`: lists a user's accounts at OAuth providers in the order in which
-//! they were linked. Without a user, servers get the accounts of all users, page by page, in the
-//! order in which the users signed up.
+//! `GET /api/v1/oauth-providers`: lists a user's accounts at OAuth providers in the order of
+//! linking. Without a user, servers get the accounts of all users, page by page, in the order of
+//! sign-up.
 //!
-//! There is no index of accounts: they are part of their users, and the list of users is read. A
-//! page may therefore be short or empty and still have a `next_cursor`.
+//! Accounts are part of their users and have no index, so the list of users is read. A page may be
+//! short or empty and still have a `next_cursor`.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Named, Route};
@@ -60,7 +60,7 @@ fn accounts(user: &User, level: Level) -> impl Iterator<Item = ProviderAccountRe
 }
 
 async fn all(access: &Access<Client>, query: ProviderAccountsQuery) -> Result<Page<ProviderAccountRead>, Error> {
-    // Each user has up to twenty accounts, so a page may have twenty times as many items.
+    // A user has up to twenty accounts, so a page may have twenty times as many items.
     let limit = page::limit(query.limit, &ROUTE)?;
     let cursors = Cursors::of(access, "oauth-providers".to_owned());
     let after: Option<String> = cursors.position(query.cursor.as_deref())?;

@@ -1,11 +1,10 @@
-//! `POST /api/v1/auth/oauth/token`: the token endpoint (RFC 6749 §3.2), which exchanges an
-//! authorization code, a refresh token, a device code (RFC 8628) or a server key for an access
-//! token.
+//! `POST /api/v1/auth/oauth/token`: the token endpoint (RFC 6749 §3.2). Exchanges an authorization
+//! code, a refresh token, a device code (RFC 8628) or a server key for an access token.
 //!
 //! Client id and secret are in the body, as JSON or as a form, or in the header with HTTP Basic.
-//! Access headers are optional; those that are sent must be valid. Errors have the form of RFC 6749
-//! §5.2 with Gatelet's `code` and `details` added. A layer writes this form, because some errors
-//! occur before the handler runs.
+//! Access headers are optional, but must be valid if sent. Errors have the form of RFC 6749 §5.2,
+//! with Gatelet's `code` and `details` added; a layer writes it, because some errors occur before
+//! the handler runs.
 
 use api::http::Route;
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
@@ -82,7 +81,7 @@ pub struct TokenRequest {
     /// Required with `authorization_code`.
     #[deserr(default)]
     code: Option<String>,
-    /// Required with `authorization_code`: the redirect URI that the flow began with.
+    /// Required with `authorization_code`: the redirect URI from the start of the flow.
     #[deserr(default)]
     redirect_uri: Option<RedirectUrl>,
     /// Required with `authorization_code`: the PKCE verifier (RFC 7636 §4.5).
@@ -107,11 +106,11 @@ pub enum TokenGrant {
     DeviceCode,
 }
 
-/// Why there is no token.
+/// Why no token was issued.
 pub enum TokenError {
     Refused(Error),
-    /// The grant type is unknown. Other operations would report a schema error; OAuth has its own
-    /// error for this.
+    /// The grant type is unknown. Elsewhere this would be a schema error; OAuth has its own error
+    /// for it.
     UnsupportedGrantType,
 }
 
@@ -144,7 +143,7 @@ enum Grant {
 }
 
 impl TokenRequest {
-    /// The grant of a user; `None` for a machine, which presents only its key.
+    /// The grant of a user; `None` for a machine, which has only its key.
     fn grant(&self) -> Result<Option<Grant>, TokenError> {
         let grant_type = self.grant_type.parse().map_err(|_| TokenError::UnsupportedGrantType)?;
         let missing = |name: &str| ROUTE.schema_error(&Problems::one(&format!("body.{name}"), "is required"));
@@ -223,7 +222,7 @@ pub async fn handle(
         .map(|secret| SecretString::from(secret.to_owned()));
     let granted = grant.iter().flat_map(|grant| grant.keys(&project_id, caller.device.as_ref()));
     let claim = Claim::of_client(project_id.clone(), secret.as_ref());
-    // The key of a machine proves more than that of a client, so it is always read.
+    // A machine's key proves more than a client's, so it is always read.
     let lookup = app.proofs.look_up(claim, grant.is_some(), app.clock.now());
     let items = app.store.get_many(lookup.keys().chain(granted)).await?;
     let Some(proof) = lookup.proof(&items)? else {
@@ -238,8 +237,8 @@ pub async fn handle(
     limits::by_place(&app, &project.id, Limit::Token, &caller.place).await?;
     prove_client(scope, secret.is_some(), key, invalid).await?;
     lookup.remember(&app.proofs, &proof);
-    // The audit trail records a client without a user, even if the access headers prove more,
-    // because the exchange does not use these headers.
+    // The exchange does not use the access headers, so even if they prove more, the audit trail
+    // records a client without a user.
     record::by(project, trail::Access::Client, Actor::Anonymous, None);
     Ok(Box::pin(grant.exchange(&app, project, items, &caller)).await?)
 }

@@ -2,9 +2,9 @@
 //! email address has no account, redeeming the code creates one, or turns the caller's anonymous
 //! user into an ordinary user.
 //!
-//! The sign-up rules judge where the code is redeemed. If they already judged the request, a
-//! rejection would tell a caller whom the rules reject, for example because of the place, that the
-//! address has no account.
+//! The sign-up rules apply when the code is redeemed. If they applied here, a caller whom they
+//! reject, for example because of the place, would learn from the rejection that the address has no
+//! account.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem};
 use api::http::{Json, Named, Route};
@@ -51,8 +51,8 @@ guarded_body! {
 
 #[derive(Serialize, ToSchema)]
 pub struct Sent {
-    /// The last 39 characters of the code. To sign in, send the six characters that the user types
-    /// from the email, followed by the nonce.
+    /// The last 39 characters of the code. To sign in, send the six characters from the email, as
+    /// the user types them, followed by the nonce.
     nonce: String,
 }
 

@@ -5,8 +5,8 @@
 //!
 //! The code is redeemed in the transaction that begins the session or, if a second factor is
 //! required, stores the pending sign-in. So of several concurrent requests only one continues the
-//! sign-in. A request that fails for another reason counts towards the limit on attempts to use the
-//! code, but does not redeem it.
+//! sign-in. A request that fails for another reason counts as an attempt to use the code, but does
+//! not redeem it.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Route};
@@ -67,9 +67,8 @@ pub async fn handle(
 ) -> Result<Json<SignedInOrUp>, Error> {
     let attempt = app.store.try_code(&access.project.id, Purpose::SignIn, &body.code, app.clock.now());
     let checked = code.prove(attempt, async |stored| Account::of(&access, &stored).await).await;
-    // The response to a request for a code contains the code without the characters that are typed
-    // from the email. A wrong guess at these characters is recorded as a failed sign-in of the
-    // account.
+    // Whoever requests a code gets all of it except the characters that are typed from the email. A
+    // wrong guess at these is recorded as a failed sign-in of the account.
     if let (Err(Error::Known(KnownError::VerificationCodeNotFound)), Some(guessed)) = (&checked, code.unproved()) {
         app.store.record_failure(guessed.user_id, Event::SignInFailed).await?;
     }
@@ -89,13 +88,13 @@ pub async fn handle(
 struct Account {
     claim: Option<EmailClaim>,
     row: Option<UserRow>,
-    /// The remembered device that makes the user's second factor unnecessary, if there is one.
+    /// The remembered device that stands in for the user's second factor, if any.
     device: Option<Device>,
 }
 
 impl Account {
     /// Reads the claim and the account in one round trip. A second one is needed only if the
-    /// address belongs to an account that it did not belong to when the code was sent.
+    /// address has come to another account since the code was sent.
     async fn of(access: &Access<Client>, stored: &StoredCode) -> Result<Self, store::Error> {
         let (app, project, token) = (&access.app, &access.project.id, access.device.as_ref());
         let claim_key = user::email_claim_key(project, &stored.email);
@@ -119,8 +118,8 @@ impl Account {
 
 async fn sign_in(access: &Access<Client>, code: &Code, stored: &StoredCode, account: &Account) -> Result<SignedInOrUp, Error> {
     let project = &access.project.id;
-    // A code that was sent to an account must not sign up a new one once the account, or its
-    // address, is gone.
+    // A code sent to an account must not create a new one after the account or its address was
+    // removed.
     if account.claim.is_none() && stored.user_id.is_some() {
         return Err(Rejected::NotFound.into());
     }
@@ -134,7 +133,7 @@ async fn sign_in(access: &Access<Client>, code: &Code, stored: &StoredCode, acco
             (proved(access, stored, row, &mut writes).await?, Some(row))
         }
     };
-    // If the account has a new owner, `proved` has removed the second factor of the old one, so the
+    // If the account has a new owner, `proved` has removed the old owner's second factor, so the
     // remembered device does not matter.
     let device = account.device.clone().filter(|_| user.has_second_factor());
     if device.is_none()
@@ -157,9 +156,9 @@ async fn sign_in(access: &Access<Client>, code: &Code, stored: &StoredCode, acco
     Ok(SignedInOrUp { signed_in: session.signed_in(&access.app, &access.project, &user), is_new_user })
 }
 
-/// The user after the code has proved the email address that it was sent to.
+/// The user after the code has proved its email address.
 async fn proved(access: &Access<Client>, stored: &StoredCode, row: &UserRow, writes: &mut Vec<Write>) -> Result<User, Error> {
-    // A code that was sent to an account is not valid for another one.
+    // A code sent to one account is not valid for another.
     let is_for = stored.user_id.is_none_or(|user| user == row.user.id);
     if !is_for || !stored.is_of_epoch(&row.user) {
         return Err(Rejected::NotFound.into());
@@ -187,8 +186,7 @@ async fn write(app: &App, project: &ProjectId, before: Option<&UserRow>, user: &
     };
     match app.store.change_account(project, row, user, writes).await? {
         Outcome::Done => Ok(()),
-        // The same error as if the check of the version had failed, so that the caller reads the
-        // account again.
+        // The same error as for a changed version, so that the caller reads the account again.
         _ => Err(store::Error::Conflict(Conflict::default()).into()),
     }
 }

@@ -1,6 +1,6 @@
-//! `POST /api/v1/auth/passkey/initiate-passkey-authentication`: returns the options with which a
-//! browser uses a passkey. They name no user, so they work before anybody has typed an address, and
-//! in the autofill of a form.
+//! `POST /api/v1/auth/passkey/initiate-passkey-authentication`: returns the options for using a
+//! passkey in a browser. They do not name a user, so they work before an address is typed, and in
+//! the autofill of a form.
 
 use api::http::TableAction::{BatchGetItem, PutItem};
 use api::http::{Json, Route};
@@ -29,16 +29,16 @@ pub const ROUTE: Route = Route::post("auth-passkey-initiate-authentication", "/a
 #[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct StartAuthentication {
-    /// One of the project's `passkey_rp_ids`. Default: a placeholder, to be replaced by the host of
-    /// the page.
+    /// One of the project's `passkey_rp_ids`. Default: a placeholder, to be replaced with the
+    /// page's host.
     #[deserr(default)]
     rp_id: Option<String>,
     /// `conditional` for the autofill of a form: the challenge is then valid for ten minutes
     /// instead of 65 seconds.
     #[deserr(default)]
     mediation: Option<Mediation>,
-    /// The `attempt_code` of a sign-in that waits for its second factor. The challenge then
-    /// completes this sign-in, and proves nothing else.
+    /// The `attempt_code` of a sign-in that is waiting for its second factor. The challenge then
+    /// completes this sign-in and nothing else.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     attempt_code: Option<Code>,

@@ -1,7 +1,7 @@
-//! `POST /api/v1/auth/passkey/initiate-passkey-registration`: returns the options with which the
-//! signed-in user's browser creates a passkey.
+//! `POST /api/v1/auth/passkey/initiate-passkey-registration`: returns the options for creating a
+//! passkey in the signed-in user's browser.
 //!
-//! The challenge belongs to the user: nobody else can register a passkey with it.
+//! Only this user can register a passkey with the challenge.
 
 use api::http::TableAction::{BatchGetItem, PutItem};
 use api::http::{Json, Route};
@@ -29,8 +29,8 @@ pub const ROUTE: Route = Route::post("auth-passkey-initiate-registration", "/api
 #[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct StartRegistration {
-    /// One of the project's `passkey_rp_ids`. Default: a placeholder, to be replaced by the host of
-    /// the page.
+    /// One of the project's `passkey_rp_ids`. Default: a placeholder, to be replaced with the
+    /// page's host.
     #[deserr(default)]
     rp_id: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! `GET /api/v1/passkeys`: lists a user's passkeys in the order in which they were registered.
+//! `GET /api/v1/passkeys`: lists a user's passkeys in the order of registration.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Named, Route};

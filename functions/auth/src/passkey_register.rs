@@ -1,8 +1,8 @@
-//! `POST /api/v1/auth/passkey/register`: registers the passkey that the browser has created for the
-//! signed-in user.
+//! `POST /api/v1/auth/passkey/register`: registers a passkey created by the signed-in user's
+//! browser.
 //!
-//! The challenge is redeemed in the transaction that adds the passkey, so a response registers one
-//! passkey, and a failed request does not use up the challenge.
+//! The challenge is redeemed in the transaction that adds the passkey, so a response cannot
+//! register two passkeys, and a failed request does not use up the challenge.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Named, Route};
@@ -50,8 +50,8 @@ pub struct RegisterPasskey {
     /// The browser's `RegistrationResponseJSON`.
     #[schema(value_type = Object)]
     credential: Value,
-    /// A name by which the user will recognise the passkey. Default: the name of the
-    /// authenticator's model if it is a widespread one, otherwise `Passkey`.
+    /// A name that the user will recognise. Default: the name of the authenticator's model if it is
+    /// a common one, otherwise `Passkey`.
     #[deserr(default)]
     name: Option<PasskeyName>,
 }
@@ -83,7 +83,7 @@ pub async fn handle(
         passkey.name = name.0;
     }
     let changed = change_as(&access, row, KnownError::UserAuthenticationRequired, |user| {
-        // The user may have been read again.
+        // The user may have been read again by now.
         if !challenge.is_of(user) {
             return Err(Rejected::NotFound.into());
         }

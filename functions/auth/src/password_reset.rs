@@ -2,9 +2,9 @@
 //! sessions. If the code proves an email address that was never verified, its recipient becomes
 //! the owner of the account ([`ownership`](model::user::ownership)).
 //!
-//! The password is checked before the code is redeemed, so a password that is too short does not
-//! use up the code. The reset also clears the count of wrong passwords: the owner can sign in with
-//! the new password at once.
+//! The password is checked before the code is redeemed, so a short password does not use up the
+//! code. The reset also clears the count of wrong passwords, so the owner can sign in with the new
+//! password immediately.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Route};
@@ -47,7 +47,7 @@ pub const ROUTE: Route = Route::post("auth-password-reset", "/api/v1/auth/passwo
 #[deserr(deny_unknown_fields)]
 pub struct Reset {
     code: Code,
-    /// The new password. The same requirements apply as to a password at sign-up.
+    /// The new password, with the same requirements as at sign-up.
     password: Password,
 }
 
@@ -77,19 +77,19 @@ pub async fn handle(
     Ok(Json(SUCCESS))
 }
 
-/// The user with the new password, and the writes that tell the owner.
+/// The user with the new password, and the writes to notify the owner.
 async fn reset(access: &Access<Client>, stored: &StoredCode, row: &UserRow, hash: Hash) -> Result<(User, Vec<Write>), Error> {
     let (app, project) = (&access.app, &access.project);
     if !stored.is_of_epoch(&row.user) {
         return Err(Rejected::NotFound.into());
     }
-    // A code sent to an email address that the user has given up proves nothing, because somebody
-    // else may read the emails to that address.
+    // A code sent to an address that the user has given up proves nothing: someone else may read
+    // its emails.
     let mut user = row.user.clone();
     let prover = access.prover(&user);
     let proof = user.prove(&stored.email, prover, app.entropy.uuid().into()).ok_or(Rejected::NotFound)?;
     user.set_password(hash, None);
-    // A first proof shuts out whoever had the account before, so they are not notified.
+    // A first proof locks out whoever had the account before, so they are not notified.
     let told = if proof == Proof::First {
         hand_over(app, project, row, &mut user).await?
     } else {
@@ -98,7 +98,7 @@ async fn reset(access: &Access<Client>, stored: &StoredCode, row: &UserRow, hash
     Ok((user, told))
 }
 
-/// Writes the change of a user who has not changed since it was read.
+/// Writes the change, unless the user has changed since it was read.
 async fn write(app: &App, project: &ProjectId, (row, user): (&UserRow, &User), writes: Vec<Write>) -> Result<(), Error> {
     match app.store.change_account(project, row, user, writes).await? {
         Outcome::Done => Ok(()),

@@ -1,7 +1,7 @@
 //! `POST /api/v1/auth/password/send-reset-code`: emails a link for setting a new password.
 //!
 //! An email address without an account gets the same answer after the same work: a code and an
-//! email are written that nobody receives.
+//! email are written, but nobody receives them.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem};
 use api::http::{Json, Named, Route};
@@ -43,7 +43,7 @@ pub struct SendResetCode {
 
 #[derive(Serialize, ToSchema)]
 pub struct MaybeSent {
-    /// The same text whether or not there is an account.
+    /// The same text with or without an account.
     success: &'static str,
 }
 
@@ -62,8 +62,8 @@ pub async fn handle(
     let exists = claim.is_some();
     let (user_id, epoch) = claim.map_or_else(|| (UserId::from(app.entropy.uuid()), 0), |claim| (claim.user_id, claim.epoch));
     let stored = stored(body.email.0, user_id, epoch, now);
-    // The limit of a domain does not apply: it would show which addresses nobody has proved, and
-    // let a stranger close the way back for everybody there.
+    // The domain's limit does not apply: it would reveal which addresses are unproved, and a
+    // stranger could use it to block password resets for everybody there.
     let recipient = gate::recipient(&access, &stored.email, Address::Proved).await?;
     let email = CodeEmail { app: &app, project, callback: &body.callback_url, now };
     let writes = if exists {

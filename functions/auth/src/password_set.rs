@@ -1,5 +1,5 @@
 //! `POST /api/v1/auth/password/set`: sets the first password of a user without one. The user's
-//! sessions stay valid; codes that were sent before become invalid.
+//! sessions stay valid; earlier codes become invalid.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
@@ -29,7 +29,7 @@ pub const ROUTE: Route = Route::post("auth-password-set", "/api/v1/auth/password
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct SetPassword {
-    /// The same requirements apply as to a password at sign-up.
+    /// The same requirements as at sign-up.
     password: Password,
 }
 

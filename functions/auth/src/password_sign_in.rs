@@ -1,8 +1,8 @@
 //! `POST /api/v1/auth/password/sign-in`: signs in with email address and password.
 //!
-//! An unknown email address, an account without a password, an account that is closed to passwords
-//! and a wrong password all get the same answer after the same work: the same number of reads and
-//! writes, and one password check.
+//! An unknown email address, an account without a password, one that is closed to passwords, and a
+//! wrong password all get the same answer after the same work: the same number of reads and writes,
+//! and one password check.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Named, Route};
@@ -83,8 +83,8 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, Input { body
     Ok(Json(session.signed_in(&app, &access.project, &row.user)))
 }
 
-/// The user who signs in with this email address, and the remembered device that makes the user's
-/// second factor unnecessary, if they exist. An unknown address also reads a user, so that it costs
+/// The user with this sign-in address, and the remembered device that stands in for the user's
+/// second factor, if they exist. For an unknown address, a user is read as well, so that it costs
 /// as many reads as a known one.
 async fn find(access: &Access<Client>, email: &str) -> Result<(Option<UserRow>, Option<Device>), store::Error> {
     let project = &access.project.id;
@@ -97,11 +97,11 @@ async fn find(access: &Access<Client>, email: &str) -> Result<(Option<UserRow>, 
     remembered::user_and_device(&access.app, &access.project, id, access.device.as_ref()).await
 }
 
-/// Replaces an outdated hash ([`Verdict::RightButWeak`]). Called only after the transaction that
-/// requires that the limit of wrong passwords was not reached: beyond the limit, a correct guess
-/// must neither take longer than a wrong one nor change the account. If the password has changed in
-/// the meantime, the new one stays. The sign-in has succeeded already, so a failure is only logged:
-/// the next sign-in replaces the hash.
+/// Replaces an outdated hash ([`Verdict::RightButWeak`]). Called only after the transaction in
+/// which the limit of wrong passwords is checked: beyond the limit, a correct guess must not take
+/// longer than a wrong one, or change the account. If the password has changed meanwhile, the new
+/// one stays. The sign-in has succeeded by now, so a failure is only logged: the next sign-in
+/// replaces the hash.
 async fn rehash(access: &Access<Client>, user: &User, verdict: Verdict, password: &Password) {
     if verdict != Verdict::RightButWeak {
         return;

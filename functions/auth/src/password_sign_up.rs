@@ -1,5 +1,5 @@
-//! `POST /api/v1/auth/password/sign-up`: creates an account that signs in with a password, or turns
-//! the caller's anonymous user into one.
+//! `POST /api/v1/auth/password/sign-up`: creates an account with a password, or turns the caller's
+//! anonymous user into one.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, PutItem, UpdateItem};
 use api::http::{Json, Route};

@@ -1,5 +1,5 @@
-//! `POST /api/v1/auth/password/update`: replaces the password of the signed-in user, who must give
-//! the old one. All sessions end except that of the refresh token in the header.
+//! `POST /api/v1/auth/password/update`: replaces the password of the signed-in user; the old one is
+//! required. All sessions end except the one of the refresh token in the header.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
@@ -39,7 +39,7 @@ pub const ROUTE: Route = Route::post("auth-password-update", "/api/v1/auth/passw
 #[deserr(deny_unknown_fields)]
 pub struct UpdatePassword {
     old_password: Password,
-    /// The same requirements apply as to a password at sign-up.
+    /// The same requirements as at sign-up.
     new_password: Password,
 }
 
@@ -61,7 +61,7 @@ pub async fn handle(
     let old = user.password.as_ref();
     let hash = app.hasher.hash(&app.entropy, body.new_password.secret()).await;
     change_as(&access, row.clone(), KnownError::UserAuthenticationRequired, |user| {
-        // If the password has changed in the meantime, `old_password` proves nothing.
+        // If the password has changed meanwhile, `old_password` proves nothing.
         if user.password.as_ref() != old {
             return Err(KnownError::PasswordConfirmationMismatch.into());
         }

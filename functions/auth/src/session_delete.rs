@@ -1,7 +1,7 @@
-//! `DELETE /api/v1/auth/sessions/{id}`: ends a session other than the current one. To end the
-//! current session, sign out.
+//! `DELETE /api/v1/auth/sessions/{id}`: ends a session, except the current one: to end that, sign
+//! out.
 //!
-//! A client can end only its own user's sessions. A server may omit the user, as the published SDK
+//! A client can end only its own user's sessions. Servers may omit the user, as the published SDK
 //! does.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, Query};

@@ -1,5 +1,5 @@
 //! `DELETE /api/v1/auth/sessions`: ends all sessions of a user, except the current one unless
-//! `include_current` is set, and invalidates all earlier codes of the user.
+//! `include_current` is set, and invalidates all the user's earlier codes.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Named, Route};
@@ -30,7 +30,7 @@ pub struct EndQuery {
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
-    /// Whether the current session ends as well. Default: `false`.
+    /// Whether to end the current session as well. Default: `false`.
     #[deserr(default)]
     #[schema(value_type = Option<bool>)]
     include_current: Option<Param<bool>>,

@@ -1,5 +1,5 @@
-//! `DELETE /api/v1/auth/sessions/current`: signs out. The API refuses the session's access tokens
-//! from then on.
+//! `DELETE /api/v1/auth/sessions/current`: signs out. The API then no longer accepts the session's
+//! access tokens.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem};
 use api::http::{Json, Route};

@@ -1,12 +1,12 @@
 //! `POST /api/v1/auth/sessions/current/reauthenticate`: accepts a new proof that the session
-//! belongs to the user. Projects can require a recent proof for changes to how a user signs in.
+//! belongs to the user. Projects can require a recent one for changes to how a user signs in.
 //!
-//! The proof is a credential that sign-ins accept too: the password, a code from the authenticator
-//! app or a recovery code, a sign-in code sent to the user by email, or a passkey. Wrong passwords
-//! and codes count against a limit, and a code works once.
+//! The proof is a credential as at sign-in: the password, a code from the authenticator app or a
+//! recovery code, an emailed sign-in code, or a passkey. Wrong passwords and codes count against a
+//! limit, and a code works once.
 //!
-//! A credential that was added since the session's last proof is not accepted. Otherwise somebody
-//! who stole a session could add a credential of their own and keep access.
+//! Credentials added since the session's last proof are not accepted: otherwise the thief of a
+//! session could add one and keep access.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
@@ -60,7 +60,7 @@ pub struct Reauthenticate {
     /// A recovery code.
     #[deserr(default)]
     recovery_code: Option<String>,
-    /// A sign-in code that was emailed to the user.
+    /// A sign-in code emailed to the user.
     #[deserr(default)]
     code: Option<Code>,
     /// The response of one of the user's passkeys.
@@ -72,7 +72,7 @@ pub struct Reauthenticate {
 struct Proof {
     writes: Vec<Write>,
     amr: Amr,
-    /// The label of the write that fails if the proof was used or became invalid in the meantime.
+    /// The label of the write that fails if the proof was used or became invalid meanwhile.
     label: Label,
     /// The error if that write fails.
     used: KnownError,
@@ -104,7 +104,7 @@ pub async fn handle(
     }
 }
 
-/// Rejects a credential that was added after the session's last proof.
+/// Rejects a credential added after the session's last proof.
 fn check_age(current: &CurrentUser, since: Option<Timestamp>) -> Result<(), KnownError> {
     if current.session.is_proved_by(since) { Ok(()) } else { Err(KnownError::ReauthenticationRequired) }
 }
@@ -123,7 +123,7 @@ async fn by_second_factor(access: &Access<Client>, current: &CurrentUser, given:
     let failures = Failures::of_second_factor(&access.app, project, row.user.id);
     failures.look().await?;
     let right = given.check(access, &row.user, &failures, Event::ProofFailed).await?;
-    // With several apps, the age of the one that shows the code decides.
+    // With several apps, the age of the one with this code counts.
     check_age(current, right.since())?;
     let proved = session::reauthenticate(project, &current.session, &[Amr::Otp, Amr::Mfa], access.app.clock.now())?;
     let writes = [proved].into_iter().chain(failures.still_allowed()).collect();
@@ -145,8 +145,7 @@ async fn by_passkey(access: &Access<Client>, current: &CurrentUser, given: &Pass
 async fn by_code(access: &Access<Client>, current: &CurrentUser, code: &Code) -> Result<Proof, Error> {
     let (project, user) = (&access.project.id, &current.row.user);
     let stored = access.app.store.try_code(project, Purpose::SignIn, code, access.app.clock.now()).await??;
-    // The code must be for this user, and for a verified email address with which the user can
-    // sign in.
+    // The code must be for this user and for a verified sign-in address.
     let signs_in = user.channel_of(&stored.email).is_some_and(|channel| channel.signs_in() && channel.is_verified);
     if stored.user_id != Some(user.id) || !stored.is_of_epoch(user) || !signs_in {
         return Err(Rejected::NotFound.into());

@@ -1,5 +1,5 @@
 //! `POST /a2a`: a small agent (A2A 1.0) that searches the public content for the words of a
-//! message. It answers with a message at once, so there are no tasks.
+//! message. It answers immediately, with a message, so there are no tasks.
 
 use api::content::Problem;
 use api::http::{Route, TableAction};
@@ -81,8 +81,8 @@ fn parsed(body: &[u8]) -> Result<(Value, String, Value), Reply> {
     }
 }
 
-/// The version of the protocol: a header or, for callers that cannot set one, a query parameter.
-/// `None` if the request has neither.
+/// The protocol version: a header or, for callers that cannot set one, a query parameter. `None` if
+/// the request has neither.
 fn version(received: &Received<MOST>) -> Option<String> {
     let header = received.headers.get("a2a-version").and_then(|value| value.to_str().ok()).map(|value| value.trim().to_owned());
     let query = || url::form_urlencoded::parse(received.query.as_bytes()).find(|(name, _)| name.eq_ignore_ascii_case("a2a-version"));
@@ -95,7 +95,7 @@ enum Unusable {
     Malformed(&'static str),
 }
 
-/// The text of a message: its text parts.
+/// The text parts of a message.
 fn query(params: &Value) -> Result<String, Unusable> {
     let message = params.get("message").filter(|message| message.is_object()).ok_or(Unusable::Malformed("`message` must be an object."))?;
     if message["messageId"].as_str().is_none_or(str::is_empty) {
@@ -117,7 +117,7 @@ fn query(params: &Value) -> Result<String, Unusable> {
     if texts.is_empty() { Err(Unusable::Refused(CONTENT_TYPE_NOT_SUPPORTED)) } else { Ok(texts.join(" ")) }
 }
 
-/// The message with what was found.
+/// The message with the search results.
 async fn answer(app: &App, id: &Value, params: &Value, query: &str) -> Result<Reply, Problem> {
     let found = published::found(app, query).await?;
     let lines: Vec<String> = found.iter().map(|found| format!("{}: {} ({})", found.title, found.summary, found.url)).collect();

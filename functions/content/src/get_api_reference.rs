@@ -1,6 +1,6 @@
-//! `GET /docs/api`: returns a page with all operations of the API. A gateway has a reference with
-//! their fields and examples at this path. The page does not read the table, so it shows the host
-//! in place of the site's name.
+//! `GET /docs/api`: returns a page with all operations of the API. On a gateway, this path has a
+//! reference with fields and examples. The page is made without reading the table, so it shows the
+//! host instead of the site's name.
 
 use api::content::{Problem, Served};
 use api::http::Route;
@@ -14,7 +14,7 @@ pub const ROUTE: Route = Route::get("content-get-api-reference", "/docs/api")
     .media(&["text/html"])
     .summary("Returns a page with all operations of the API");
 
-/// The list of all operations, which `infra render` writes.
+/// The list of all operations, written by `infra render`.
 const OPERATIONS: &str = include_str!("../../../docs/all-operations.md");
 
 pub async fn handle(State(app): State<App>) -> Result<Served, Problem> {

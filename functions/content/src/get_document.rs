@@ -1,4 +1,4 @@
-//! `GET /{document}`: returns a document of the site, for people, readers of feeds, crawlers and
+//! `GET /{document}`: returns a document of the site, for people, feed readers, crawlers and
 //! language models.
 
 use api::content::{ContentNumber, ContentPath, Missing, Numbered, Problem, Served};
@@ -33,8 +33,8 @@ pub struct DocumentPath {
 #[derive(Debug, ToSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub struct Pages {
-    /// The number of a page of the blog, from 2, as in the links of its pages. Anything else leads
-    /// to the first page; other documents have no pages.
+    /// The number of a blog page, from 2, as in the links between the pages. Anything else returns
+    /// the first page; other documents have only one.
     page: Option<String>,
 }
 
@@ -48,13 +48,13 @@ impl Missing for DocumentPath {
     const PROBLEM: Problem = Problem::RouteNotFound;
 }
 
-/// The page of the console. Its path has one segment, so API Gateway directs it here, and all paths
-/// below it to the function that serves the console.
+/// The console's page. Its path has one segment, so API Gateway routes it here; the paths below it
+/// go to the function that serves the console.
 const CONSOLE: &str = "console";
-/// A path of the console that opens the same page.
+/// A path that opens the same page of the console.
 const CONSOLE_HOME: &str = "/console/home";
 
-/// The paths of one segment that agents call. API Gateway directs their GET requests here.
+/// The one-segment paths called by agents. API Gateway routes GET requests for them here.
 const OF_AGENTS: [&str; 2] = ["a2a", "mcp"];
 
 pub async fn handle(

@@ -1,5 +1,5 @@
-//! `GET /`: returns the start page of the site, which leads to everything else. It is the same
-//! page as `/docs`, its canonical URL.
+//! `GET /`: returns the start page of the site, with links to everything else. The canonical URL of
+//! the page is `/docs`.
 
 use api::content::{Problem, Served};
 use api::http::{Route, TableAction};

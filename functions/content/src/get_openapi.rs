@@ -1,7 +1,7 @@
 //! `GET /openapi.json`: returns the description of all operations, in OpenAPI 3.1.
 //!
-//! `infra render` writes it from the routes and the types of all handlers, which this function does
-//! not link.
+//! `infra render` generates it from the routes and the types of all handlers; this function does
+//! not link them.
 
 use api::content::{Problem, Served};
 use api::http::Route;

@@ -1,4 +1,4 @@
-//! `GET /blog/{slug}`: returns a post as a page or, if its path ends with `.md`, in Markdown.
+//! `GET /blog/{slug}`: returns a post as a page or, if the path ends with `.md`, in Markdown.
 
 use api::content::{ContentPath, Missing, Problem, Served};
 use api::http::{Route, TableAction};

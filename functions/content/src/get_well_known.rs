@@ -1,4 +1,4 @@
-//! `GET /.well-known/{document}`: returns a document by which programs discover the site.
+//! `GET /.well-known/{document}`: returns a document with which programs discover the site.
 
 use api::content::{ContentPath, Missing, Problem, Served};
 use api::http::Route;

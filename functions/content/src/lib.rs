@@ -1,10 +1,10 @@
 //! The content API: the public content of a site. Four operations return JSON from the current
-//! publication; the others return images and documents, most of which the crate `site` renders.
-//! `api::content` adds validators, cache rules and errors to their responses. Agents call two more
-//! operations over JSON-RPC (`api::rpc`). No operation here needs credentials or changes anything.
+//! publication; the others return images and documents, most of them rendered by the crate `site`.
+//! `api::content` adds validators, cache rules and errors to the responses. Two more operations are
+//! for agents, over JSON-RPC (`api::rpc`). None of the operations needs credentials or changes
+//! anything.
 //!
-//! Before the first publication there are no apps and no posts, and only the URL of the site is
-//! known.
+//! Before the first publication there are no apps or posts, and the site has only a URL.
 
 pub mod a2a;
 pub mod get_api_reference;

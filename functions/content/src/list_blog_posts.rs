@@ -1,5 +1,5 @@
-//! `GET /api/v1/blog-posts`: lists the metadata of the posts, newest first. A list that would be
-//! too long for one answer ends early, and the header `Link` leads to the rest.
+//! `GET /api/v1/blog-posts`: lists the metadata of the posts, newest first. A list too long for one
+//! answer ends early; the header `Link` has the URL of the rest.
 
 use api::content::{ContentNumber, Data, Linked, Numbered, Problem};
 use api::http::{Json, Route, TableAction};
@@ -19,7 +19,7 @@ pub const ROUTE: Route = Route::get("content-list-blog-posts", "/api/v1/blog-pos
 #[expect(dead_code, reason = "only its schema is used")]
 pub struct Part {
     /// How many of the newest posts to leave out: a whole number from 1, as in the header `Link` of
-    /// a list that ends early. Anything else leads to the list without a query.
+    /// a list that ends early. Any other value returns the list as without a query.
     offset: Option<String>,
 }
 
@@ -30,8 +30,8 @@ impl Numbered for Part {
 }
 
 /// A list at an offset that is not a multiple of this number ends at the next multiple. Each offset
-/// is cached on its own, so long lists at every offset would let one caller read all posts
-/// thousands of times in a minute.
+/// is cached separately; with long lists at every offset, one caller could cause all posts to be
+/// read thousands of times a minute.
 const STEP: usize = 100;
 
 /// The posts of the list after the newest `skip` ones.
@@ -54,7 +54,7 @@ async fn list(app: &App, skip: usize) -> Result<Linked<Json<Data<Vec<BlogPost>>>
     };
     let mut data: Vec<BlogPost> = posts.into_iter().map(|post| post.at(site_url)).take_while(fits).collect();
     let mut next = skip.saturating_add(data.len());
-    // A list that ends early ends at a multiple, so that the list after it is not cut short.
+    // A list that ends early ends at a multiple, so that the next one is not cut short.
     if next < total && next - next % STEP > skip {
         next -= next % STEP;
         data.truncate(next - skip);

@@ -1,4 +1,4 @@
-//! The published content, with absolute URLs, and when it last changed.
+//! The published content with absolute URLs, and the time of its last change.
 
 use api::content::{Problem, Served};
 use flows::App;
@@ -8,17 +8,17 @@ use model::content::{self, BlogPost, Content, Shown, Site, Window};
 use site::{Renderer, catalog, images};
 use store::content::{Dated, PostText};
 
-/// The name of the document that is the start page.
+/// The name of the start page's document.
 pub(crate) const START_PAGE: &str = "docs";
 
-/// The content of the site as it is public now, with at most `most` of its newest posts, and
-/// without their texts, from the [catalogue](flows::catalogue): for answers that no cache keeps.
+/// The public content of the site with at most `most` of its newest posts, without their texts,
+/// from the [catalogue](flows::catalogue): for answers that are not cached.
 pub(crate) async fn newest(app: &App, most: usize) -> Result<Shown, Problem> {
     let catalogue = app.catalogue.current(&app.store, &app.settings.site_url).await?;
     Ok(catalogue.map_or_else(|| unpublished(app), |catalogue| catalogue.newest(most, app.clock.now())))
 }
 
-/// The public apps and posts in which words of a query occur.
+/// The public apps and posts that contain words of a query.
 pub(crate) async fn found(app: &App, query: &str) -> Result<Vec<Found>, Problem> {
     let catalogue = app.catalogue.current(&app.store, &app.settings.site_url).await?;
     Ok(catalogue.map(|catalogue| catalogue.find(query, app.clock.now())).unwrap_or_default())
@@ -48,8 +48,8 @@ pub(crate) async fn apps(app: &App) -> Result<Vec<content::App>, Problem> {
     Ok(app.store.apps().await?.into_iter().map(|one| one.at(&app.settings.site_url)).collect())
 }
 
-/// The document with this name, made from the content: the page with this number, from 0, if it has
-/// several. The start page links to all catalogs.
+/// The document with this name, rendered from the content; if it has several pages, the one with
+/// this number, from 0. The start page links to all catalogs.
 pub(crate) async fn document(app: &App, name: &str, render: Renderer, page: usize) -> Result<Served, Problem> {
     let (site_url, most) = (&app.settings.site_url, site::most_posts(name));
     let published = if name == site::FULL {
@@ -81,21 +81,20 @@ pub(crate) async fn front(app: &App) -> Result<Dated<Content>, Problem> {
     ))
 }
 
-/// The post with this slug for readers outside the pages of the site: the URLs of the post and of
-/// its images are absolute. `None` if there is no such post, or if it is not public yet.
+/// The post with this slug, for readers outside the site: the URLs of the post and its images are
+/// absolute. `None` if there is no such post, or it is not public yet.
 pub(crate) async fn portable_post(app: &App, slug: &str) -> Result<Option<(BlogPost, String)>, Problem> {
     let found = app.store.post_text(slug, app.clock.now()).await?;
     Ok(found.map(|found| portable(found, &app.settings.site_url)))
 }
 
-/// A post and its text with absolute URLs of the post and of its images.
+/// A post and its text, with absolute URLs of the post and its images.
 pub(crate) fn portable(found: PostText, site_url: &str) -> (BlogPost, String) {
     (found.post.at(site_url), images::absolute(&found.text, site_url))
 }
 
-/// When a document whose newest post is this one last changed: at the last switch between
-/// publications, or when the post became public if that was later. `None` if the time of the switch
-/// (`since`) is unknown.
+/// When a document last changed, given its newest post: at the last switch between publications or,
+/// if later, when the post became public. `None` if the time of the switch (`since`) is unknown.
 pub(crate) fn with_post(since: Option<Timestamp>, post: Option<&BlogPost>) -> Option<Timestamp> {
     let published = post.and_then(|post| post.published_at.parse().ok());
     since.map(|since| published.map_or(since, |published| since.max(published)))

@@ -1,6 +1,6 @@
-//! `POST /api/v1/analytics/events/batch`: accepts events that SDKs collect on pages and discards
-//! them, as Gatelet has no analytics. It reads neither the body nor the table, because every page
-//! sends a batch every ten seconds.
+//! `POST /api/v1/analytics/events/batch`: accepts and discards events that SDKs collect on pages;
+//! Gatelet has no analytics. Neither the body nor the table is read, because every page sends a
+//! batch every ten seconds.
 
 use api::http::{Json, Route};
 use api::product::Input;

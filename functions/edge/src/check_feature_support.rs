@@ -1,5 +1,5 @@
-//! `POST /api/v1/check-feature-support`: returns the message that an SDK shows when an app calls a
-//! feature that has no operation.
+//! `POST /api/v1/check-feature-support`: returns the message that SDKs show when an app calls a
+//! feature without an operation.
 
 use api::http::{Route, Text};
 use api::product::Input;
@@ -23,7 +23,7 @@ pub struct Feature {
     name: Option<String>,
 }
 
-/// Longest name that the message repeats, in characters.
+/// Longest name repeated in the message, in characters.
 const LONGEST: usize = 100;
 
 pub async fn handle(State(app): State<App>, Input { body, .. }: Input<Feature>) -> Result<Text, Error> {

@@ -1,5 +1,4 @@
-//! `POST /api/v1/check-version`: compares the version of another installation with the version of
-//! this one.
+//! `POST /api/v1/check-version`: compares the version of another installation with this one.
 
 use api::http::client::Caller;
 use api::http::{Json, Route};
@@ -57,7 +56,8 @@ pub struct CheckedVersion {
     severe: Option<bool>,
 }
 
-/// Counts requests in the process's memory, as the operation requires no access and reads no table.
+/// Counts requests in the process's memory, because the operation needs neither access nor the
+/// table.
 pub async fn handle(
     State(app): State<App>,
     caller: Caller,
@@ -67,7 +67,7 @@ pub async fn handle(
     Ok(Json(compare(&body.client_version.0, OWN)))
 }
 
-/// Compares a version with that of this installation by the rules of semantic versioning.
+/// Compares a version with this installation's by the rules of semantic versioning.
 fn compare(client: &Version, own: &str) -> CheckedVersion {
     let Some(own) = Version::parse(own).ok().filter(|own| client < own) else {
         return CheckedVersion { up_to_date: true, error: None, severe: None };

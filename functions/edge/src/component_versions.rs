@@ -1,5 +1,5 @@
 //! `GET /api/v1/internal/component-versions`: lists the versions of prebuilt page components. The
-//! list is empty, as Gatelet has none. Development tools of SDKs fetch it on local pages.
+//! list is empty: Gatelet has none. Development tools of SDKs fetch it on local pages.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
 //! `GET /api/v1/payments/billing/{customer_type}/{customer_id}`: reports that a customer has no
-//! billing. Prebuilt account pages of SDKs break without this answer.
+//! billing. Without this answer, the SDKs' prebuilt account pages break.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Route};

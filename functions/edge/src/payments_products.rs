@@ -1,5 +1,5 @@
 //! `GET /api/v1/payments/products/{customer_type}/{customer_id}`: returns an empty list of a
-//! customer's products. Prebuilt account pages of SDKs then hide their payments page.
+//! customer's products. The SDKs' prebuilt account pages then hide their payments page.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Route};
@@ -31,7 +31,7 @@ pub struct ProductsQuery {
     cursor: Option<String>,
 }
 
-/// A product that a customer has bought.
+/// A customer's product.
 #[derive(Serialize, ToSchema)]
 pub struct CustomerProduct {}
 

@@ -1,5 +1,5 @@
 //! `GET /api/v1/emails/delivery-info`: returns the delivery figures of the project's emails, and
-//! the sending rate that follows from them.
+//! the resulting sending rate.
 
 use api::http::TableAction::{BatchGetItem, GetItem, Query};
 use api::http::{Json, Route};

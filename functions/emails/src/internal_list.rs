@@ -1,6 +1,6 @@
-//! `GET /api/v1/internal/emails`: lists the hundred newest emails with their recipients, as
-//! published SDKs show them. The outbox ([`outbox_list`](crate::outbox_list)) returns more about
-//! each email, page by page.
+//! `GET /api/v1/internal/emails`: lists the hundred newest emails with their recipients, in the
+//! form that published SDKs expect. For more about each email, page by page, see the outbox
+//! ([`outbox_list`](crate::outbox_list)).
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
@@ -32,8 +32,7 @@ pub struct ListedEmail {
     /// When the email was sent or failed; otherwise, when it was created. In milliseconds since the
     /// Unix epoch.
     sent_at_millis: Millis,
-    /// The recipients' email addresses. For an email to a user's primary address, this is the
-    /// current one.
+    /// The recipients' email addresses. For an email to a user's primary address: the current one.
     to: Vec<String>,
     /// Why the email could not be rendered or sent; `null` if it has not failed.
     error: Option<String>,
@@ -60,7 +59,7 @@ pub async fn handle(State(app): State<App>, access: Access<Admin>, _: Input) -> 
     Ok(Json(List::whole(items.collect())))
 }
 
-/// The user whose primary email address an email goes to; `None` for other recipients.
+/// The user, for an email to a user's primary address; `None` for other recipients.
 fn primary(to: &Recipients) -> Option<UserId> {
     matches!(to, Recipients::UserPrimaryEmail { .. }).then(|| to.user_id()).flatten()
 }

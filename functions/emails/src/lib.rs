@@ -1,5 +1,5 @@
-//! Sending emails; their templates, themes and drafts; which categories of emails a user wants;
-//! delivery figures; and the outbox, where emails can be inspected, and edited until they are sent.
+//! Sending emails; templates, themes and drafts; which categories of emails a user wants; delivery
+//! figures; and the outbox, where emails can be inspected and, until they are sent, edited.
 
 pub mod capacity_boost;
 pub mod delivery_info;

@@ -1,6 +1,6 @@
-//! `GET /api/v1/internal/emails/managed-onboarding/list`: lists the email domains that the service
-//! manages for a project. The list is empty: a project uses its own mail server or sends from the
-//! deployment's email address.
+//! `GET /api/v1/internal/emails/managed-onboarding/list`: lists the email domains managed for a
+//! project. The list is empty: projects use their own mail servers or send from the deployment's
+//! email address.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Route};
@@ -14,7 +14,7 @@ pub const ROUTE: Route = Route::get("emails-managed-onboarding-list", "/api/v1/i
     .summary("Returns an empty list of managed email domains")
     .table(&[BatchGetItem]);
 
-/// An email domain that the service manages.
+/// A managed email domain.
 #[derive(Serialize, ToSchema)]
 pub struct ManagedDomain {}
 

@@ -55,8 +55,8 @@ pub async fn handle(
         let status = entry.status();
         query.status.is_none_or(|wanted| wanted.0 == status) && query.simple_status.is_none_or(|wanted| wanted.0 == status.simple())
     };
-    // A search skips many entries. A plain list reads only one entry more than a page has, to find
-    // out whether another page follows.
+    // A search skips many entries. A plain list reads just one entry more than a page has, to see
+    // whether another page follows.
     let is_search = query.status.is_some() || query.simple_status.is_some();
     let read = if is_search { READ_AT_ONCE } else { limit + 1 };
     let listing = OutboxListing { start: start.as_ref(), oldest: project.created_at, limit, read, now };

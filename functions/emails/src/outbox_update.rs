@@ -1,8 +1,8 @@
-//! `PATCH /api/v1/emails/outbox/{id}`: edits, pauses, resumes or cancels an email, unless it is
-//! being sent, was sent or was skipped.
+//! `PATCH /api/v1/emails/outbox/{id}`: edits, pauses, resumes or cancels an email that has not been
+//! sent or skipped and is not being sent.
 //!
-//! The write is conditional on the version whose state was checked. If a worker has moved the entry
-//! in the meantime, the patch is applied again, to the entry's new state.
+//! The write is conditional on the checked version. If a worker has advanced the entry meanwhile,
+//! the patch is applied again, to the new state.
 
 use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use api::http::{Json, Named, Route};
@@ -32,7 +32,7 @@ pub const ROUTE: Route = Route::patch("emails-outbox-update", "/api/v1/emails/ou
     .reads(&[Named::Mail])
     .errors(&[ErrorCode::EmailNotFound, ErrorCode::EmailNotEditable]);
 
-/// Maximum number of attempts. A worker moves an entry only a few times before it is sent, so a
+/// Maximum number of attempts. A worker advances an entry only a few times before it is sent, so a
 /// patch rarely needs all of them.
 const ROUNDS: u32 = 8;
 

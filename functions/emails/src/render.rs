@@ -1,6 +1,6 @@
 //! `POST /api/v1/emails/render-email`: renders a template without sending an email. Nothing is
-//! written except the counter of the rate limit: because rendering takes time, the operation has
-//! the rate limit of writes.
+//! written except the counter of the rate limit, which is that of writes because rendering takes
+//! time.
 
 use api::http::TableAction::{BatchGetItem, UpdateItem};
 use api::http::{Json, Route};
@@ -48,7 +48,7 @@ pub struct RenderEmail {
     /// `false` for no theme. If omitted or `null`: the template's theme or else the project's.
     #[deserr(default)]
     theme_id: Option<Theme>,
-    /// MiniJinja source of a theme that replaces `theme_id`.
+    /// MiniJinja source of a theme; replaces `theme_id`.
     #[deserr(default)]
     theme_html_source: Option<HtmlSource>,
     /// An alias of `theme_html_source` for published SDKs.

@@ -51,7 +51,7 @@ pub async fn handle(State(app): State<App>, access: Access<Server>, Input { body
     Ok(Json(Accepted { results: user_ids.into_iter().map(|user_id| Recipient { user_id }).collect() }))
 }
 
-/// The recipients, in the order of the request. Fails if a named one does not exist.
+/// The recipients, in the order of the request. Fails if one does not exist.
 async fn user_ids(access: &Access<Server>, body: &SendEmail) -> Result<Vec<UserId>, Error> {
     match &body.user_ids {
         Some(ids) => {
@@ -68,10 +68,10 @@ fn distinct(ids: &[UserId]) -> Vec<UserId> {
     ids.iter().copied().filter(|id| seen.insert(*id)).collect()
 }
 
-/// Queues the email for all recipients or for none.
+/// Queues the email for all recipients or none.
 ///
-/// `draft` is written in the same transaction; it records when the draft was sent. Without
-/// recipients, nothing is written.
+/// The same transaction writes `draft`, which records when the draft was sent. Without recipients,
+/// nothing is written.
 async fn accept(app: &App, project: &ProjectId, mail: NewEntry, draft: Option<Write>, user_ids: &[UserId]) -> Result<(), store::Error> {
     let mail = OutboxEntry::new(EmailId::from(app.entropy.uuid()), mail, app.clock.now());
     if user_ids.is_empty() {
@@ -80,7 +80,7 @@ async fn accept(app: &App, project: &ProjectId, mail: NewEntry, draft: Option<Wr
     gate::to_users(app, project, &mail, user_ids, draft).await
 }
 
-/// Fails if one of the users does not exist; then nobody gets the email.
+/// Fails if one of the users does not exist; nobody then gets the email.
 async fn check_users(access: &Access<Server>, ids: &[UserId]) -> Result<(), Error> {
     for chunk in ids.chunks(CHUNK) {
         let mut items = access.app.store.get_many(chunk.iter().map(|id| user_key(&access.project.id, *id))).await?;

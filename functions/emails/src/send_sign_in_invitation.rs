@@ -1,6 +1,6 @@
 //! `POST /api/v1/internal/send-sign-in-invitation`: emails an invitation to sign in. The email has
-//! no code, and no user is created: its link opens a page of the project's app, where the recipient
-//! signs in like anybody else.
+//! no code, and no user is created: the link opens a page of the project's app, where the recipient
+//! signs in like anyone else.
 
 use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
@@ -54,8 +54,8 @@ pub async fn handle(
         created_with: CreatedWith::ProgrammaticCall,
         scheduled_at: None,
     };
-    // The address may be unverified. `sealed::entry` makes such an email use the sending capacity
-    // for unverified addresses, even if it contains no codes.
+    // The address may be unverified. With `sealed::entry`, the email then counts against the
+    // sending capacity for unverified addresses, even without a code.
     let entry = sealed::entry(&app, project, new, [], app.clock.now())?;
     app.store.transact(recipient.queue(project, &entry, None)?).await?;
     Ok(Json(SUCCESS))

@@ -1,12 +1,12 @@
 //! `POST /api/v1/internal/send-test-email`: sends a test email through a mail server, before or
-//! after the project uses it. Whatever the mail server does, the status is 200, and the response
-//! says whether the email was sent.
+//! after the project uses it. The status is 200 whatever the mail server does; the response says
+//! whether the email was sent.
 //!
-//! The request names the server, so the operation could be used to search other networks for
+//! The request names the server, so the operation could be abused to scan other networks for
 //! services. As for every email, private addresses are refused, and the server needs a valid
-//! certificate for its name. In addition, only the ports of mail servers are contacted, names that
-//! do not resolve and names with private addresses get the same response, and test emails have
-//! their own rate limit.
+//! certificate for its name. In addition, only mail server ports are contacted, unresolvable names
+//! and names with private addresses get the same response, and test emails have their own rate
+//! limit.
 
 use std::time::Duration;
 
@@ -45,7 +45,7 @@ const PATIENCE: Duration = Duration::from_secs(9);
 /// The ports on which mail servers accept emails: those of RFC 8314 and RFC 5321, and the
 /// alternatives for networks that block them.
 const PORTS: [u16; 6] = [25, 465, 587, 2465, 2525, 2587];
-/// The longest description of a failure, with the answer of the mail server, in characters.
+/// The longest description of a failure, including the mail server's answer, in characters.
 const MAX_TOLD: usize = 400;
 
 #[derive(Deserr, ToSchema)]
@@ -66,8 +66,8 @@ pub struct TestedServer {
     port: u16,
     /// Empty for a server without authentication.
     username: String,
-    /// The placeholder that the API shows instead of the project's password stands for that
-    /// password, provided the host, port and username are the project's.
+    /// If host, port and username are the project's, this may be the placeholder that the API shows
+    /// instead of the project's password.
     password: String,
     /// The name in the `From` header; if empty, the name of the project.
     sender_name: String,
@@ -85,7 +85,7 @@ pub struct Tested {
 }
 
 impl TestedServer {
-    /// The settings with which the project would send through this server.
+    /// The project's settings for sending through this server.
     fn check(self, access: &Access<Admin>) -> Result<EmailConfig, KnownError> {
         if self.host.is_empty() {
             return Err(invalid("body.email_config.host", "is required"));
@@ -159,13 +159,12 @@ fn failed(message: impl Into<String>) -> Tested {
     Tested { success: false, error_message: Some(message.into()) }
 }
 
-/// The description of a failure, which has the answer of the mail server if that refused the email.
-/// Causes that may be network errors are left out, because they would reveal what else is in a
-/// network.
+/// Describes a failure, with the mail server's answer if it refused the email. Causes that may be
+/// network errors are left out: they would reveal what else is in a network.
 fn told(failure: &Failure) -> String {
     match failure.class.as_str() {
         "HOST_NOT_FOUND" => "the mail server's name has no public address".to_owned(),
-        // Such as an invalid certificate.
+        // For example an invalid certificate.
         "UNKNOWN" if !failure.cause.is_empty() => line::to_line(&format!("{}: {}", failure.message, failure.cause), MAX_TOLD),
         _ => line::to_line(&failure.message, MAX_TOLD),
     }

@@ -1,8 +1,8 @@
 //! `PATCH /api/v1/internal/email-templates/{id}`: updates an email template. Updating a default
 //! template creates the project's own version of it.
 //!
-//! The template is rendered first, and a template that cannot be rendered is not stored. A built-in
-//! email's template is rendered with sample values, any other with placeholders for its variables.
+//! The template is rendered first, and stored only if that succeeds. For a built-in email, it is
+//! rendered with sample values, otherwise with placeholders for its variables.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Named, Route};
@@ -30,7 +30,7 @@ pub const ROUTE: Route = Route::patch("emails-template-update", "/api/v1/interna
 
 #[derive(Serialize, ToSchema)]
 pub struct UpdatedTemplate {
-    /// The template as an email's HTML, with sample values or placeholders for its variables.
+    /// The rendered HTML, with sample values or placeholders for the variables.
     rendered_html: String,
 }
 
@@ -50,7 +50,7 @@ pub async fn handle(
     })
 }
 
-/// The HTML of a template with this change; `named` is the theme that the change names.
+/// The HTML of a template after this change; `named` is the theme in the change.
 async fn html_of(access: &Access<Admin>, named: Option<Theme>, template: &MailDocument) -> Result<String, Error> {
     let examples = examples(template.id);
     let theme = theme(access, named, template.theme, examples.is_some()).await?;

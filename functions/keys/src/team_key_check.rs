@@ -1,6 +1,6 @@
-//! `POST /api/v1/team-api-keys/check`: checks an API key of a team and says whose it is. Costs one
-//! round trip, another one to read the creator of a key that a client created, and, at most once an
-//! hour, a write that records the use of the key.
+//! `POST /api/v1/team-api-keys/check`: checks an API key of a team and returns its owner. Costs one
+//! round trip, another one to read the creator of a key created by a client and, at most once an
+//! hour, a write to record the use.
 
 use api::http::{Json, Route};
 use api::product::{Access, Input, Server};

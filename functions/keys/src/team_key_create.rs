@@ -39,8 +39,8 @@ pub struct CreateTeamKey {
     /// Whether the key may be published, for example in an app. Default: `false`.
     #[deserr(default)]
     is_public: Option<bool>,
-    /// What your app lets the key do: at most 32 words of 1 to 64 visible ASCII characters, which
-    /// checks of the key return.
+    /// What your app lets the key do: at most 32 words of 1 to 64 visible ASCII characters,
+    /// returned by checks of the key.
     #[deserr(default)]
     #[schema(value_type = Option<Vec<String>>)]
     scopes: Option<Scopes>,

@@ -1,5 +1,5 @@
 //! `PATCH /api/v1/team-api-keys/{id}`: changes an API key of a team, or revokes it. A revoked key
-//! stops working at once. A client needs `$manage_api_keys` in the team.
+//! stops working immediately. A client needs `$manage_api_keys` in the team.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Named, Route};

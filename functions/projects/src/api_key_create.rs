@@ -1,4 +1,5 @@
-//! `POST /api/v1/internal/api-keys`: creates a set of API keys. Only this answer contains the keys.
+//! `POST /api/v1/internal/api-keys`: creates a set of API keys. Only this response contains the
+//! keys.
 
 use std::collections::BTreeSet;
 
@@ -29,22 +30,22 @@ pub const ROUTE: Route = Route::post("projects-api-key-create", "/api/v1/interna
 pub struct CreateApiKey {
     /// One line of at most 256 characters.
     description: String,
-    /// Milliseconds since the epoch, in the future; 253402300799000, as in responses, for keys that
+    /// Milliseconds since the epoch, in the future. 253402300799000, as in responses: the keys
     /// never expire.
     #[schema(value_type = i64)]
     expires_at_millis: Expiry,
     has_publishable_client_key: bool,
     has_secret_server_key: bool,
     has_super_secret_admin_key: bool,
-    /// What the server key may do; without this field, it may use every operation with server
-    /// access. Only for a set that has no other key.
+    /// What the server key may do. Default: every operation with server access. Only for a set
+    /// without other keys.
     #[deserr(default)]
     #[schema(value_type = Option<Vec<String>>, example = json!(["users:read"]))]
     permissions: Option<Vec<KeyPermission>>,
 }
 
 impl CreateApiKey {
-    /// The permissions of the server key, if they are limited.
+    /// The permissions of the server key, if limited.
     fn permissions(&self) -> Result<Option<BTreeSet<KeyPermission>>, KnownError> {
         let Some(permissions) = &self.permissions else { return Ok(None) };
         let problem = |message: &str| Err(ROUTE.schema_error(&Problems::one("body.permissions", message)));

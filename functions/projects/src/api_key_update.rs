@@ -1,6 +1,6 @@
 //! `PATCH /api/v1/internal/api-keys/{id}`: changes the description of a set of API keys, or revokes
-//! the set. Revoked keys stop working at once or, if the deployment sets
-//! `GATELET_PROJECT_CACHE_SECONDS`, within this time.
+//! the set. Revoked keys stop working immediately or, if the deployment sets
+//! `GATELET_PROJECT_CACHE_SECONDS`, within that time.
 
 use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use api::http::{Json, Named, Route};
@@ -28,7 +28,7 @@ pub struct UpdateApiKey {
     /// One line of at most 256 characters.
     #[deserr(default)]
     description: Option<String>,
-    /// Only `true` is accepted: revoking a set cannot be undone.
+    /// Only `true` is accepted: revoked sets cannot be restored.
     #[deserr(default)]
     #[schema(value_type = Option<bool>)]
     revoked: Option<True>,

@@ -1,5 +1,5 @@
-//! `GET /api/v1/internal/config/override/{level}`: returns the values that a level of the
-//! configuration sets, as they were written, without defaults and secrets.
+//! `GET /api/v1/internal/config/override/{level}`: returns the values of a configuration level, as
+//! written, without defaults and secrets.
 
 use api::http::TableAction::{BatchGetItem, GetItem, Query};
 use api::http::{Json, Route};

@@ -1,6 +1,6 @@
-//! `PUT /api/v1/internal/config/override/{level}`: replaces a level of the configuration. Keys that
-//! the request omits take their value from another level, or their default. If one value is
-//! invalid, nothing changes.
+//! `PUT /api/v1/internal/config/override/{level}`: replaces a level of the configuration. Omitted
+//! keys take their values from other levels, or their defaults. If one value is invalid, nothing
+//! changes.
 
 use api::http::{Json, Route};
 use api::product::input::Nothing;
@@ -23,7 +23,7 @@ pub const ROUTE: Route = Route::put("projects-config-override-replace", "/api/v1
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct NewConfig {
-    /// The JSON text of an object, whose keys may be dotted paths.
+    /// A JSON object as text. Its keys may be dotted paths.
     #[schema(example = r#"{"auth.password.allowSignIn":true}"#)]
     config_string: String,
     /// Where the configuration comes from. Required for the level `branch`, ignored for others.

@@ -1,6 +1,6 @@
 //! `POST /api/v1/internal/config/override/{level}/reset-keys`: removes keys, and everything below
-//! them, from a level of the configuration. The keys then take their value from another level, or
-//! their default.
+//! them, from a level of the configuration. The keys then take their values from other levels, or
+//! their defaults.
 
 use api::http::{Json, Route};
 use api::product::input::Nothing;

@@ -20,8 +20,8 @@ pub const ROUTE: Route = Route::patch("projects-config-override-update", "/api/v
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ConfigValues {
-    /// The JSON text of an object, whose keys may be dotted paths. Each value replaces everything
-    /// below its key; `null` stands for the default, whatever the other levels set.
+    /// A JSON object as text. Its keys may be dotted paths. Each value replaces everything below
+    /// its key; `null` means the default, whatever the other levels set.
     #[schema(example = r#"{"auth.allowSignUp":false}"#)]
     config_override_string: String,
 }

@@ -1,5 +1,5 @@
-//! `GET /api/v1/internal/config`: returns all settings of the project as one configuration,
-//! including defaults but no secrets.
+//! `GET /api/v1/internal/config`: returns all settings of the project as one configuration, with
+//! defaults but without secrets.
 
 use api::http::TableAction::{BatchGetItem, GetItem, Query};
 use api::http::{Json, Route};

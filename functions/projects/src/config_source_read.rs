@@ -15,7 +15,7 @@ pub const ROUTE: Route = Route::get("projects-config-source-read", "/api/v1/inte
 
 #[derive(Serialize, ToSchema)]
 pub struct PushedFrom {
-    /// `unlinked` if nothing was pushed, or if the link was removed since.
+    /// `unlinked` if nothing was pushed, or the link has been removed.
     source: ConfigSource,
 }
 

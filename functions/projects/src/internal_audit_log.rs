@@ -1,9 +1,9 @@
 //! `GET /api/v1/internal/audit-log`: lists what happened to the project and its accounts, newest
 //! first, as pages or as JSON lines.
 //!
-//! The entries of a project are read day by day, and those of one user by an index. A search reads
-//! a bounded number of entries per page. A page may therefore be short or empty and still have a
-//! `next_cursor`; following it finds every match.
+//! A project's entries are read day by day, and one user's by an index. A search reads a limited
+//! number of entries per page, so a page may be short or empty and still have a `next_cursor`;
+//! following the cursors finds every match.
 
 use std::str::FromStr;
 
@@ -41,7 +41,7 @@ pub struct AuditQuery {
     #[schema(value_type = Option<Uuid>)]
     #[deserr(default)]
     user_id: Option<UserId>,
-    /// Only entries of the actor with this id: a user, an operator or a set of API keys.
+    /// Only entries by the actor with this id: a user, an operator or a set of API keys.
     #[schema(value_type = Option<Uuid>)]
     #[deserr(default)]
     actor: Option<UserId>,
@@ -66,7 +66,7 @@ pub struct AuditQuery {
     /// The `next_cursor` of the previous page. Send it with the same filters.
     #[deserr(default)]
     cursor: Option<String>,
-    /// `jsonl` returns one entry per line, and the URL of the next page in the `Link` header.
+    /// With `jsonl`, each entry is a line, and the `Link` header has the URL of the next page.
     #[deserr(default)]
     format: Option<Format>,
 }
@@ -173,7 +173,7 @@ fn id_of(actor: Actor) -> Option<Uuid> {
     }
 }
 
-/// The name of the list to which its cursors are bound. It contains the filters.
+/// The name of the list, with its filters; cursors are bound to it.
 fn list(query: &AuditQuery) -> String {
     let times = (query.from.map(|from| from.0), query.until.map(|until| until.0));
     serde_json::json!(["audit-log", query.user_id, query.actor, query.operation, query.event, times.0, times.1]).to_string()

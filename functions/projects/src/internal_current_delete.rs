@@ -1,8 +1,9 @@
 //! `DELETE /api/v1/internal/projects/current`: deletes the project with all its data. Its keys stop
-//! working at once or, if the deployment sets `GATELET_PROJECT_CACHE_SECONDS`, within this time.
+//! working immediately or, if the deployment sets `GATELET_PROJECT_CACHE_SECONDS`, within that
+//! time.
 //!
-//! A worker deletes the data, which may take longer than a request allows. The header names the
-//! project. To guard against mistakes, the body can repeat the project's id.
+//! A worker deletes the data, because this may take longer than a request. The header names the
+//! project; to prevent mistakes, the body can repeat its id.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, PutItem};
 use api::http::{Json, Route};
@@ -23,7 +24,7 @@ pub const ROUTE: Route = Route::delete("projects-internal-current-delete", "/api
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct DeleteProject {
-    /// The id of the project. It must match the header's.
+    /// The id of the project; must match the header.
     #[deserr(default)]
     project_id: Option<String>,
 }

@@ -1,5 +1,5 @@
-//! `PATCH /api/v1/internal/projects/current`: changes settings of the project. If one setting is
-//! invalid, nothing changes.
+//! `PATCH /api/v1/internal/projects/current`: changes settings of the project. If one is invalid,
+//! nothing changes.
 
 use std::sync::Arc;
 

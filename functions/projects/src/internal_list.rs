@@ -1,5 +1,5 @@
-//! `GET /api/v1/internal/projects`: lists the projects owned by the teams of the caller in the
-//! project `internal`, in the order in which the caller joined the teams, page by page.
+//! `GET /api/v1/internal/projects`: lists the projects owned by the caller's teams in the project
+//! `internal`, page by page, in the order in which the caller joined the teams.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
@@ -39,9 +39,9 @@ pub struct ProjectsQuery {
 /// A place in the list: when the caller joined the team, in milliseconds, the team and the project.
 type Place = (i64, TeamId, ProjectId);
 
-/// How many teams are asked for their projects at once, and how many projects are read at first.
+/// Number of teams whose projects are looked up at once, and of projects that are read first.
 const AT_ONCE: usize = 10;
-/// How many projects are read at once, at most.
+/// Maximum number of projects that are read at once.
 const MAX_AT_ONCE: usize = 100;
 
 pub async fn handle(
@@ -76,7 +76,8 @@ pub async fn handle(
                 items.push(item);
                 last = Some(place.clone());
             }
-            // A project takes up to 400 KB: as many as fit on a page if they are like those before.
+            // A project takes up to 400 KB: read as many as fit on a page if they are as large as
+            // the previous ones.
             at_once = (page::MAX_BYTES * items.len() / bytes.max(1)).clamp(1, MAX_AT_ONCE);
             rest = later;
         }

@@ -1,8 +1,8 @@
 //! `GET /api/v1/internal/metrics`: returns figures about the users, teams and emails of the
 //! project.
 //!
-//! Users and teams are not counted here: totals and days are read from counters
-//! ([`store::metrics`]). A worker keeps most of these, so they may lag behind by a minute or two.
+//! Users and teams are not counted here: totals and daily figures are read from counters
+//! ([`store::metrics`]). Most are updated by a worker, so they may be a minute or two behind.
 
 use std::collections::BTreeMap;
 
@@ -43,26 +43,24 @@ pub struct MetricsQuery {
 
 #[derive(Serialize, ToSchema)]
 pub struct Metrics {
-    /// When the users were last counted one by one; from then on, each change is added. `null` if
-    /// they were not counted yet: the totals are then only the changes since the project's audit
-    /// log began.
+    /// When the users were last counted one by one; later changes are added. `null` if they were
+    /// never counted: the totals are then only the changes since the project's audit log began.
     #[schema(value_type = Option<i64>)]
     counted_at_millis: Option<Millis>,
-    /// Users who have signed up; with `include_anonymous`, anonymous users as well.
+    /// Users who have signed up; with `include_anonymous`, also anonymous users.
     total_users: u64,
     /// Sign-ups in the last 30 days, by day.
     daily_users: Vec<Point>,
     /// Users who were active in the last 30 days, by day.
     daily_active_users: Vec<Point>,
-    /// The number of users by the country in which they signed up (ISO 3166-1 alpha-2); without
-    /// users whose country is unknown.
+    /// The number of users by the country of their sign-up (ISO 3166-1 alpha-2), without users
+    /// whose country is unknown.
     users_by_country: BTreeMap<String, u64>,
     /// The five newest users.
     recently_registered: Vec<ServerUser>,
-    /// The five users who signed in or changed something most recently, if within the last seven
-    /// days.
+    /// The five users who most recently signed in or changed something, within the last seven days.
     recently_active: Vec<ServerUser>,
-    /// The sign-in methods, sorted by how many users can use them, most first.
+    /// The sign-in methods, those with the most users first.
     login_methods: Vec<LoginMethod>,
     auth_overview: AuthOverview,
     email_overview: EmailOverview,
@@ -70,12 +68,12 @@ pub struct Metrics {
     analytics_overview: AnalyticsOverview,
 }
 
-/// How many users can sign in with a method; users with several methods count in each.
+/// How many users can sign in with a method; users with several methods count for each.
 #[derive(Serialize, ToSchema)]
 pub struct LoginMethod {
     /// `password`, `otp`, `passkey`, or the id of a provider.
     method: String,
-    /// Users who can sign in with it.
+    /// Users who can use the method.
     count: u64,
 }
 
@@ -93,7 +91,7 @@ pub struct AuthOverview {
     /// Different users who were active in the last 30 days.
     mau: u64,
     daily_active_users_split: ActiveSplit,
-    /// A team counts as active on a day if a user who has selected it was active on that day.
+    /// A team counts as active on a day if a user who has selected it was active that day.
     daily_active_teams_split: ActiveSplit,
     /// The same number as `total_users`.
     total_users_filtered: u64,
@@ -135,7 +133,7 @@ pub async fn handle(
     }))
 }
 
-/// A total; 0 if it is negative, as it can be in a project whose users were never counted.
+/// A total; 0 if negative, which is possible in a project whose users were never counted.
 fn total(totals: &Tally, name: &str) -> u64 {
     u64::try_from(totals.get(name)).unwrap_or_default()
 }

@@ -1,8 +1,8 @@
 //! `POST /api/v1/internal/oauth-providers`: adds an OAuth provider to the project, or changes the
-//! one with its id. The other providers, and their secrets, stay as they are.
+//! one with this id. Other providers and their secrets stay unchanged.
 //!
-//! An OpenID issuer is tested before it is saved. The answer has the redirect URI to register at
-//! the provider.
+//! An OpenID issuer is tested before it is saved. The response contains the redirect URI to
+//! register at the provider.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};
@@ -28,7 +28,7 @@ pub const ROUTE: Route = Route::post("projects-internal-provider-set", "/api/v1/
 pub struct SavedProvider {
     #[serde(flatten)]
     provider: AdminProvider,
-    /// The URL to register at the provider as the redirect URI (callback URL).
+    /// The redirect URI (callback URL) to register at the provider.
     #[schema(example = "https://auth.example.com/api/v1/auth/oauth/callback/github")]
     redirect_uri: String,
 }

@@ -1,8 +1,8 @@
-//! `POST /api/v1/internal/projects/transfer`: transfers a project from one team of the caller in
-//! the project `internal` to another.
+//! `POST /api/v1/internal/projects/transfer`: transfers a project between two of the caller's teams
+//! in the project `internal`.
 //!
-//! Only members of the owning team who may delete that team can transfer its projects. A caller
-//! who is not in the owning team is told that the project does not exist.
+//! Only members of the owning team who may delete it can transfer its projects. Callers outside the
+//! owning team are told that the project does not exist.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Named, Route};
@@ -39,7 +39,7 @@ pub const ROUTE: Route = Route::post("projects-internal-transfer", "/api/v1/inte
 pub struct Transfer {
     /// The id of the project.
     project_id: String,
-    /// The team of the caller that owns the project from now on.
+    /// The new owner, a team of the caller.
     new_team_id: TeamId,
 }
 

@@ -1,5 +1,5 @@
-//! Projects: their creation, transfer and deletion; their settings, API keys, audit log and
-//! figures; the public keys of their tokens; and the origins of their passkeys.
+//! Projects: creation, transfer and deletion; settings, API keys, audit log and figures; public
+//! keys of tokens; and origins of passkeys.
 
 pub mod api_key_create;
 pub mod api_key_list;

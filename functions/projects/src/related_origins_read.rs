@@ -1,8 +1,8 @@
-//! `GET /api/v1/projects/{project_id}/.well-known/webauthn`: returns the origins on which the
+//! `GET /api/v1/projects/{project_id}/.well-known/webauthn`: returns the origins where the
 //! project's passkeys may be used, besides those on the domain of their relying party.
 //!
-//! Browsers fetch this file from the relying party's own domain (WebAuthn Level 3 §5.11), so an app
-//! serves it there: as a copy, or by forwarding the request to this operation.
+//! Browsers fetch this file from the relying party's domain (WebAuthn Level 3 §5.11), so an app
+//! serves it there, as a copy or by forwarding requests to this operation.
 
 use api::http::TableAction::GetItem;
 use api::http::{Describe, Description, Json, Route};
@@ -28,8 +28,8 @@ pub const ROUTE: Route = Route::get("projects-related-origins-read", "/api/v1/pr
 /// Origins that may be cached for an hour.
 #[derive(Serialize, ToSchema)]
 pub struct RelatedOrigins {
-    /// The project's trusted domains without wildcards, if they are https; none if the project does
-    /// not offer passkeys.
+    /// The project's trusted https domains without wildcards; none if the project does not offer
+    /// passkeys.
     #[schema(example = json!(["https://app.example.com"]))]
     origins: Vec<String>,
 }

@@ -1,6 +1,6 @@
 //! `GET /api/v1/internal/sign-up-rules-stats`: returns how often each sign-up rule matched.
 //!
-//! A worker counts the matches from the audit log, so they may lag behind by a minute or two.
+//! A worker counts the matches from the audit log, so they may be a minute or two behind.
 
 use std::collections::BTreeMap;
 
@@ -22,14 +22,14 @@ pub const ROUTE: Route = Route::get("projects-sign-up-rules-stats", "/api/v1/int
 
 #[derive(Serialize, ToSchema)]
 pub struct RuleStats {
-    /// The rules of the project, in the order of its settings, then deleted rules that matched in
-    /// the last 48 hours.
+    /// The project's rules in the order of its settings, then deleted rules with matches in the
+    /// last 48 hours.
     rule_triggers: Vec<RuleTriggers>,
     /// The number of hours in `hourly_counts`.
     analytics_hours: i64,
     /// The matches of all rules in the last 48 hours.
     total_triggers: u64,
-    /// The same, by the action that the rule had.
+    /// The same, by the rule's action at the time.
     triggers_by_action: ByAction,
 }
 
@@ -40,7 +40,7 @@ pub struct RuleTriggers {
     rule_id: String,
     /// In the last 48 hours.
     total_count: u64,
-    /// Since the rule was created, as far as matches were counted.
+    /// Since the rule was created, as far as counted.
     all_time_count: u64,
     /// The current hour and the 47 hours before it, oldest first.
     hourly_counts: Vec<HourCount>,

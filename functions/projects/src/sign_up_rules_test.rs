@@ -1,5 +1,5 @@
-//! `POST /api/v1/internal/sign-up-rules-test`: evaluates the project's sign-up rules for an
-//! imagined sign-up. Nothing is created, counted or logged.
+//! `POST /api/v1/internal/sign-up-rules-test`: evaluates the project's sign-up rules for a
+//! hypothetical sign-up. Nothing is created, counted or logged.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Route};
@@ -23,19 +23,19 @@ pub const ROUTE: Route = Route::post("projects-sign-up-rules-test", "/api/v1/int
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ImaginedSignUp {
-    /// The email address that signs up; `null` for none.
+    /// The email address; `null` for none.
     email: Option<Email>,
     auth_method: Method,
-    /// The id of the provider of an `oauth` sign-up; otherwise `null`. For conditions, an id that
-    /// no provider can have is empty.
+    /// The provider's id for an `oauth` sign-up; otherwise `null`. Conditions see an impossible id
+    /// as empty.
     oauth_provider: Option<String>,
     /// ISO 3166-1 alpha-2; `null` if unknown.
     #[schema(value_type = Option<String>, example = "DE")]
     country_code: Option<CountryCode>,
-    /// The result of the bot challenge. It is repeated in the answer; rules do not see it.
+    /// The result of the bot challenge, repeated in the response; conditions do not see it.
     #[deserr(default)]
     turnstile_result: ChallengeResult,
-    /// The scores that a server would set, 0 by default.
+    /// The scores that a server would set. Default: 0.
     #[deserr(default)]
     risk_scores: SignUpRisk,
 }
@@ -66,13 +66,13 @@ pub enum ChallengeResult {
 #[derive(Serialize, ToSchema)]
 pub struct TestResult {
     context: TestContext,
-    /// The results of the rules in the order of evaluation, up to the rule that decides.
+    /// The results of the rules in the order of evaluation, up to the deciding rule.
     evaluations: Vec<RuleResult>,
     /// What would happen to the sign-up.
     outcome: TestOutcome,
 }
 
-/// The values that conditions see, and the result of the bot challenge.
+/// The values seen by conditions, and the result of the bot challenge.
 #[derive(Serialize, ToSchema)]
 pub struct TestContext {
     email: String,
@@ -101,8 +101,8 @@ pub struct RuleResult {
     /// `matched`, `not_matched`, `disabled` or `error`.
     status: &'static str,
     action: RuleAction,
-    /// Why the condition cannot be evaluated for these values, or that it was skipped because it
-    /// exceeds the budget of an evaluation; it then counts as false.
+    /// Why the condition counts as false without a result: it cannot be evaluated for these values,
+    /// or was skipped because it exceeds the budget of an evaluation.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }
@@ -113,7 +113,7 @@ pub struct TestOutcome {
     should_allow: bool,
     /// `allow`, `reject`, `default-allow` or `default-reject`.
     decision: &'static str,
-    /// The rule that decides; `null` if the project's default action does.
+    /// The deciding rule; `null` if the project's default action decides.
     decision_rule_id: Option<String>,
     /// The rule that would restrict the user; `null` if none would.
     restricted_because_of_rule_id: Option<String>,

@@ -1,6 +1,6 @@
-//! `POST /api/v1/team-invitations/accept`: adds the signed-in user to a team by an invitation's
-//! code. The invitation must be to one of the user's verified email addresses. Only one of several
-//! concurrent requests succeeds.
+//! `POST /api/v1/team-invitations/accept`: adds the signed-in user to a team with an invitation's
+//! code. The invitation must be to one of the user's verified email addresses. Of several
+//! concurrent requests, only one succeeds.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Route};

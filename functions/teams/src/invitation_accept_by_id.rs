@@ -1,6 +1,6 @@
 //! `POST /api/v1/team-invitations/{invitation_id}/accept`: adds a user to a team by an invitation
-//! to one of the user's confirmed email addresses, without its code. A client accepts for its own
-//! user, a server for any user.
+//! to one of the user's confirmed email addresses, without the code. Clients accept for their own
+//! user, servers for any user.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Named, Route};

@@ -1,5 +1,5 @@
-//! `POST /api/v1/team-invitations/accept/check-code`: checks whether an invitation's code is valid,
-//! but not whether the caller may accept the invitation. The check counts as an attempt.
+//! `POST /api/v1/team-invitations/accept/check-code`: checks whether the code of an invitation is
+//! valid, but not whether the caller may accept the invitation. The check counts as an attempt.
 
 use api::http::{Json, Route};
 use api::product::Input;

@@ -1,6 +1,6 @@
-//! `GET /api/v1/team-invitations`: lists the open invitations to a team, or those to the confirmed
-//! email addresses of a user. For a team, a client needs `$read_members` and `$invite_members`;
-//! otherwise it can list only the invitations for its own user.
+//! `GET /api/v1/team-invitations`: lists the open invitations to a team, or to a user's confirmed
+//! email addresses. For a team, a client needs `$read_members` and `$invite_members`; otherwise it
+//! can list only its own user's invitations.
 
 use api::http::TableAction::{BatchGetItem, GetItem, Query};
 use api::http::{Json, Route};
@@ -46,8 +46,8 @@ pub struct InvitationsQuery {
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
-    /// 1 to 500. Default: 500. Pages may be short, as invitations that have ended are left out; a
-    /// page also ends where the teams and senders take 2 MB.
+    /// 1 to 500. Default: 500. Pages may be short, because ended invitations are left out; a page
+    /// also ends when its teams and senders reach 2 MB.
     #[schema(value_type = Option<u16>, minimum = 1, maximum = 500)]
     #[deserr(default)]
     limit: Option<Limit<500, 500>>,
@@ -66,7 +66,7 @@ pub struct TeamInvitation {
     expires_at_millis: i64,
 }
 
-/// Invitations with their teams, and the id after which the next page begins.
+/// Invitations with their teams, and the last id before the next page.
 type Found = (Vec<(Invitation, Team)>, Option<InvitationId>);
 
 pub async fn handle(
@@ -101,14 +101,13 @@ pub async fn handle(
 
 async fn to_team(access: &Access<Client>, team: TeamId, after: Option<InvitationId>, limit: usize) -> Result<Found, Error> {
     let needed = [System::ReadMembers, System::InviteMembers];
-    // The invitations are read in parallel with the permission check, whose result is evaluated
-    // first.
+    // The invitations are read during the permission check, but its result is evaluated first.
     let entering = enter(&access.prefetched, access, team, &[], &needed);
     let (entered, invitations) = tokio::join!(entering, access.app.store.invitations_to(&access.project.id, team, after, limit));
     let team = entered?.row.team;
     let (invitations, more) = invitations?;
     let next = invitations.last().map(|invitation| invitation.id).filter(|_| more);
-    // Each invitation of the page would have a copy of the team's metadata.
+    // Otherwise each invitation on the page would have a copy of the team's metadata.
     let named = Team::new(team.id, team.display_name, team.created_at);
     Ok((invitations.into_iter().map(|invitation| (invitation, named.clone())).collect(), next))
 }

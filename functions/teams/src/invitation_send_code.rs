@@ -63,7 +63,7 @@ pub async fn handle(
     let team = &entered.row.team;
     let check = match &access.user {
         Some(user) => Check::of_email(&access, &user.row.user),
-        // Only servers and administrators can send an invitation without a user.
+        // Only servers and administrators can send invitations without a user.
         None => Check::none(&app, &access.project, &access.place),
     };
     let admitted = check.admit(body.presented()).await?;
@@ -75,8 +75,8 @@ pub async fn handle(
     Ok(Json(SentInvitation { success: true, id }))
 }
 
-/// Writes the invitation. If there is no room for it in the team, invitations that have expired
-/// make room: nothing else takes them out of the count.
+/// Writes the invitation. If the team has no room for it, expired invitations make room; nothing
+/// else removes them from the count.
 async fn send(app: &App, project: &ProjectId, team: TeamId, writes: Vec<Write>) -> Result<(), Error> {
     let is_full = |error: &store::Error| matches!(error, store::Error::Conflict(conflict) if conflict.is_of(Label::Count));
     let full = || Error::from(KnownError::TooManyInvitations { max: Quota::Invitations.max() });

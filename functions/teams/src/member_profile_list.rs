@@ -1,5 +1,5 @@
-//! `GET /api/v1/team-member-profiles`: lists the names and pictures that the members of a team use
-//! in it, page by page. A client needs `$read_members` for profiles of other users.
+//! `GET /api/v1/team-member-profiles`: lists the names and pictures of a team's members in that
+//! team, page by page. A client needs `$read_members` for profiles of other users.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
@@ -32,12 +32,11 @@ pub const ROUTE: Route = Route::get("teams-member-profile-list", "/api/v1/team-m
 #[deserr(deny_unknown_fields)]
 pub struct MemberProfilesQuery {
     team_id: TeamId,
-    /// Only the profile of this user, given by id or as `me`.
+    /// Only the profile of this user, an id or `me`.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
-    /// 1 to 1,000. Default: 1,000. A page also ends at 1 MB, and where the users of the members
-    /// take 2 MB.
+    /// 1 to 1,000. Default: 1,000. A page also ends at 1 MB, or when the members' users reach 2 MB.
     #[schema(value_type = Option<u16>, minimum = 1, maximum = 1000)]
     #[deserr(default)]
     limit: Option<Limit<1000, 1000>>,
@@ -60,7 +59,7 @@ pub async fn handle(
     let after = cursors.position(query.cursor.as_deref())?;
     let others: Vec<UserId> = user.into_iter().collect();
     let entering = enter(&access.prefetched, &access, team, &others, needed);
-    // The page is read in parallel with the permission check, whose result is evaluated first.
+    // The page is read during the permission check, but its result is evaluated first.
     let page = async {
         match user {
             Some(_) => Ok((Vec::new(), false)),
@@ -76,7 +75,7 @@ pub async fn handle(
     let (mut items, covered) = views(&access, &entered.row.team, &members).await?;
     let more = more || covered < members.len();
     members.truncate(covered);
-    // Members whose users have been deleted have no view.
+    // Members with deleted users have no view.
     let count = page::fitting(&items);
     let cut = items.get(count.saturating_sub(1)).filter(|_| count < items.len()).map(user_of);
     items.truncate(count);

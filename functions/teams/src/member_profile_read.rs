@@ -1,5 +1,5 @@
-//! `GET /api/v1/team-member-profiles/{team_id}/{user_id}`: returns the name and picture that a
-//! member of a team uses in it. A client needs `$read_members` for other users' profiles.
+//! `GET /api/v1/team-member-profiles/{team_id}/{user_id}`: returns a team member's name and picture
+//! in the team. A client needs `$read_members` for other users' profiles.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Named, Route};

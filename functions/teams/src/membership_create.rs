@@ -1,5 +1,5 @@
-//! `POST /api/v1/team-memberships/{team_id}/{user_id}`: adds a user to a team with the permissions
-//! of a member. Requires server access.
+//! `POST /api/v1/team-memberships/{team_id}/{user_id}`: adds a user to a team, with a member's
+//! permissions. Requires server access.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Created, Named, Route};
@@ -40,7 +40,7 @@ pub async fn handle(
 ) -> Result<Created<TeamMembership>, Error> {
     let (team_id, user_id) = (path.team_id, access.user_id(path.user_id)?);
     let user = read(&access, user_id).await?.ok_or(KnownError::UserNotFound)?.user;
-    // The team is not read for this, so its creation is not known.
+    // The team is not read for this, so its creation time is unknown.
     let joined = Joined { team: team_id, created_at: None, user_version: None };
     match app.store.transact(joining(&app, &access.project, joined, &user)?).await {
         Ok(()) => Ok(Created(TeamMembership { team_id, user_id })),

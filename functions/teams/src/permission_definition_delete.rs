@@ -1,5 +1,5 @@
-//! `DELETE /api/v1/team-permission-definitions/{permission_id}`: deletes a team permission and with
-//! it all its grants.
+//! `DELETE /api/v1/team-permission-definitions/{permission_id}`: deletes a team permission and all
+//! its grants.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};

@@ -1,5 +1,5 @@
-//! `GET /api/v1/team-permission-definitions`: lists the team permissions and the permissions that
-//! each contains.
+//! `GET /api/v1/team-permission-definitions`: lists the team permissions, each with the permissions
+//! it contains.
 
 use api::http::Route;
 use api::http::TableAction::BatchGetItem;

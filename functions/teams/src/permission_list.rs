@@ -33,11 +33,12 @@ pub const ROUTE: Route = Route::get("teams-permission-list", "/api/v1/team-permi
 pub struct TeamPermissionsQuery {
     #[deserr(default)]
     team_id: Option<TeamId>,
-    /// A user's id, or `me`. Required for client access; a server has to give this or `team_id`.
+    /// A user's id, or `me`. Required with client access; with server access, this or `team_id` is
+    /// required.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
-    /// If given, only this permission is listed.
+    /// Only this permission.
     #[deserr(default)]
     permission_id: Option<PermissionId>,
     /// Whether to include contained permissions. Default: `false`.
@@ -45,7 +46,7 @@ pub struct TeamPermissionsQuery {
     #[deserr(default)]
     recursive: Option<Param<bool>>,
     /// Members or, for a user, teams per page, 1 to 10,000. Default: 10,000. A page also ends at
-    /// 1,000 of them, at 1 MB, and where the teams take 2 MB.
+    /// 1,000 of them, at 1 MB, or when the teams reach 2 MB.
     #[schema(value_type = Option<u16>, minimum = 1, maximum = 10000)]
     #[deserr(default)]
     limit: Option<Limit<10_000, 10_000>>,
@@ -54,7 +55,7 @@ pub struct TeamPermissionsQuery {
     cursor: Option<String>,
 }
 
-/// How many members are read for one page.
+/// Number of members read for one page.
 const AT_ONCE: usize = 1000;
 
 pub async fn handle(
@@ -98,8 +99,8 @@ pub async fn handle(
     }
 }
 
-/// The permissions of as many members, in order, as fit on a page, and the position of the last of
-/// them if there are more; `next` is that of the last one that was read, if more can be read.
+/// The permissions of the first members, as many as fit on a page, and the position of the last one
+/// if there are more; `next` is the position of the last member read, if more can be read.
 fn fit<P: Copy>(
     members: impl Iterator<Item = (P, MemberRow)>,
     next: Option<P>,

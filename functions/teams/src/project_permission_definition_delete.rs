@@ -1,5 +1,5 @@
 //! `DELETE /api/v1/project-permission-definitions/{permission_id}`: deletes a project permission
-//! and with it all its grants.
+//! and all its grants.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Route};

@@ -31,7 +31,7 @@ pub struct ProjectPermissionsQuery {
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
-    /// If given, only this permission is listed.
+    /// Only this permission.
     #[deserr(default)]
     permission_id: Option<PermissionId>,
     /// Whether to include contained permissions. Default: `false`.

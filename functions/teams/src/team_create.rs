@@ -48,8 +48,8 @@ pub async fn handle(
     let mut writes = Vec::new();
     match creator {
         Some(user) => {
-            // The user is needed because the member item stores the time of the user's sign-up, by
-            // which lists are sorted.
+            // The user is needed because the member item has the user's sign-up time, by which
+            // lists are sorted.
             let known = access.user.as_ref().map(|current| &current.row.user).filter(|own| own.id == user);
             let user = match known {
                 Some(own) => own.clone(),
@@ -72,7 +72,7 @@ pub async fn handle(
     }
 }
 
-/// The error for a user whose quota had no room, or who was deleted meanwhile.
+/// The error for a user whose quota is full, or who was deleted meanwhile.
 async fn full(app: &App, project: &Project, creator: Option<UserId>, max: Option<usize>) -> Result<Error, Error> {
     let exists = match creator {
         Some(user) => app.store.user(&project.id, user).await?.is_some(),
@@ -87,6 +87,6 @@ fn creator(access: &Access<Client>, given: Option<UserRef>) -> Result<Option<Use
     if !access.project.config.client_team_creation_enabled {
         return Err(KnownError::TeamCreationNotEnabled);
     }
-    // For a client the default is its own user, who could not reach a team without members.
+    // For a client, the default is its own user: nobody could access a team without members.
     given.map_or(Ok(own), |user| access.user_id(user)).map(Some)
 }

@@ -1,8 +1,8 @@
-//! `GET /api/v1/projects/{project_id}/teams/{team_id}/images/{digest}`: returns a picture that was
-//! uploaded for a team or one of its members.
+//! `GET /api/v1/projects/{project_id}/teams/{team_id}/images/{digest}`: returns an uploaded picture
+//! of a team or one of its members.
 //!
-//! It needs no credentials, because only somebody who could read the team or the member knows the
-//! URL, as with the pictures of users.
+//! No credentials are needed: as with users' pictures, only those who could read the team or the
+//! member know the URL.
 
 use api::http::Route;
 use api::http::TableAction::GetItem;

@@ -1,5 +1,5 @@
-//! `GET /api/v1/teams`: lists a user's teams, in the order in which the user joined them unless the
-//! caller wants another, page by page. For servers it also lists all teams by creation time.
+//! `GET /api/v1/teams`: lists a user's teams page by page, by default in the order of joining. For
+//! servers, also lists all teams, by creation time.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
@@ -28,8 +28,8 @@ pub const ROUTE: Route = Route::get("teams-team-list", "/api/v1/teams")
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct TeamsQuery {
-    /// A user's id, or `me`. Required for client access. The teams of a user are in the order of
-    /// joining, unless `order_by` is sent.
+    /// A user's id, or `me`. Required with client access. The teams are in the order of joining,
+    /// unless `order_by` is set.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     user_id: Option<UserRef>,
@@ -46,8 +46,8 @@ pub struct TeamsQuery {
     #[schema(value_type = Option<bool>)]
     #[deserr(default)]
     desc: Option<Param<bool>>,
-    /// Only teams whose name contains this text (case does not matter), or the team with this id.
-    /// Pages of a search may be short.
+    /// Only teams with this text in their name, ignoring case, or the team with this id. Pages of a
+    /// search may be short.
     #[deserr(default)]
     query: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! `GET /api/v1/teams/{team_id}`: returns a team, for its members and for servers.
+//! `GET /api/v1/teams/{team_id}`: returns a team to its members and to servers.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Named, Route};

@@ -1,6 +1,6 @@
-//! `POST /api/v1/contact-channels`: adds an email address to a user. An address that a client adds
-//! for signing in can be used after it is verified; if several users add the same address, the
-//! first to verify it gets it. An address that a server adds for signing in can be used at once.
+//! `POST /api/v1/contact-channels`: adds an email address to a user. A sign-in address added by a
+//! client works once it is verified; if several users add the same address, the first to verify it
+//! gets it. One added by a server works immediately.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{Created, Named, Route};
@@ -41,11 +41,10 @@ pub struct CreateContactChannel {
     #[deserr(rename = "type")]
     #[schema(rename = "type")]
     _type: ChannelType,
-    /// Whether the user can sign in with the email address, which only one user of a project can.
-    /// With client access, the setting takes effect once the address is verified.
+    /// Whether the user can sign in with the email address; in a project, only one user can. With
+    /// client access, this takes effect once the address is verified.
     used_for_auth: bool,
-    /// Whether the channel becomes the primary one. The previous primary channel stays as an
-    /// ordinary one.
+    /// Whether the channel becomes the primary one. The previous one becomes an ordinary channel.
     #[deserr(default)]
     is_primary: Option<bool>,
     /// Whether the address is verified. Can be set only with server access.

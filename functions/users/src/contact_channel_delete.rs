@@ -1,5 +1,5 @@
 //! `DELETE /api/v1/contact-channels/{user_id}/{contact_channel_id}`: removes a contact channel.
-//! Another user can use its email address at once.
+//! Another user can then use its email address.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
 use api::http::{Json, Named, Route};

@@ -1,5 +1,4 @@
-//! `GET /api/v1/contact-channels`: lists a user's contact channels in the order in which they were
-//! added.
+//! `GET /api/v1/contact-channels`: lists a user's contact channels, oldest first.
 
 use api::http::TableAction::BatchGetItem;
 use api::http::{Json, Named, Route};

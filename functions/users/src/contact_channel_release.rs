@@ -1,10 +1,9 @@
 //! `POST /api/v1/contact-channels/release-link`: removes an email address from an account that
-//! somebody else created with it. The page behind the "This wasn't me" link of a verification
-//! email posts its form here.
+//! someone else created with it. The form on the page behind the "This wasn't me" link of a
+//! verification email is posted here.
 //!
-//! The link works even if the address has been verified or the account has changed in the meantime.
-//! Nothing is removed if the account is gone, no longer has the address, or has changed hands and
-//! now belongs to the recipient.
+//! The link works even if the address was verified or the account has changed meanwhile. Nothing is
+//! removed if the account is gone, no longer has the address, or now belongs to the recipient.
 
 use api::http::Route;
 use api::http::TableAction::{DeleteItem, GetItem, PutItem, UpdateItem};
@@ -53,9 +52,9 @@ pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }:
             return Err(gone.clone().into());
         }
         let mut writes = vec![link::redeem::<Release>(&query.code)];
-        // If all addresses of the user are unverified, only one would be notified, usually the one
-        // being removed. The notice omits the place, since the account's creator must not learn
-        // where the link was followed.
+        // If none of the user's addresses is verified, only one would be notified, usually the one
+        // being removed. The notice omits the place: the account's creator must not learn where the
+        // link was followed.
         if user.channels.iter().any(|channel| channel.is_verified) {
             writes.extend(notice::of_change(&app, &project.project, None, &before, user)?);
         }

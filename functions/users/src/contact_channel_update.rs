@@ -42,7 +42,7 @@ guarded_body! {
         _type: Option<ChannelType>,
         #[deserr(default)]
         used_for_auth: Option<bool>,
-        /// `true`: the channel replaces the primary one. `false`: it is not the primary channel.
+        /// `true`: the channel becomes the primary one. `false`: it is not the primary channel.
         #[deserr(default)]
         is_primary: Option<bool>,
         /// Whether the address is verified. Can be set only with server access.
@@ -61,10 +61,10 @@ pub async fn handle(
     let (user_id, id) = (access.user_id(path.user_id)?, path.contact_channel_id);
     let missing = KnownError::ContactChannelNotFound;
     let row = read(&access, user_id).await?.ok_or_else(|| missing.clone())?;
-    // Replacing an unverified email address that signs in is limited like a sign-up and needs a bot
-    // challenge: if it was the only one, the answer tells whether the new address has an account,
-    // the new address can sign in at once, and from then on anybody can have password resets
-    // emailed to it.
+    // Replacing an unverified sign-in address is limited like a sign-up and needs a bot challenge:
+    // if it was the only one, the response reveals whether the new address has an account, the new
+    // address can be used to sign in immediately, and anyone can then have password resets emailed
+    // to it.
     let channel = row.user.channel(id).ok_or(KnownError::ContactChannelNotFound)?;
     let is_new = body.value.as_ref().is_some_and(|value| value.0 != channel.value) && channel.signs_in() && !channel.is_verified;
     if is_new {
@@ -80,7 +80,7 @@ pub async fn handle(
         is_primary: body.is_primary,
     };
     let by_sender = admitted.by_sender();
-    // A client must not stop using its user's last way to sign in.
+    // A client must not disable its user's last way to sign in.
     let stops = patch.used_for_auth == Some(false) && access.level < Level::Server;
     let changed = change(&access, row, missing, None, |user| {
         let before = user.clone();

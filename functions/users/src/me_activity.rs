@@ -1,8 +1,8 @@
 //! `GET /api/v1/users/me/activity`: lists what happened to the account of the signed-in user,
 //! newest first, page by page. A page may be short or empty although more pages follow.
 //!
-//! Users see what happened, when, and from where. For a change by an administrator or a server,
-//! they see neither the place nor which administrator or server made it.
+//! Users see what happened, when, and from where. For changes by an administrator or a server, they
+//! see neither the place nor which one made them.
 
 use api::http::TableAction::{BatchGetItem, Query};
 use api::http::{Json, Route};
@@ -49,8 +49,8 @@ pub async fn handle(access: Access<Client>, Input { query, .. }: Input<Ignored, 
         read: limit + 1,
         now: access.app.clock.now(),
     };
-    // Each entry also names its user, so the result of the index is checked. Without an event, for
-    // example after a change of the metadata, there is nothing to tell the user.
+    // Each entry names its user, so the result of the index is checked. Entries without events, for
+    // example for changed metadata, have nothing to tell the user.
     let tells = |entry: &Entry| entry.user_id == Some(user) && !entry.events.is_empty();
     let page = access.app.store.trail(project, listing, tells).await?;
     let next_cursor = cursors.next(page.next.as_ref())?;

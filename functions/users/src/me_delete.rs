@@ -1,5 +1,5 @@
-//! `DELETE /api/v1/users/me`: deletes the signed-in user. For clients, the project has to allow it,
-//! and may require a recent sign-in.
+//! `DELETE /api/v1/users/me`: deletes the signed-in user. With client access, the project must
+//! allow it, and may require a recent sign-in.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, Query};
 use api::http::{Json, Route};
@@ -22,7 +22,7 @@ pub async fn handle(State(app): State<App>, access: Access<Client>, _: Input) ->
     if access.level == Level::Client && !access.project.config.client_user_deletion_enabled {
         return Err(KnownError::UserDeletionNotEnabled.into());
     }
-    // Otherwise, the thief of an old session, who cannot change how the user signs in, could still
+    // Otherwise the thief of an old session, who cannot change how the user signs in, could still
     // delete the account.
     access.check_fresh()?;
     if access.level == Level::Client {

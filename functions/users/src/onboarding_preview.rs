@@ -1,7 +1,7 @@
-//! `POST /api/v1/internal/onboarding/preview-affected-users`: lists the users whom a change of the
+//! `POST /api/v1/internal/onboarding/preview-affected-users`: lists the users that a change of the
 //! onboarding settings would restrict. Nothing is changed.
 //!
-//! A request examines a bounded number of users. If there are more, the response has a cursor; the
+//! A request examines a limited number of users. If there are more, the response has a cursor; the
 //! counts of all pages add up to the number of affected users.
 
 use api::http::TableAction::{BatchGetItem, Query};
@@ -28,8 +28,8 @@ pub const ROUTE: Route = Route::post("users-onboarding-preview", "/api/v1/intern
     .table(&[BatchGetItem, Query])
     .errors(&[ErrorCode::InvalidCursor]);
 
-/// The maximum number of affected users that one request counts. It examines up to three times as
-/// many users.
+/// Maximum number of affected users counted by one request, which examines up to three times as
+/// many.
 const COUNTED: usize = 1000;
 
 #[derive(Deserr, ToSchema)]

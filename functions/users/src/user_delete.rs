@@ -1,6 +1,5 @@
-//! `DELETE /api/v1/users/{user_id}`: deletes a user. Requires server access. Other users can use
-//! the deleted user's email addresses and linked accounts at once, and all sessions of the user
-//! end.
+//! `DELETE /api/v1/users/{user_id}`: deletes a user. Requires server access. All sessions of the
+//! user end, and other users can use the email addresses and linked accounts immediately.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, Query};
 use api::http::{Json, Route};

@@ -1,11 +1,11 @@
-//! `GET /api/v1/users`: lists the users of the project by the time of their sign-up or of
-//! their last activity, page by page.
+//! `GET /api/v1/users`: lists the users of the project by time of sign-up or last activity, page by
+//! page.
 //!
-//! `starts_with` is answered from an index of names and addresses by their beginning, so it is
-//! quick however many users there are. A `query` may match in the middle of a word, for which no
-//! index helps: it scans the list, and reads a bounded number of users per page. So does
-//! `starts_with` in a project whose index does not have all users yet. A page of a scan may be
-//! short or empty and still have a `next_cursor`; following it finds every match.
+//! `starts_with` uses an index of the beginnings of names and addresses, so it is fast however many
+//! users there are. A `query` may match in the middle of a word, where an index does not help: it
+//! scans the list, a limited number of users per page. So does `starts_with` until the project's
+//! index has all users. A page of a scan may be short or empty and still have a `next_cursor`;
+//! following the cursors finds every match.
 
 use std::collections::BTreeSet;
 
@@ -56,16 +56,15 @@ pub struct ListQuery {
     #[schema(value_type = Option<bool>)]
     #[deserr(default)]
     desc: Option<Param<bool>>,
-    /// Only users whose display name or email addresses contain each word of this text (neither
-    /// case nor accents matter), or the user with this id. Pages of a search may be short.
+    /// Only users with each word of this text in their display name or email addresses, ignoring
+    /// case and accents, or the user with this id. Pages of a search may be short.
     #[deserr(default)]
     query: Option<String>,
-    /// Only users whose primary email address, or one with which they sign in, begins with this
-    /// text (neither case nor accents matter), or whose display name does from one of its first
-    /// three words on, or the user with this id. Several words may be in any order. The users are
-    /// in the order of these addresses and words or, until all users are in the index, of sign-up.
-    /// Cannot be combined with `query`, `order_by`,
-    /// `desc` or `team_id`.
+    /// Only users whose primary or sign-in email address begins with this text, ignoring case and
+    /// accents, or whose display name does, from one of its first three words on, or the user with
+    /// this id. Several words may be in any order. The users are in the order of these addresses
+    /// and words or, until all users are in the index, of sign-up. Cannot be combined with `query`,
+    /// `order_by`, `desc` or `team_id`.
     #[deserr(default)]
     starts_with: Option<String>,
     /// Only members of this team.
@@ -85,9 +84,9 @@ pub struct ListQuery {
     only_anonymous: Option<Param<bool>>,
 }
 
-/// Number of users that a search reads at once; it reads up to three times as many per page.
+/// Number of users read at once by a search, which reads up to three times as many per page.
 const SEARCHED: usize = 1000;
-/// How many matches a page of the index reads in addition to its limit and a quarter of it.
+/// Number of matches that a page of the index reads beyond its limit and a quarter of it.
 const REPEATED: usize = 10;
 
 pub async fn handle(
@@ -114,7 +113,7 @@ pub async fn handle(
     let is_scan = filter.words.is_some() || filter.beginning.is_some() && !is_indexed;
     let read = match (is_scan, is_indexed) {
         (true, _) => SEARCHED,
-        // Some matches belong to users who are already listed because of another word.
+        // Some matches are of users already listed because of another word.
         (false, true) => limit + limit / 4 + REPEATED,
         (false, false) => limit + 1,
     };
@@ -136,8 +135,8 @@ pub async fn handle(
         if count == items.len() {
             return Ok(Json(Page::new(items, cursors.next(page.next.as_ref())?)));
         }
-        // Users are shown with their selected teams, which may have much metadata. Only reading
-        // fewer users tells where the next page begins.
+        // Users are shown with their selected teams, which may have much metadata. To find where
+        // the next page begins, fewer users must be read.
         listing.limit = count;
     }
 }
@@ -186,7 +185,7 @@ fn filter(query: &ListQuery) -> UserFilter {
     }
 }
 
-/// Refuses parameters that contradict each other.
+/// Rejects contradictory parameters.
 fn check(query: &ListQuery, filter: &UserFilter, by_activity: bool) -> Result<(), Error> {
     let refused = |field: &str, problem: &str| Err(ROUTE.schema_error(&Problems::one(field, problem)).into());
     if filter.only_anonymous && !filter.includes_anonymous {
@@ -202,7 +201,7 @@ fn check(query: &ListQuery, filter: &UserFilter, by_activity: bool) -> Result<()
     Ok(())
 }
 
-/// The user whose id is the text of the search, if the list may show that user.
+/// The user whose id is the search text, if the list may show that user.
 async fn by_id(app: &App, project: &Project, filter: &UserFilter) -> Result<Option<UserRow>, Error> {
     let Some(id) = filter.id() else { return Ok(None) };
     let row = app.store.user(&project.id, id).await?;

@@ -1,6 +1,6 @@
-//! `POST /api/v1/internal/webhook-endpoints/{id}/replay-failed`: delivers again the events since a
-//! given time whose delivery failed after all attempts and has not been replayed yet: about a
-//! thousand per request, or fewer if their bodies are large.
+//! `POST /api/v1/internal/webhook-endpoints/{id}/replay-failed`: replays the events since a given
+//! time whose delivery failed after all attempts and was not replayed yet: about a thousand per
+//! request, fewer with large bodies.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
 use api::http::{Json, Route};
@@ -26,17 +26,17 @@ pub const ROUTE: Route = Route::post("webhooks-delivery-replay-failed", "/api/v1
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct ReplayFailed {
-    /// Only events since this time, in milliseconds since the epoch. It is rounded down to a whole
-    /// second, as the times of events are.
+    /// Only events since this time, in milliseconds since the epoch. Rounded down to a whole
+    /// second, like the times of events.
     #[schema(value_type = i64)]
     since_millis: AtMillis,
 }
 
 #[derive(Serialize, ToSchema)]
 pub struct Replayed {
-    /// The number of events that are delivered again.
+    /// The number of replayed events.
     count: usize,
-    /// The `since_millis` of another request for the rest; `null` if there is no rest.
+    /// The `since_millis` of a request for the rest; `null` if nothing is left.
     next_since_millis: Option<i64>,
 }
 

@@ -1,5 +1,5 @@
-//! `POST /api/v1/internal/webhook-endpoints`: creates an endpoint. This response is the only one
-//! with its secret.
+//! `POST /api/v1/internal/webhook-endpoints`: creates an endpoint. Only this response contains its
+//! secret.
 
 use api::http::TableAction::{BatchGetItem, PutItem, UpdateItem};
 use api::http::{Created, Route};

@@ -1,4 +1,4 @@
-//! Webhook endpoints of a project, and the deliveries to them.
+//! Webhook endpoints of a project and their deliveries.
 
 pub mod delivery_list;
 pub mod delivery_replay;

@@ -1,6 +1,6 @@
 //! `POST /api/v1/internal/webhook-endpoints/{id}/rotate-secret`: replaces the secret of an
-//! endpoint. For a day by default, events are signed with both secrets, so that no receiver rejects
-//! them.
+//! endpoint. For a day by default, events are signed with both secrets, so that receivers do not
+//! reject them.
 
 use api::http::TableAction::{BatchGetItem, GetItem, UpdateItem};
 use api::http::{Json, Route};
@@ -27,14 +27,13 @@ pub const ROUTE: Route = Route::post("webhooks-secret-rotate", "/api/v1/internal
 
 /// How long events are also signed with the previous secret by default, in milliseconds: a day.
 const DEFAULT_OVERLAP: u64 = 86_400_000;
-/// The longest time for which events are also signed with the previous secret, in milliseconds: two
-/// days.
+/// The maximum of this time, in milliseconds: two days.
 const MAX_OVERLAP: u64 = 172_800_000;
 
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct RotateSecret {
-    /// For how many milliseconds events are also signed with the previous secret: at most
+    /// How long events are also signed with the previous secret, in milliseconds: at most
     /// 172,800,000 (two days). Default: 86,400,000 (a day).
     #[schema(maximum = 172_800_000)]
     #[deserr(default)]

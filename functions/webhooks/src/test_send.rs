@@ -24,8 +24,7 @@ pub const ROUTE: Route = Route::post("webhooks-test-send", "/api/v1/internal/sen
     .limit(Limit::WebhookTest)
     .table(&[BatchGetItem, GetItem, PutItem]);
 
-/// How long the endpoint may take. The function must end within ten seconds, and record the outcome
-/// before.
+/// How long the endpoint may take. The function must record the outcome and end within ten seconds.
 const BUDGET: Duration = Duration::from_secs(7);
 
 #[derive(Deserr, ToSchema)]

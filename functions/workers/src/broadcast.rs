@@ -1,4 +1,4 @@
-//! Expands a broadcast into outbox entries, one transaction after another.
+//! Expands a broadcast into outbox entries, transaction by transaction.
 
 use flows::App;
 use wire::id::{BroadcastId, ProjectId};
@@ -6,7 +6,7 @@ use wire::id::{BroadcastId, ProjectId};
 use crate::fail_point::reached;
 
 /// Creates the next entries, about `wanted` of them, and returns their number. Stops early if
-/// another worker was faster, or if every recipient has an entry.
+/// another worker was faster or every recipient has an entry.
 pub(crate) async fn expand(app: &App, project: &ProjectId, id: BroadcastId, wanted: usize) -> Result<usize, store::Error> {
     let mut made = 0;
     while made < wanted {

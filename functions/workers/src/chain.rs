@@ -1,5 +1,5 @@
 //! Adds the links of an audit trail's hash chain ([`model::trail::chain`]). Each step continues
-//! after the last link, whoever wrote it, so it also covers entries that earlier steps missed.
+//! after the last link, from whichever worker, so it also covers entries missed by earlier steps.
 
 use std::collections::HashMap;
 
@@ -21,11 +21,11 @@ use crate::fail_point::reached;
 /// Maximum number of attempts when several workers extend the same chain.
 const ROUNDS: u32 = 5;
 
-/// Adds links for all entries of a project's trail that no link covers yet, counts these entries in
-/// the project's figures, and returns their number. Does nothing for a deleted project.
+/// Links all entries of a project's trail that are not linked yet, counts them in the project's
+/// figures, and returns their number. Does nothing for a deleted project.
 pub(crate) async fn link(app: &App, project: &ProjectId) -> Result<usize, store::Error> {
     let mut linked = 0;
-    // If another worker has added a link meanwhile, this one continues after that link.
+    // Continues after links that other workers have added meanwhile.
     optimistic!(ROUNDS, |_| { Box::pin(step(app, project, &mut linked)).await })?;
     Ok(linked)
 }
@@ -33,7 +33,7 @@ pub(crate) async fn link(app: &App, project: &ProjectId) -> Result<usize, store:
 async fn step(app: &App, project: &ProjectId, linked: &mut usize) -> Result<(), store::Error> {
     let Some(row) = app.store.project(project).await? else { return Ok(()) };
     let (keys, now) = (TrailKeys::new(&app.settings.secret), app.clock.now());
-    // Continuing after a forged head would authenticate it.
+    // A link after a forged head would authenticate it.
     let head = app.store.authentic_head(project, &keys).await?;
     let (known, start) = match &head {
         Some(head) => {
@@ -70,8 +70,8 @@ async fn step(app: &App, project: &ProjectId, linked: &mut usize) -> Result<(), 
     Ok(())
 }
 
-/// Whether an entry has to be covered: it is new and has not expired, or its count has risen since
-/// a link covered it.
+/// Whether an entry must be linked: it is new and has not expired, or its count has risen since it
+/// was linked.
 fn is_new(entry: &Covered, covered: Option<&Covered>, now: Timestamp) -> bool {
     let Some(covered) = covered else { return entry.until > now.as_second() };
     if entry != covered && !entry.counts_on(covered) {
@@ -94,7 +94,7 @@ impl Links<'_> {
     async fn add(&mut self, day: Date, mut entries: Vec<Fresh>) -> Result<(), store::Error> {
         let noted = note_sign_ins(self.app, self.project, &entries).await;
         match noted.and(count_active(self.app, self.project, &entries).await) {
-            // An error that no retry can cure must not keep entries from being linked.
+            // Permanent errors must not keep entries from being linked.
             Err(error @ (Error::Corrupt(_) | Error::Refused(_) | Error::TooMuch(_))) => {
                 tracing::error!(%error, project = %self.project, "the activity of users was not counted, or not noted in full");
             }
@@ -109,8 +109,7 @@ impl Links<'_> {
             let head = self.app.store.add_link(&chain, link, self.head.as_ref(), &counters).await?;
             reached("linked", entries.len());
             *self.linked += entries.len();
-            // The log is outside the table, so somebody who can write only to the table cannot
-            // change the log.
+            // The log is outside the table: write access to the table is not enough to change it.
             tracing::info!(project = %self.project, link = head.number, digest = %head.digest, entries = entries.len(), "linked the trail");
             self.head = Some(head);
         }

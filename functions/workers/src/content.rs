@@ -1,5 +1,5 @@
-//! Renders the entries of the outbox from their sources, the project's own template and theme if it
-//! has any, and the unsubscribe link of the email's category.
+//! Renders outbox entries from their sources, the project's template and theme, if any, and the
+//! unsubscribe link of the email's category.
 
 use std::collections::{HashMap, HashSet};
 
@@ -31,16 +31,15 @@ use crate::parties::Parties;
 /// Number of keys in one batch read.
 const READS: usize = 100;
 
-/// The result of rendering an email, successful or not, with the data to store in its entry.
+/// The result of rendering an email, successful or not, to store in its entry.
 pub(crate) struct Rendered {
-    /// The entry with the sources that were used, which can be inspected and edited.
+    /// The entry with the sources used, which can be inspected and edited.
     pub(crate) entry: OutboxEntry,
     pub(crate) rendering: Rendering,
     pub(crate) unsubscribe_url: Option<String>,
 }
 
-/// An email as its recipient gets it, with its codes and unsubscribe link, which the stored bodies
-/// lack.
+/// An email for its recipient: unlike the stored bodies, with its codes and unsubscribe link.
 pub(crate) struct Letter {
     pub(crate) subject: String,
     pub(crate) html: Option<String>,
@@ -57,17 +56,17 @@ impl Letter {
     }
 }
 
-/// An email to send, or the reason why it cannot be rendered; and its codes, so that they can be
-/// removed from the outcome of sending.
+/// An email to send, or why it cannot be rendered; with its codes, so that they can be removed from
+/// the outcome.
 pub(crate) struct Opened {
     pub(crate) id: EmailId,
     pub(crate) letter: Result<Letter, Failure>,
     pub(crate) codes: Codes,
 }
 
-/// The emails of entries, as their recipients get them. An email with codes is rendered again with
-/// its codes, and so is one whose stored bodies are missing, for example because they have expired.
-/// Emails that were not rendered because others had taken too long are left out.
+/// The emails of entries for their recipients. Emails with codes are rendered again with them, and
+/// so are emails without stored bodies, for example because these have expired. Emails that were
+/// not rendered because others took too long are left out.
 pub(crate) async fn open_all(app: &App, parties: &Parties, rows: &[&OutboxRow]) -> Result<Vec<Opened>, store::Error> {
     let (mut opened, mut to_render) = (Vec::with_capacity(rows.len()), Vec::new());
     for (row, body) in rows.iter().zip(stored_bodies(app, rows).await?) {
@@ -92,7 +91,7 @@ pub(crate) async fn open_all(app: &App, parties: &Parties, rows: &[&OutboxRow]) 
     for (row, rendered) in to_render.iter().zip(rendered) {
         let Some(rendered) = rendered else { continue };
         let unsubscribe_url = rendered.unsubscribe_url;
-        // The error of the rendering may contain a code, so another error replaces it.
+        // A rendering error may contain a code, so it is replaced.
         let letter = rendered.rendering.map(|(subject, html, text)| Letter { subject, html, text, unsubscribe_url });
         let letter = letter.map_err(|_| unsendable(app, "check its template and theme"));
         opened.push(Opened { id: row.entry.id, letter, codes: Codes::of(&row.entry.variables) });
@@ -100,8 +99,8 @@ pub(crate) async fn open_all(app: &App, parties: &Parties, rows: &[&OutboxRow]) 
     Ok(opened)
 }
 
-/// The stored bodies of entries of one project, in their order; `None` for those with codes, and
-/// for those whose bodies are missing.
+/// The stored bodies of one project's entries, in their order; `None` for entries with codes or
+/// without stored bodies.
 async fn stored_bodies(app: &App, rows: &[&OutboxRow]) -> Result<Vec<Option<Body>>, store::Error> {
     let Some(first) = rows.first() else { return Ok(Vec::new()) };
     let now = app.clock.now();
@@ -120,14 +119,14 @@ fn unsendable(app: &App, why: &str) -> Failure {
     Failure::new(app.clock.now(), "REJECTED", format!("the email cannot be rendered: {why}"))
 }
 
-/// An entry, with the input for rendering it or the reason why it cannot be rendered.
+/// An entry, with the input for rendering it or why it cannot be rendered.
 struct Prepared {
     entry: OutboxEntry,
     job: Result<Job, String>,
 }
 
-/// Renders entries of one project. The results have the order of the entries; `None` if an entry
-/// was not rendered because others had taken too long.
+/// Renders entries of one project. The results are in the order of the entries; `None` if an entry
+/// was not rendered because others took too long.
 pub(crate) async fn render_all(app: &App, parties: &Parties, rows: &[OutboxRow]) -> Result<Vec<Option<Rendered>>, store::Error> {
     let documents = Documents::of(app, parties, rows).await?;
     let prepared = try_join_all(rows.iter().map(|row| prepare(app, parties, &documents, row).boxed())).await?;
@@ -164,7 +163,7 @@ async fn prepare(app: &App, parties: &Parties, documents: &Documents, row: &Outb
         entry.source.text.clone_from(&template.text);
         entry.source.theme_id = template.theme.map_or(entry.source.theme_id, Theme::id);
     }
-    // A built-in email uses the project's theme, which was not known when the email was requested.
+    // Built-in emails use the project's theme, which was not read when they were requested.
     if entry.source.builtin.is_some() && entry.source.theme_id == Some(DEFAULT_THEME) {
         entry.source.theme_id = Some(owner.config.email.theme());
     }
@@ -174,8 +173,8 @@ async fn prepare(app: &App, parties: &Parties, documents: &Documents, row: &Outb
             None if entry.source.builtin.is_none() => {
                 return Ok(Prepared { entry, job: Err(format!("the theme {id} no longer exists: choose another")) });
             }
-            // If the theme of a built-in email was deleted, the default theme is used, so that
-            // nobody is locked out.
+            // If a built-in email's theme was deleted, the default theme is used, so that nobody is
+            // locked out.
             theme => theme.or_else(|| Some(builtin::THEME.to_owned())),
         },
     };
@@ -194,7 +193,7 @@ impl Documents {
     async fn of(app: &App, parties: &Parties, rows: &[OutboxRow]) -> Result<Self, store::Error> {
         let keys: HashSet<Key> = rows.iter().flat_map(|row| keys(parties, row)).collect();
         let mut found = HashMap::new();
-        // An entry has up to three keys, so the keys may not fit into one batch.
+        // With up to three keys per entry, the keys may not fit into one batch.
         for keys in Vec::from_iter(keys).chunks(READS) {
             let mut items = app.store.get_many(keys.iter().cloned()).await?;
             for key in keys {
@@ -218,8 +217,8 @@ fn keys(parties: &Parties, row: &OutboxRow) -> impl Iterator<Item = Key> {
     [template_key(&row.project, &row.entry), theme, default].into_iter().flatten()
 }
 
-/// The key of the project's own template for a built-in email that nobody has edited; `None` for
-/// any other email.
+/// The key of the project's own template, for a built-in email that was not edited; `None` for
+/// other emails.
 fn template_key(project: &ProjectId, entry: &OutboxEntry) -> Option<Key> {
     let source = &entry.source;
     let mail = source.builtin.filter(|_| source.html.is_none() && source.subject.is_none())?;
@@ -230,13 +229,13 @@ fn theme_key(project: &ProjectId, id: Uuid) -> Key {
     document_key(project, DocumentKind::Theme, DocumentId::from(id))
 }
 
-/// The source of a theme. If the theme that the project has chosen was deleted, the default theme
-/// is used, so that the deletion locks nobody out. `None` if any other theme was deleted.
+/// The source of a theme; `None` if it was deleted. But if the project's chosen theme was deleted,
+/// the default theme is used, so that nobody is locked out.
 async fn theme(app: &App, project: &SendingProject, id: Uuid, documents: &Documents) -> Result<Option<String>, store::Error> {
     let own = match documents.get(&theme_key(&project.id, id)) {
         Some(own) => Some(own.html.clone()),
         None if id == DEFAULT_THEME => None,
-        // The theme may be that of the template, which was not known when the documents were read.
+        // The theme may be the template's, which was unknown when the documents were read.
         None => app.store.mail_document(&project.id, DocumentKind::Theme, id.into()).await?.map(|row| row.document.html),
     };
     let is_ours = id == DEFAULT_THEME || id == project.config.email.theme();

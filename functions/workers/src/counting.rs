@@ -1,8 +1,8 @@
 //! Counts users, teams and matches of sign-up rules from the entries of an audit trail.
 //!
-//! An entry is counted in the transaction of the link that covers it. Two steps come before that
-//! transaction, because they can safely be repeated: active users are counted, once a day each, and
-//! their sign-ins are noted in their items, once an hour each.
+//! An entry is counted in the transaction of its link. Two steps can safely be repeated and so
+//! precede the transaction: active users are counted, each once a day, and their sign-ins are noted
+//! in their items, each once an hour.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,20 +16,19 @@ use wire::id::{ProjectId, UserId};
 
 use crate::fail_point::reached;
 
-/// An entry that a link is about to cover.
+/// An entry to be linked.
 pub(crate) struct Fresh {
     pub(crate) covered: Covered,
     pub(crate) entry: Option<Entry>,
-    /// How often its event happened since a link last covered it.
+    /// How often its event has happened since it was last linked.
     pub(crate) times: u64,
 }
 
-/// The maximum number of items that the counters of a link may take: a transaction has at most 100
-/// items, and a single entry takes at most about 60.
+/// Maximum number of items for a link's counters: a transaction has at most 100, and a single entry
+/// takes at most about 60.
 const MOST_COUNTERS: usize = 90;
 
-/// How many of the entries, from the first on, fit into one link, and the counters of these
-/// entries.
+/// How many of the first entries fit into one link, and their counters.
 pub(crate) fn first_link(entries: &[Fresh], most: usize) -> (usize, Counters) {
     let mut counters = Counters::default();
     for (number, fresh) in entries.iter().enumerate().take(most) {
@@ -45,7 +44,7 @@ pub(crate) fn first_link(entries: &[Fresh], most: usize) -> (usize, Counters) {
     (entries.len().min(most), counters)
 }
 
-/// Counts the users who caused these entries, each once a day.
+/// Counts the users in these entries, each once a day.
 pub(crate) async fn count_active(app: &App, project: &ProjectId, entries: &[Fresh]) -> Result<(), store::Error> {
     let mut by_day: BTreeMap<Day, (Timestamp, BTreeSet<UserId>)> = BTreeMap::new();
     for entry in entries.iter().filter_map(|fresh| fresh.entry.as_ref()) {
@@ -64,9 +63,8 @@ pub(crate) async fn count_active(app: &App, project: &ProjectId, entries: &[Fres
     Ok(())
 }
 
-/// Notes the last sign-in of each user as the user's activity. A request that refreshes a token
-/// notes the activity without this worker; a sign-in leaves that to this worker, because most
-/// sign-ins do not write the user's item.
+/// Notes the last sign-in of each user as activity. Token refreshes note it themselves; sign-ins
+/// leave it to this worker, because most of them do not write the user's item.
 pub(crate) async fn note_sign_ins(app: &App, project: &ProjectId, entries: &[Fresh]) -> Result<(), store::Error> {
     let mut last: BTreeMap<UserId, Timestamp> = BTreeMap::new();
     for entry in entries.iter().filter_map(|fresh| fresh.entry.as_ref()).filter(|entry| entry.events.contains(&Event::SignIn)) {

@@ -1,12 +1,12 @@
-//! Completes deletions that requests or commands began: those of projects; and those of very large
-//! teams, and of users in very many teams, that the client did not finish by repeating the request.
+//! Completes deletions begun by requests or commands: of projects, and, if the client did not
+//! finish them by repeating the request, of very large teams and of users in very many teams.
 //!
-//! A step may be interrupted, or run in parallel with another step or a request. The table alone
-//! says what is left to delete.
+//! A step may be interrupted, or run in parallel with another step or a request. Only the table
+//! shows what is left to delete.
 //!
-//! If a project with the noted id exists, for example because a backup was imported, nothing of it
-//! is deleted, and the note is removed: its data and what is left of the deleted project have the
-//! same keys, so they belong to the project that exists.
+//! If a project with the noted id exists, for example after the import of a backup, nothing is
+//! deleted, and the note is removed: the remaining data of the deleted project has the same keys
+//! and so belongs to the existing project.
 
 use std::time::Duration;
 
@@ -18,23 +18,21 @@ use store::team::deletion::Deletion;
 use store::user::account::Outcome;
 use tokio::time::Instant;
 
-/// How long a client can repeat the request that began the deletion of a team or user before a
-/// worker continues the deletion. For projects there is no wait, because a request only begins
-/// their deletion.
+/// How long a client has to repeat the request to delete a team or user before a worker continues
+/// the deletion. For projects there is no wait, because requests only begin their deletion.
 const PATIENCE: SignedDuration = SignedDuration::from_secs(30);
-/// Time of a step that is reserved for the writes at its end.
+/// Time reserved for the writes at the end of a step.
 pub const MARGIN: Duration = Duration::from_secs(15);
 
-/// The least time for a deletion: enough to find that nothing is left to delete.
+/// The minimum time for a deletion: enough to find that nothing is left.
 const LEAST_SHARE: Duration = Duration::from_secs(10);
 
-/// Continues the pending deletions, one after another, and stops at `end`. Skips those that a
-/// client may still complete by repeating its request (`PATIENCE`). Returns how many deletions this
-/// step completed.
+/// Continues the pending deletions, one after another, until `end`. Skips those that a client may
+/// still complete by repeating its request (`PATIENCE`). Returns how many deletions were completed.
 ///
-/// The time is divided equally among the deletions that are left, but none gets less than
-/// `LEAST_SHARE`. Each minute begins with another deletion. So no deletion waits for the end of
-/// another one, even if that takes days, or if the worker is stopped in it each time.
+/// The time is divided equally among the remaining deletions, but each gets at least `LEAST_SHARE`.
+/// Every minute begins with a different deletion. So none waits for the end of another one, even if
+/// that takes days or stops the worker each time.
 pub async fn step(app: &App, end: Instant) -> Result<usize, store::Error> {
     let now = app.clock.now();
     let mut endings = app.store.endings().await?;
@@ -51,14 +49,15 @@ pub async fn step(app: &App, end: Instant) -> Result<usize, store::Error> {
         let share = (left / u32::try_from(count - number).unwrap_or(u32::MAX)).max(LEAST_SHARE).min(left);
         match complete(app, ending, Instant::now() + share).await {
             Ok(is_done) => done += usize::from(is_done),
-            // The next step continues this deletion; other deletions are not affected.
+            // The next step continues this deletion; others are not affected.
             Err(error) => tracing::warn!(%error, ?ending, "a deletion could not be completed"),
         }
     }
     Ok(done)
 }
 
-/// Continues a deletion until `end`, and deletes its note if it is complete. Returns whether it is.
+/// Continues a deletion until `end`, and deletes its note once it is complete. Returns whether it
+/// is.
 async fn complete(app: &App, ending: &Ending, end: Instant) -> Result<bool, store::Error> {
     let is_done = work(app, ending, end).await?;
     if is_done {
@@ -68,7 +67,7 @@ async fn complete(app: &App, ending: &Ending, end: Instant) -> Result<bool, stor
 }
 
 /// Continues a deletion. Returns whether it is complete: nothing is left to delete and, for a
-/// project, no late write can follow, or the project exists again.
+/// project, late writes can no longer follow or the project exists again.
 async fn work(app: &App, ending: &Ending, end: Instant) -> Result<bool, store::Error> {
     let (store, project, now) = (&app.store, &ending.project, app.clock.now());
     match ending.what {

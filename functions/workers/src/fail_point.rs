@@ -1,4 +1,4 @@
-//! Points at which a test kills the process to see what a crash leaves behind.
+//! Points where a test kills the process, to see what a crash leaves behind.
 //!
 //! With `GATELET_STOP_AT=claimed:17`, the worker that reaches the point `claimed` with the 17th
 //! item (there, an email; elsewhere, for example, a delivery or an entry of the trail) prints a
@@ -21,7 +21,7 @@ pub(crate) fn reached(place: &str, mails: usize) {
     let before = if wanted == place { COUNT.fetch_add(mails, Ordering::SeqCst) } else { return };
     if (before..before + mails).contains(&(*count - 1)) {
         eprintln!("stopped at {place}");
-        // Requests go on: the tasks that wait for this thread pass to another one.
+        // Requests continue: tasks that wait for this thread move to another one.
         tokio::task::block_in_place(|| {
             loop {
                 std::thread::park();

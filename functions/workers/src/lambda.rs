@@ -11,16 +11,16 @@ pub use aws::runtime::Error;
 /// An event of a Lambda.
 #[derive(Debug)]
 pub struct Event {
-    /// What the event says.
+    /// The content of the event.
     pub payload: Value,
-    /// When Lambda stops waiting.
+    /// When Lambda ends the invocation.
     pub deadline: Timestamp,
 }
 
 /// Handles every event of a Lambda with `handle`. `app` creates the app from the environment.
 ///
 /// # Errors
-/// The app cannot be created, or Lambda's Runtime API cannot be used. Errors of `handle` are only
+/// The app cannot be created, or Lambda's Runtime API is unavailable. Errors of `handle` are only
 /// reported to Lambda.
 pub async fn run(
     app: impl FnOnce() -> Result<App, environment::Error>,
@@ -31,10 +31,10 @@ pub async fn run(
     events(async |event| handle(&app, event).await).await
 }
 
-/// Like [`run`], once the log and everything that `handle` needs have been set up.
+/// Like [`run`], after the log and everything for `handle` have been set up.
 ///
 /// # Errors
-/// Lambda's Runtime API cannot be used.
+/// Lambda's Runtime API is unavailable.
 pub async fn events(handle: impl AsyncFn(Event) -> Result<Value, Error>) -> Result<(), Error> {
     runtime::run(async |event| {
         let deadline = Timestamp::from_millisecond(event.deadline)?;

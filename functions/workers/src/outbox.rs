@@ -1,6 +1,5 @@
-//! The outbox worker, which works in steps. A step begins to render the entries that are due and to
-//! put them in their project's queues. Then it begins to serve each queue, as far as the project's
-//! quota allows.
+//! The outbox worker, which works in steps. A step starts to render due entries and put them in
+//! their project's queues, then to serve each queue within the project's quota.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -22,22 +21,22 @@ use crate::preparing::prepare;
 use crate::sending::{counted, serve};
 use crate::turns::Turns;
 
-/// The maximum number of entries per partition that a step begins to prepare (twice as many if they
-/// belong to several projects), and of emails per queue that it begins to send. Both are small,
-/// because urgent emails wait for the next step.
+/// Maximum number of entries per partition that a step starts to prepare (twice as many if they
+/// belong to several projects), and of emails per queue that it starts to send. Small, because
+/// urgent emails wait for the next step.
 const PREPARED: i32 = 50;
 const SENT: i32 = 200;
-/// How long a step waits, at most, until the entries of projects that are not slow are prepared,
-/// and again at its end until all tasks are done.
+/// How long a step waits, at most, for the entries of projects that are not slow, and again at its
+/// end for all tasks.
 const STEP: Duration = Duration::from_secs(1);
-/// While this many queues are being served or wait for their turn, no further ones are read.
+/// While this many queues are being served or waiting, no more are read.
 const QUEUES: usize = 256;
 
 /// The outbox worker.
 ///
-/// The entries of several projects are prepared, and several queues served, side by side. A step
-/// does not wait for slow tasks to end; the next steps continue them. So slow templates and slow
-/// mail servers hardly delay the emails of other projects.
+/// Several projects' entries are prepared, and several queues served, side by side. A step does not
+/// wait for slow tasks: the next steps continue them. So slow templates and mail servers hardly
+/// delay other projects' emails.
 pub struct Outbox<'a> {
     app: &'a App,
     mailer: &'a dyn Mailer,
@@ -45,8 +44,7 @@ pub struct Outbox<'a> {
     turns: Arc<Turns>,
     /// The tasks in `working`.
     tasks: Vec<Task>,
-    /// Tasks that are being done, or wait for their turn, each with the number that [`Self::step`]
-    /// counts.
+    /// Running and waiting tasks, each with the number counted by [`Self::step`].
     working: FuturesUnordered<BoxFuture<'a, (Task, usize)>>,
     searched: Searched,
     moved: usize,
@@ -54,24 +52,23 @@ pub struct Outbox<'a> {
 
 #[derive(Clone, PartialEq)]
 enum Task {
-    /// Preparing entries of a project; `true` if its emails take long to render.
+    /// Preparing a project's entries; `true` if its emails render slowly.
     Prepare(ProjectId, bool),
     /// Serving a queue.
     Serve(ProjectId, Audience),
 }
 
 impl<'a> Outbox<'a> {
-    /// After `until`, no more emails are claimed, so that a worker that is shut down leaves no
-    /// email with an unknown outcome.
+    /// After `until`, no more emails are claimed, so that a shutdown does not leave emails with
+    /// unknown outcomes.
     pub fn new(app: &'a App, mailer: &'a dyn Mailer, until: Timestamp) -> Self {
         let (turns, working) = (Arc::new(Turns::new()), FuturesUnordered::new());
         Self { app, mailer, until, turns, tasks: Vec::new(), working, searched: Searched::default(), moved: 0 }
     }
 
-    /// Works on what is due, as far as the numbers above allow, and returns how many entries were
-    /// advanced or, for broadcasts, created; an email that is sent counts once for each address.
-    /// Zero means that nothing is due, that nothing could be done, or that tasks are still being
-    /// done.
+    /// Processes due work within the limits above, and returns how many entries were advanced or,
+    /// for broadcasts, created; a sent email counts once for each address. Zero means that nothing
+    /// is due, nothing could be done, or tasks are still running.
     ///
     /// # Errors
     /// The table cannot be read. Tasks that have begun are not affected.
@@ -84,7 +81,7 @@ impl<'a> Outbox<'a> {
         for (project, due) in by_project(due) {
             self.prepare(project, due);
         }
-        // Slow projects are not waited for.
+        // Does not wait for slow projects.
         let _ = timeout(STEP, self.done(|task| matches!(task, Task::Prepare(_, false)))).await;
         let mut position = None;
         loop {
@@ -106,7 +103,7 @@ impl<'a> Outbox<'a> {
         Ok(std::mem::take(&mut self.moved))
     }
 
-    /// Waits for `work`, and works on the tasks meanwhile.
+    /// Waits for `work` while running the tasks.
     pub async fn beside<T>(&mut self, work: impl Future<Output = T>) -> T {
         match select(pin!(work), pin!(self.done(|_| true))).await {
             Either::Left((done, _)) => done,
@@ -114,8 +111,8 @@ impl<'a> Outbox<'a> {
         }
     }
 
-    /// Waits until the chunks of entries that have begun are prepared or sent, and begins no
-    /// others. Returns how many entries were advanced since the last step.
+    /// Waits until the current chunks of entries are prepared or sent, and starts no others.
+    /// Returns how many entries were advanced since the last step.
     pub async fn finish(mut self) -> usize {
         self.turns.end();
         self.done(|_| true).await;
@@ -167,7 +164,7 @@ impl Task {
     }
 }
 
-/// Due work by project, in the order of the first work of each.
+/// Due work by project, in the order of each project's first work.
 fn by_project(due: Vec<Due>) -> Vec<(ProjectId, Vec<Due>)> {
     let mut projects: Vec<(ProjectId, Vec<Due>)> = Vec::new();
     for due in due {
@@ -194,9 +191,8 @@ pub async fn drain(app: &App, mailer: &dyn Mailer, until: Timestamp) -> Result<u
     result.map(|()| moved)
 }
 
-/// Like [`drain`], but only if no other worker that was woken is draining the outbox: that worker
-/// then does this one's work, too. Each worker that drains may run for minutes, and work comes in
-/// many times per second.
+/// Like [`drain`], unless another woken worker is draining the outbox and so does this work, too. A
+/// worker may drain for minutes, and new work arrives many times per second.
 pub async fn drain_in_turn(app: &App, mailer: &dyn Mailer, until: Timestamp) -> Result<usize, store::Error> {
     let mut moved = 0;
     if !app.store.begin_outbox_turn(app.clock.now(), until).await? {

@@ -8,7 +8,7 @@ use model::user::User;
 use store::outbox::OutboxRow;
 use wire::id::{ProjectId, UserId};
 
-/// The projects and users of several entries, as last read.
+/// The projects and users of several entries, when last read.
 #[derive(Default)]
 pub(crate) struct Parties {
     projects: HashMap<ProjectId, SendingProject>,
@@ -27,9 +27,9 @@ impl Parties {
         self.projects.get(id)
     }
 
-    /// The project of an entry and the user to whom the entry goes; `None` for one that does not
-    /// exist, and if the entry goes to no user. If the entry was edited after [`Self::of`] had read
-    /// the users, its new recipient is read separately.
+    /// An entry's project and the user it is for; `None` if they do not exist, or it is not for a
+    /// user. If the entry was edited after [`Self::of`] read the users, its new recipient is read
+    /// separately.
     pub(crate) async fn to(&self, app: &App, row: &OutboxRow) -> Result<(Option<&SendingProject>, Option<User>), store::Error> {
         let user = match row.entry.to.user_id() {
             None => None,

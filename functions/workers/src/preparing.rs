@@ -1,5 +1,4 @@
-//! Preparing the due entries of one project: rendering them, and putting them in the project's
-//! queues.
+//! Prepares one project's due entries: renders them and puts them in the project's queues.
 
 use flows::App;
 use flows::email::gate;
@@ -21,15 +20,15 @@ use crate::parties::Parties;
 use crate::sending::{all, counted, moved};
 use crate::turns::{CHUNK, SHARE, Turns};
 
-/// About how many entries of a broadcast are created at once.
+/// Approximate number of broadcast entries created at once.
 const EXPANDED: usize = 200;
-/// Number of entries of a slow project that are claimed at once: so few that they are rendered
-/// before the lease ends, even if several slow projects take turns.
+/// Number of entries of a slow project claimed at once: few enough to be rendered before the lease
+/// ends, even if several slow projects take turns.
 const SLOW_CHUNK: usize = 2;
 
-/// Prepares due entries and expands due broadcasts of a project once it is the project's turn, and
-/// returns how many entries were advanced or created. Once [`SHARE`] has passed, the rest stays
-/// due, so that others get their turn.
+/// When it is the project's turn, prepares due entries and expands due broadcasts, and returns how
+/// many entries were advanced or created. After [`SHARE`], the rest stays due, so that others get
+/// their turn.
 pub(crate) async fn prepare(app: &App, turns: &Turns, project: &ProjectId, due: Vec<Due>, is_slow: bool) -> Result<usize, store::Error> {
     let Some(_turn) = turns.to_prepare(due.len(), is_slow).await else { return Ok(0) };
     let began = Instant::now();
@@ -42,8 +41,8 @@ pub(crate) async fn prepare(app: &App, turns: &Turns, project: &ProjectId, due: 
         }
     }
     let mut done = 0;
-    // At least one broadcast and one chunk of entries, so that neither kind of work waits until all
-    // of the other kind is done.
+    // At least one broadcast and one chunk of entries, so that neither kind of work waits for all
+    // of the other.
     for (number, id) in broadcasts.into_iter().enumerate() {
         if number > 0 && is_over() {
             break;
@@ -61,8 +60,8 @@ pub(crate) async fn prepare(app: &App, turns: &Turns, project: &ProjectId, due: 
     Ok(done)
 }
 
-/// Advances each due entry as far as possible: renders it, and puts it in its queue or leaves it
-/// scheduled. An entry whose worker stopped while sending is marked as failed.
+/// Advances each due entry as far as possible: renders it, and queues it or leaves it scheduled. If
+/// its worker stopped while sending, an entry is marked as failed.
 async fn advance(app: &App, parties: &Parties, rows: Vec<OutboxRow>) -> usize {
     let now = app.clock.now();
     let (mut to_render, mut to_move) = (Vec::new(), Vec::new());
@@ -82,9 +81,9 @@ async fn advance(app: &App, parties: &Parties, rows: Vec<OutboxRow>) -> usize {
     all(works).await
 }
 
-/// Claims entries and renders them. An edit in the meantime changes the version, and the outdated
-/// rendering is discarded. Entries that were not rendered because others had taken too long become
-/// due again.
+/// Claims entries and renders them. If an entry is edited meanwhile, its version changes and the
+/// outdated rendering is discarded. Entries that were not rendered because others took too long
+/// become due again.
 async fn render(app: &App, parties: &Parties, claims: Vec<OutboxMove>) -> Result<usize, store::Error> {
     reached("preparing", claims.len());
     let rows = app.store.move_outbox_entries(claims).await?;
@@ -118,20 +117,20 @@ async fn render(app: &App, parties: &Parties, claims: Vec<OutboxMove>) -> Result
     Ok(count)
 }
 
-/// Claimed entries whose notices have been counted.
+/// Claimed entries with their notices counted.
 #[derive(Default)]
 struct Counted {
     /// The entries to render.
     rows: Vec<OutboxRow>,
-    /// The same entries as they are in the table, which gets what counting has changed together
-    /// with the rendering.
+    /// The same entries as in the table, where the changes from counting are written together with
+    /// the rendering.
     stored: Vec<OutboxEntry>,
-    /// The transitions of those that another notice covers.
+    /// The transitions of those covered by another notice.
     folded: Vec<OutboxMove>,
 }
 
-/// Counts the notices among claimed entries ([`gate`]). A notice that cannot be counted is left to
-/// a later attempt, when its claim has expired.
+/// Counts the notices among claimed entries ([`gate`]). If counting a notice fails, it is tried
+/// again after its claim has expired.
 async fn counted_notices(app: &App, rows: Vec<OutboxRow>) -> Counted {
     let mut found = Counted::default();
     for mut row in rows {

@@ -1,7 +1,6 @@
 //! Counts the users and teams of a project one by one, if the project is older than its counters,
-//! its totals are wrong or its lists of users are incomplete. Also adds each user to the list by
-//! last activity, unless the user is in it already, and each user's words to the index that finds
-//! users by the beginnings of words.
+//! its totals are wrong or its lists of users are incomplete. Also adds missing users to the list
+//! by last activity, and each user's words to the index of the beginnings of words.
 
 use std::collections::BTreeSet;
 
@@ -15,26 +14,25 @@ use wire::id::{ProjectId, UserId};
 
 use crate::chain;
 
-/// The maximum number of users of a project that the worker counts by itself, when it finds that
-/// they were never counted or that their lists are incomplete.
+/// Maximum number of users that the worker counts by itself in a project whose users were never
+/// counted or whose lists are incomplete.
 pub const MOST_USERS: usize = 2000;
 /// How often changed accounts are read again before a recount gives up.
 const ROUNDS: u32 = 10;
-/// How many entries of the trail are read at once.
+/// Number of trail entries read at once.
 const READ: usize = 500;
-/// Changes that began up to this long before the list of users was read may be missing from the
-/// list. The time is longer than the longest request plus the difference between the clocks of two
-/// instances.
+/// The list of users may lack changes begun up to this long before it was read: longer than the
+/// longest request plus the difference between the clocks of two instances.
 const BEFORE: SignedDuration = SignedDuration::from_mins(2);
 
-/// Counts the users and teams of a project anew, at most `most` users; `None` if there are more.
-/// The result is exact even if requests change accounts in the meantime. Fails with
+/// Recounts the users and teams of a project, at most `most` users; `None` if there are more. The
+/// result is exact even if requests change accounts meanwhile. Fails with
 /// [`store::Error::Contended`] if accounts change faster than they can be read.
 pub async fn totals(app: &App, project: &ProjectId, most: usize) -> Result<Option<Tally>, store::Error> {
     let since = after(app.clock.now(), -BEFORE);
     let Some(mut users) = app.store.tallies_of_users(project, most).await? else { return Ok(None) };
     app.store.list_older_users(project).await?;
-    // Only accounts that changed since the list was read are read again, so each round is short.
+    // Only accounts changed since the list was read are read again, so each round is short.
     let tally = optimistic!(ROUNDS, |_| {
         chain::link(app, project).await?;
         let before = app.store.totals(project).await?;
@@ -47,7 +45,7 @@ pub async fn totals(app: &App, project: &ProjectId, most: usize) -> Result<Optio
     Ok(Some(tally))
 }
 
-/// The users of all entries since `since` that change a total.
+/// The users of all entries since `since` with a change to a total.
 async fn changed_since(app: &App, project: &ProjectId, since: Timestamp) -> Result<Vec<UserId>, store::Error> {
     let (mut users, mut after) = (BTreeSet::new(), None::<String>);
     loop {

@@ -1,10 +1,9 @@
-//! Settles what a killed worker left behind, in a process that knows that nobody else works on the
-//! outbox.
+//! Settles what a killed worker left behind, in a process that is the only one using the outbox.
 //!
-//! Elsewhere a lease decides when a worker counts as dead, and an email that was being sent has an
-//! unknown outcome. A gateway has its data to itself and can look into its own inbox: an email in
-//! the inbox was sent, and any other was not, unless the project has its own mail server. Such a
-//! server cannot be asked, so the outcome stays unknown and the email is not sent again.
+//! Elsewhere a worker counts as dead when its lease ends, and the outcome of an email that was
+//! being sent is unknown. A gateway has its data to itself and can look into its own inbox: emails
+//! in the inbox were sent, others were not. Only a project's own mail server cannot be asked, so
+//! the outcome stays unknown and the email is not sent again.
 
 use flows::App;
 use jiff::SignedDuration;
@@ -18,14 +17,14 @@ use wire::id::EmailId;
 
 use crate::parties::Parties;
 
-/// Number of entries that are read at once.
+/// Number of entries read at once.
 const CHUNK: usize = 50;
-/// How far the clock may have gone back since the last process.
+/// How far back the clock may have been set since the last process.
 const CLOCK_SKEW: SignedDuration = SignedDuration::from_hours(1);
 
-/// Settles all entries that a worker was rendering or sending. `arrived` tells whether the email of
-/// an attempt has arrived; if it returns `None`, the entry waits until its lease ends. Returns the
-/// number of settled entries. Must be called before this process sends anything itself.
+/// Settles all entries that a worker was rendering or sending, and returns their number. `arrived`
+/// tells whether the email of an attempt has arrived; if `None`, the entry waits until its lease
+/// ends. Must be called before this process sends anything.
 pub async fn recover(app: &App, arrived: &(dyn Fn(EmailId, Millis) -> Option<bool> + Sync)) -> Result<usize, store::Error> {
     let until = after(app.clock.now(), SENDING_LEASE + CLOCK_SKEW);
     let waiting = app.store.waiting_entries(until).await?;

@@ -1,8 +1,7 @@
-//! Handles SES events from EventBridge, which advance the entries of the outbox.
+//! Handles SES events from EventBridge, which advance outbox entries.
 //!
-//! The tags of an email say which attempt a report belongs to. Reports may arrive late, in any
-//! order, and more than once; an entry takes from each report only what is new
-//! ([`model::outbox::reports`]).
+//! An email's tags identify the attempt of a report. Reports may arrive late, in any order, and
+//! repeatedly; only what is new is added to the entry ([`model::outbox::reports`]).
 
 use email::send::tags;
 use flows::App;
@@ -17,7 +16,7 @@ use wire::id::{EmailId, ProjectId};
 /// Maximum number of attempts to apply a report when its entry is changed concurrently.
 const ROUNDS: u32 = 10;
 
-/// A report with the entry that it is about.
+/// A report and its entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Told {
     pub project: ProjectId,
@@ -25,8 +24,8 @@ pub struct Told {
     pub report: Report,
 }
 
-/// Parses an event of SES. `None` if the event is malformed, is of a kind that changes nothing, or
-/// is about an email that this service did not send.
+/// Parses an SES event. `None` if it is malformed, of a kind that changes nothing, or about an
+/// email that this service did not send.
 pub fn read(event: &Value) -> Option<Told> {
     let detail = &event["detail"];
     let tag = |name: &str| detail["mail"]["tags"][name][0].as_str();
@@ -35,7 +34,7 @@ pub fn read(event: &Value) -> Option<Told> {
         "Delivery" => (ReportKind::Delivered, "delivery"),
         "DeliveryDelay" => (ReportKind::Delayed, "deliveryDelay"),
         "Bounce" => (ReportKind::Bounced, "bounce"),
-        // SES accepted the email, found it to be malicious, and dropped it.
+        // SES accepted the email, but dropped it as malicious.
         "Reject" => (ReportKind::Bounced, "reject"),
         "Complaint" => (ReportKind::MarkedAsSpam, "complaint"),
         "Open" => (ReportKind::Opened, "open"),
@@ -49,7 +48,7 @@ pub fn read(event: &Value) -> Option<Told> {
 }
 
 /// Applies a report to its entry. Returns whether the entry exists and the report contained
-/// anything new.
+/// something new.
 pub async fn take(app: &App, told: &Told) -> Result<bool, store::Error> {
     optimistic!(ROUNDS, |_| {
         let Some(row) = app.store.outbox_entry(&told.project, told.entry).await? else { return Ok(false) };

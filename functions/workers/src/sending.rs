@@ -32,11 +32,11 @@ use crate::tokens::Tokens;
 use crate::turns::{CHUNK, REST, SHARE, Turns};
 
 const SETTLE_TRIES: u32 = 5;
-/// Number of tasks that run in parallel: one waits for the table while others render or send.
+/// Number of parallel tasks: one waits for the table while others render or send.
 const PARALLEL: usize = 3;
 
-/// The number of entries that a task advanced or created; zero if the task failed. What a failed
-/// task did not do stays due for a later step.
+/// The number of entries advanced or created by a task; zero if it failed. What it left undone
+/// stays due for a later step.
 pub(crate) fn counted(result: Result<usize, store::Error>) -> usize {
     result.inspect_err(|error| tracing::warn!(%error, "a task of the outbox failed; its entries stay due")).unwrap_or(0)
 }
@@ -51,13 +51,14 @@ pub(crate) async fn moved(app: &App, moves: Vec<OutboxMove>) -> Result<usize, st
     Ok(app.store.move_outbox_entries(moves).await?.len())
 }
 
-/// Sends the first emails of a queue once it is the queue's turn, at most as many as the project
-/// may send now, and returns how many were claimed or skipped; a claimed email counts once for each
-/// of its addresses. Emails whose code has expired are skipped. A project's own mail server gets at
-/// most [`CONNECTIONS`] emails of the queue at a time. Once [`SHARE`] has passed, the other emails
-/// stay queued. Once the mail service takes no more emails, they do too, and the turn ends after
-/// [`REST`]; refused emails do not count, and their tokens return. From then on, a turn begins with
-/// one email, and goes on only if the mail service takes it ([`Mailer::is_refused`]).
+/// When it is the queue's turn, sends its first emails, at most as many as the project may send
+/// now, and returns how many were claimed or skipped; a claimed email counts once for each of its
+/// addresses. Emails with expired codes are skipped. A project's own mail server gets at most
+/// [`CONNECTIONS`] emails of the queue at a time. After [`SHARE`], the other emails stay queued.
+/// They also stay queued once the mail service accepts no more emails: the turn then ends after
+/// [`REST`]; refused emails do not count, and their tokens are returned. From then on, a turn
+/// begins with one email, and continues only if the mail service accepts it
+/// ([`Mailer::is_refused`]).
 pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: &Queue, until: Timestamp) -> Result<usize, store::Error> {
     let Queue { project, entries, .. } = queue;
     let (projects, _) = app.store.parties([project.clone()].into(), [].into()).await?;
@@ -81,8 +82,8 @@ pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: 
         }
         let rows = app.store.outbox_rows(chunk).await?;
         let parties = &Parties::of(app, &rows).await?;
-        // If the project's mail server was set or removed in the meantime, this turn is of the
-        // wrong kind.
+        // If the project's mail server was set or removed meanwhile, this turn is of the wrong
+        // kind.
         if has_server(parties.project(project)) != is_own {
             break;
         }
@@ -118,23 +119,23 @@ fn has_server(project: Option<&SendingProject>) -> bool {
     project.is_some_and(|project| project.config.email.server.is_some())
 }
 
-/// What sending the emails of a project needs.
+/// What is needed to send a project's emails.
 struct Sending<'a> {
     app: &'a App,
     mailer: &'a dyn Mailer,
     parties: &'a Parties,
     /// When no more emails are claimed.
     until: Timestamp,
-    /// How many emails the mail service does not take at the moment.
+    /// How many emails the mail service is currently refusing.
     refused: &'a AtomicUsize,
 }
 
 /// Claims queued emails, sends them in parallel and returns how many it claimed. An email counts
-/// once for each of its addresses, here and in [`Sending::refused`]. Outcomes that are available at
-/// the same time are written together.
+/// once for each of its addresses, here and in [`Sending::refused`]. Outcomes available at the same
+/// time are written together.
 async fn send_all(sending: &Sending<'_>, mut claims: Vec<OutboxMove>) -> Result<usize, store::Error> {
     let Sending { app, parties, until, .. } = *sending;
-    // Rendering may take long, so it comes before the claim: an edit in the meantime wins.
+    // Rendering may be slow, so it comes before the claim: an edit meanwhile takes precedence.
     let queued: Vec<&OutboxRow> = claims.iter().map(|claim| &claim.row).collect();
     let mut opened = content::open_all(app, parties, &queued).await?;
     // Emails that were not rendered in time stay queued.
@@ -199,9 +200,9 @@ async fn send(sending: &Sending<'_>, row: OutboxRow, opened: Opened) -> Option<O
     Some(OutboxMove::new(row, next))
 }
 
-/// Writes the outcomes of emails. The emails may have been sent, so the write is retried more often
-/// than other writes. If a report of the mail provider arrives first, the entry has its outcome
-/// already.
+/// Writes the outcomes of emails. The emails may have been sent, so this write is retried more
+/// often than others. If a report from the mail provider was faster, the entry already has its
+/// outcome.
 async fn settle(app: &App, moves: Vec<OutboxMove>) {
     let count = moves.len();
     for left in (0..=SETTLE_TRIES).rev() {
@@ -233,7 +234,7 @@ fn recipients(entry: &OutboxEntry, user: Option<&User>) -> Result<Vec<Email>, Sk
     if emails.is_empty() { Err(SkippedReason::NoEmailProvided) } else { Ok(emails) }
 }
 
-/// The sender of a project's emails, and the project's own mail server, if it has one.
+/// The sender of a project's emails, and the project's own mail server, if any.
 struct Envelope {
     from: Sender,
     server: Option<Server>,

@@ -1,15 +1,15 @@
-//! The tokens of a project's quota while one of its queues is served.
+//! Tokens of a project's quota while one of its queues is served.
 
 use flows::App;
 use model::outbox::quota::tokens;
 use store::outbox::transition::OutboxMove;
 use store::outbox::work::Queue;
 
-/// Tokens that were taken for the emails of a queue.
+/// Tokens taken for the emails of a queue.
 pub(crate) struct Tokens<'a> {
     app: &'a App,
     queue: &'a Queue,
-    /// All tokens that were taken, and those that are not yet spent on an email.
+    /// All tokens taken, and those not yet spent on an email.
     taken: usize,
     left: usize,
 }
@@ -37,14 +37,14 @@ impl<'a> Tokens<'a> {
         Ok(())
     }
 
-    /// The tokens that are not yet spent.
+    /// The tokens not yet spent.
     pub(crate) fn left(&self) -> usize {
         self.left
     }
 
-    /// Spends tokens on the first of these emails, as many as may be sent now, and returns the
-    /// emails that may be sent. An email to several addresses takes further tokens; if the bucket
-    /// lacks some of them, the project owes them.
+    /// Spends tokens on the first of these emails, as many as may be sent now, and returns those.
+    /// An email to several addresses takes further tokens; if the bucket has too few, the project
+    /// owes the rest.
     pub(crate) async fn spend(&mut self, mut claims: Vec<OutboxMove>) -> Result<Vec<OutboxMove>, store::Error> {
         let cost: usize = claims.iter().map(|claim| tokens(&claim.row.entry)).sum();
         if cost > self.left {
@@ -65,9 +65,9 @@ impl<'a> Tokens<'a> {
         Ok(claims)
     }
 
-    /// Puts back the tokens of the emails that were not sent: for example, they have expired, were
-    /// edited or claimed by another worker in the meantime, or were left when the time was up or
-    /// when their task failed. `sent` counts an email once for each of its addresses.
+    /// Returns the tokens of emails that were not sent, for example because they had expired, were
+    /// edited or claimed by another worker meanwhile, the time was up or their task failed. `sent`
+    /// counts an email once for each of its addresses.
     pub(crate) async fn give_back(self, sent: usize) -> Result<(), store::Error> {
         let left = small(self.taken.saturating_sub(sent));
         if left > 0 && self.app.settings.mails_per_hour.is_some() {

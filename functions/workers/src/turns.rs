@@ -4,25 +4,25 @@ use std::time::Duration;
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// Number of entries that are read at once with their projects and users. A batch read has at most
-/// a hundred keys.
+/// Number of entries read at once with their projects and users. A batch read has at most a hundred
+/// keys.
 pub(crate) const CHUNK: usize = 50;
-/// The maximum number of queues of projects with their own mail server that are served at the same
-/// time. It is limited, because emails that are being sent are in memory.
+/// Maximum number of queues of projects with their own mail server served at the same time: emails
+/// are in memory while they are sent.
 const OWN: usize = 16;
-/// The maximum number of entries that are prepared, and are therefore in memory, at the same time.
+/// Maximum number of entries prepared, and so in memory, at the same time.
 const PREPARED: usize = 100;
-/// The maximum number of slow projects whose entries are prepared, or whose emails are sent through
-/// the deployment's sender, at the same time. They wait for the same renderer.
+/// Maximum number of slow projects at the same time whose entries are prepared or whose emails are
+/// sent through the deployment's sender. They wait for the same renderer.
 const SLOW: usize = 4;
-/// The time after which a task begins no further chunk, so that others get their turn.
+/// After this time, a task does not start another chunk, so that others get their turn.
 pub(crate) const SHARE: Duration = Duration::from_secs(1);
-/// How long the deployment's sender rests after the mail service has taken no more emails.
+/// How long the deployment's sender pauses when the mail service accepts no more emails.
 pub(crate) const REST: Duration = Duration::from_secs(1);
 
-/// Whose turn it is to prepare entries or to send. Emails that go through the deployment's sender
-/// do not wait for the mail servers of projects, which may be slow. Unless their own project is
-/// slow, they do not wait for slow templates either.
+/// Whose turn it is to prepare entries or to send. Emails through the deployment's sender do not
+/// wait for the mail servers of projects, which may be slow, or, unless their own project is slow,
+/// for slow templates.
 pub(crate) struct Turns {
     /// A permit for each entry.
     prepare: Semaphore,
@@ -37,13 +37,13 @@ impl Turns {
         Self { prepare, slow, deployments, own }
     }
 
-    /// The turn of a project to prepare this many entries; `None` after [`Self::end`].
+    /// A project's turn to prepare this many entries; `None` after [`Self::end`].
     pub(crate) async fn to_prepare(&self, entries: usize, is_slow: bool) -> Option<SemaphorePermit<'_>> {
         let (turns, count) = if is_slow { (&self.slow, 1) } else { (&self.prepare, entries.clamp(1, CHUNK)) };
         turns.acquire_many(u32::try_from(count).unwrap_or(1)).await.ok()
     }
 
-    /// From now on, no task gets a turn or begins another chunk. Chunks that have begun are still
+    /// From now on, tasks get no more turns and start no more chunks. Started chunks are still
     /// prepared, or claimed and sent.
     pub(crate) fn end(&self) {
         for turns in [&self.prepare, &self.slow, &self.deployments, &self.own] {

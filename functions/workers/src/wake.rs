@@ -1,4 +1,4 @@
-//! Starts another function as soon as there is work for it.
+//! Starts another function when there is work for it.
 
 use std::time::Duration;
 
@@ -9,27 +9,26 @@ use aws_smithy_types::body::SdkBody;
 use tokio::time::timeout;
 use wire::environment::{Error, variable};
 
-/// How long starting the function may take.
+/// How long the start may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Starts a function.
 pub struct Wake {
     client: Client,
-    /// The name of the function.
     function: String,
 }
 
 impl Wake {
-    /// For the function that the environment variable `name` names; `None` if it is not set: then
-    /// only the schedule starts the function. Fails if a setting of AWS is missing, or if the file
-    /// that `SSL_CERT_FILE` names cannot be read or parsed.
+    /// For the function named in the environment variable `name`; `None` if that is not set: then
+    /// only the schedule starts the function. Fails if an AWS setting is missing, or the file in
+    /// `SSL_CERT_FILE` cannot be read or parsed.
     pub fn from_env(name: &'static str) -> Result<Option<Self>, Error> {
         let Some(function) = variable(name) else { return Ok(None) };
         let client = Client::new(Endpoint::from_env(Service::Lambda)?, AwsHttp::from_env()?);
         Ok(Some(Self { client, function }))
     }
 
-    /// Starts the function without waiting for it. A failure is only logged, as the schedule starts
+    /// Starts the function without waiting for it. A failure is only logged: the schedule starts
     /// the function within a minute.
     pub async fn start(&self) {
         let mut request = HttpRequest::new(SdkBody::from("{}"));

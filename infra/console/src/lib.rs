@@ -1,15 +1,14 @@
 //! The front end of the console, which shows and changes a project in a browser.
 //!
-//! It consists of the ES modules and the stylesheet in `web/`, which a browser runs as they are:
-//! `web/core` has the modules that are independent of any page (API client, router, formatting,
-//! comparison of values), `web/components` the parts that pages are built from, `web/views` the
-//! pages and their tabs, and `web/texts.js` and `web/texts-*.js` every text. The modules import
-//! each other by relative URLs, so all of them are below one path, which contains a version that
-//! they share.
+//! `web/` has ES modules and a stylesheet, which browsers run as they are: page-independent modules
+//! (API client, router, formatting, comparison of values) in `web/core`, parts of pages in
+//! `web/components`, pages and their tabs in `web/views`, and all texts in `web/texts.js` and
+//! `web/texts-*.js`. The modules import each other by relative URLs, so they share a path, which
+//! contains a version.
 //!
-//! The front end reads and changes data only through the API. The gateway adds the page's frame
-//! and, for holders of the page key, the keys of its first project. A deployment serves the same
-//! files with the frame in `page.html`, see [`serve`].
+//! All data is read and changed through the API. The gateway adds the page's frame and, for holders
+//! of the page key, the keys of its first project. A deployment serves the same files with the
+//! frame in `page.html`, see [`serve`].
 
 pub mod serve;
 
@@ -89,8 +88,8 @@ const FILES: &[(&str, &str)] = files![
     "views/webhooks.js",
 ];
 
-/// The files that the page of a deployment loads besides those of `web/`. The pages of the gateway
-/// load their own copies.
+/// What the page of a deployment loads in addition to `web/`. The gateway's pages load their own
+/// copies.
 const FRAME: &[(&str, &str)] = &[
     ("icon.svg", ICON),
     ("page.js", include_str!("../../pages/page.js")),
@@ -98,15 +97,14 @@ const FRAME: &[(&str, &str)] = &[
     ("theme.js", include_str!("../../pages/theme.js")),
 ];
 
-/// The page with the names of its files between braces in place of their URLs, as `infra render`
-/// writes it.
+/// The page as `infra render` writes it: file names in braces stand for URLs.
 const PAGE: &str = include_str!("../page.html");
 
-/// The path below which the files are served; a request has the version, then the file's name.
+/// The base path of the files; version and file name follow.
 pub const BASE: &str = "/console/assets";
-/// The module that a page loads first.
+/// The entry module of a page.
 pub const ENTRY: &str = "main.js";
-/// The stylesheet that a page loads in addition to the common one.
+/// The console's stylesheet, loaded after the common one.
 pub const STYLE: &str = "console.css";
 
 /// The beginning of the digest of all files.
@@ -135,12 +133,12 @@ impl Asset {
     }
 }
 
-/// The version of all files, which changes with the content of any of them.
+/// The common version of all files; changes when any file does.
 pub fn version() -> &'static str {
     &VERSION
 }
 
-/// The URL of a file, with the version, so that browsers may cache the file forever.
+/// The URL of a file. It contains the version, so browsers may cache the file forever.
 pub fn url(name: &str) -> String {
     format!("{BASE}/{}/{name}", version())
 }

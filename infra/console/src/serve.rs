@@ -1,5 +1,5 @@
 //! Serves the console over HTTP. A deployment uses [`router`]; the gateway, whose console may be
-//! private, has routes of its own for the page.
+//! private, routes the page itself.
 
 use axum::Router;
 use axum::extract::{Form, Path};
@@ -14,12 +14,12 @@ use crate::{Asset, page, version};
 pub const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; \
     frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// The content security policy for an email's HTML, which may show images, but may not use scripts
-/// or forms. The sandbox gives the HTML an opaque origin.
+/// The content security policy for an email's HTML: images, but no scripts or forms. The sandbox
+/// gives the HTML an opaque origin.
 const EMAIL_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src * data:; font-src data:; base-uri 'none'; \
     form-action 'none'; frame-ancestors 'self'; sandbox allow-popups allow-popups-to-escape-sandbox";
 
-/// The routes of a console whose users all sign in, as users of the project `internal`.
+/// The routes of a console for signed-in users of the project `internal` only.
 pub fn router() -> Router {
     Router::new()
         .route("/console", get(show))
@@ -28,7 +28,7 @@ pub fn router() -> Router {
         .route("/console/assets/{version}/{*name}", get(asset))
 }
 
-/// The page, which sends no referrer until its script has removed a code from the URL.
+/// The page. It sends no referrer until its script has removed any code from the URL.
 async fn show() -> Response {
     (protected(POLICY), Html(page())).into_response()
 }
@@ -39,19 +39,18 @@ pub struct Preview {
     html: String,
 }
 
-/// Returns the HTML of an email that the console's editor shows in a frame, where it runs no
-/// scripts and has no origin. A frame without a response of its own would inherit the console's
-/// policy, which forbids the styles of emails.
+/// Returns an email's HTML for a frame of the console's editor, without scripts and with an opaque
+/// origin. A frame without a response of its own would inherit the console's policy, which forbids
+/// the styles of emails.
 pub async fn preview(headers: HeaderMap, Form(Preview { html }): Form<Preview>) -> Response {
-    // Another site must not be able to show content of its own under the address of this one.
+    // Other sites must not be able to show their content at this site's address.
     if headers.get("sec-fetch-site").is_none_or(|site| site != "same-origin") {
         return StatusCode::FORBIDDEN.into_response();
     }
     email(&html)
 }
 
-/// A response with the HTML of an email, to display in a frame of a page. Links in the email open
-/// in a new tab.
+/// An email's HTML, to be shown in a frame. Links in the email open in a new tab.
 pub fn email(html: &str) -> Response {
     (protected(EMAIL_POLICY), Html(format!("<!doctype html><base target=\"_blank\">{html}"))).into_response()
 }

@@ -10,18 +10,18 @@ import { Session, takeResetCode, takeToken } from "./core/session.js";
 import { routes } from "./routes.js";
 import { texts as t } from "./texts.js";
 
-// Before anything is awaited, so that the token is kept even if the page is left at once.
+// Done before the first `await`, so that the token is kept even if the user leaves at once.
 takeToken(location, history, storage("localStorage"));
-// The reset of a password: the code, and whether the new password is set. Kept in memory only.
+// A password reset: the code, and whether the new password is set. In memory only.
 const reset = { code: takeResetCode(location, history), isDone: false };
-// The page comes with the policy to send no referrer, as its URL may contain a code. From here on,
-// the form that asks for a preview needs one, or its origin would be `null`.
+// The page starts with a policy to send no referrer, as its URL may contain a code. From here on,
+// the preview form needs one, or its origin would be `null`.
 document.head.append(h("meta", { name: "referrer", content: "same-origin" }));
 
 const place = document.querySelector("#console");
 const who = h("div", { class: "account" });
 document.querySelector(".bar > div").append(who);
-// The module `page.js`, at the URL from which the frame has loaded it, so that it runs only once.
+// `page.js` at the URL that the frame loaded it from, so that it runs only once.
 const { showTimes } = await import(document.querySelector('script[src*="/page.js"]').src);
 
 const session = new Session({ localStorage: storage("localStorage"), sessionStorage: storage("sessionStorage") });
@@ -38,7 +38,7 @@ function storage(name) {
   }
 }
 
-/** Shows the view of the URL; a view that is replaced before it is complete is dropped. */
+/** Shows the view of the URL; drops a view that is replaced before it is complete. */
 async function show() {
   shows += 1;
   const current = shows;
@@ -78,7 +78,7 @@ async function show() {
   return undefined;
 }
 
-/** Reads the projects that the caller may open, unless they are known. */
+/** Fetches the projects that the caller may open, unless known. */
 async function knowProjects() {
   if (projects.size) return;
   const { local } = session;
@@ -102,11 +102,11 @@ function draw(context, content, name) {
   if (shows > 1) heading?.focus({ preventScroll: true });
 }
 
-// Formats the times that are added to the page later.
+// Formats times added to the page later.
 new MutationObserver(() => showTimes(place)).observe(place, { childList: true, subtree: true });
 addEventListener("beforeunload", (event) => hasUnsaved() && event.preventDefault());
 
-// Loads the module of the view while the session is opened.
+// Loads the view's module while the session opens.
 resolve(routes, location.pathname)
   ?.route.load()
   .catch(() => {});

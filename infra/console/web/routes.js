@@ -1,14 +1,13 @@
-// The pages of the console. A view is loaded when it is first shown. Only a public page is shown to
-// somebody who has neither the keys of a project nor a session.
+// The pages of the console. Views are loaded when first shown. Without a project's keys or a
+// session, only public pages are shown.
 
 export const routes = [
   { path: "", name: "home", load: () => import("./views/home.js") },
-  // Where a deployment redirects `/console` to.
+  // Deployments redirect `/console` here.
   { path: "/home", name: "home", load: () => import("./views/home.js") },
   { path: "/sign-in", name: "sign-in", isPublic: true, load: () => import("./views/sign-in.js") },
   { path: "/forgot-password", name: "forgot", isPublic: true, load: () => import("./views/forgot-password.js") },
-  // Below the path of a trusted domain, emails and tools are given pages with these paths. The SDK
-  // has them, too.
+  // Emails and tools link to these paths below the path of a trusted domain. The SDK has them, too.
   { path: "/password-reset", name: "reset", isPublic: true, load: () => import("./views/password-reset.js") },
   { path: "/account", name: "account", load: () => import("./views/account.js") },
   { path: "/cli-auth-confirm", name: "confirm", load: () => import("./views/confirm-tool.js") },

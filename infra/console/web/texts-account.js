@@ -1,5 +1,5 @@
-// The texts about who uses the console, in English: signing in, the user's account, and the sign-in
-// of a command-line tool.
+// English texts about the console's user: signing in, the account, and the sign-in of a
+// command-line tool.
 
 export const account = {
   signIn: {

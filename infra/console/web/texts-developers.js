@@ -1,5 +1,4 @@
-// The texts of the pages for developers, in English: the quick start, webhooks, the reference of
-// the API, and the published content.
+// English texts of the developer pages: quick start, webhooks, API reference, published content.
 
 import { count } from "./core/format.js";
 import { plural } from "./texts.js";

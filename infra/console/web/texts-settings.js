@@ -24,7 +24,7 @@ export const settings = {
     emails: "Without a mail server of your own, emails are sent by the deployment.",
     bots: "Challenges that keep programs from signing up.",
   },
-  /** For settings whose description in the API would not help somebody who sees only the form. */
+  /** For settings whose API description does not help in the form. */
   help: {
     logo_url: "The http or https URL of a square picture. Empty: none.",
     logo_dark_mode_url: "The same for dark backgrounds. Empty: none.",

@@ -1,11 +1,11 @@
-// The texts of the console, in English. The files texts-*.js have those of single pages, which
-// other pages need not load. A function is a text with values in it.
+// The texts of the console, in English. The files texts-*.js have the texts of single pages, to be
+// loaded only there. Functions are texts with values in them.
 
 import { count } from "./core/format.js";
 
 export const plural = (number, one, many) => `${count(number)} ${number === 1 ? one : many}`;
 
-/** The first ones of several ids, and how many more there are. */
+/** The first few ids, and how many more there are. */
 const some = (ids, most = 5) => [ids.slice(0, most).join(", "), ids.length > most && `${count(ids.length - most)} more`].filter(Boolean).join(" and ");
 
 export const texts = {
@@ -435,7 +435,7 @@ export const texts = {
     when: "When",
     event: "Event",
     everything: "Everything",
-    /** Names of events that are not simply their words. */
+    /** Event names that differ from their words. */
     events: { "sign-in": "signed in", "sign-in-failed": "sign-in failed", "sign-up-rejected": "sign-up rejected", created: "user created", deleted: "user deleted", impersonation: "acted as a user" },
     fields: (names) => `with ${names}`,
     times: (number) => `${count(number)} times`,

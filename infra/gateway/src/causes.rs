@@ -1,6 +1,6 @@
 //! Formats errors with their whole chain of causes.
 
-/// An error followed by its causes, without those whose text it already contains.
+/// An error followed by its causes, except those already contained in its text.
 pub(crate) fn with_causes(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

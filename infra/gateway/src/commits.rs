@@ -1,14 +1,13 @@
-//! Group commit: all waiting writes share one flush of the disk, and a write is acknowledged only
-//! after its flush.
+//! Group commit: waiting writes share one flush of the disk, and are acknowledged only after it.
 //!
-//! A disk can flush a few hundred times a second. The engine commits one write after another, and
-//! would flush after each commit. Instead, the engine commits to its write-ahead log without a
-//! flush (`synchronous = NORMAL`): from then on, a write survives the end of this process. This
-//! module then flushes the log: from then on, the write survives the failure of the machine. The
-//! log contains the commits in order and is read up to the first incomplete commit, so a write is
-//! never durable without the writes before it.
+//! A disk can flush a few hundred times a second. The engine commits one write at a time, and would
+//! flush after each. Instead, it commits to its write-ahead log without a flush (`synchronous =
+//! NORMAL`), after which a write survives the end of this process. This module then flushes the
+//! log, after which the write survives a failure of the machine. The log has the commits in order
+//! and is read up to the first incomplete one, so a write is never durable without the writes
+//! before it.
 //!
-//! No crate is used: the essential rule, that a flush begins after the commits it covers, takes
+//! No crate is needed: the essential rule, that a flush starts after the commits it covers, takes
 //! one tokio lock and two counters. Measured on a virtual disk (ext4, debug build): 64 concurrent
 //! writers together put 1,800 to 4,300 items a second, but only 480 to 1,500 if each write is
 //! flushed separately (`cargo bench -p tests --bench flushes --profile dev`).
@@ -21,13 +20,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::Mutex;
 
-/// The commits of a database that have not been flushed to the disk yet.
+/// A database's commits, and how far they have been flushed to the disk.
 pub(crate) struct Commits<F = File> {
     log: Arc<F>,
-    /// The number of writes that were committed.
+    /// The number of committed writes.
     written: AtomicU64,
-    /// The number of these writes that are on the disk; `None` after a failed flush, as the system
-    /// may have dropped the data.
+    /// The number of them on disk; `None` after a failed flush, which may have dropped data.
     flushed: Mutex<Option<u64>>,
 }
 
@@ -45,7 +43,7 @@ impl Flush for File {
 impl Commits {
     /// Opens the write-ahead log of the open database in this file.
     pub(crate) fn of(database: &Path) -> io::Result<Self> {
-        // If the path is a link, the log is beside its target.
+        // If the path is a link, the log is next to its target.
         let mut log = database.canonicalize()?.into_os_string();
         log.push("-wal");
         Ok(Self::new(File::open(Path::new(&log))?))
@@ -57,8 +55,8 @@ impl<F: Flush> Commits<F> {
         Self { log: Arc::new(log), written: AtomicU64::new(0), flushed: Mutex::new(Some(0)) }
     }
 
-    /// Waits until this task's commits are on the disk. The first task that waits flushes for all
-    /// tasks that have committed by then.
+    /// Waits until this task's commits are on the disk. The first waiting task flushes for all that
+    /// have committed by then.
     pub(crate) async fn flush(&self) -> io::Result<()> {
         let own = self.written.fetch_add(1, Ordering::SeqCst) + 1;
         let mut flushed = self.flushed.lock().await;

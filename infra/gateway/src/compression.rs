@@ -1,7 +1,7 @@
 //! Compression of public responses, for clients that accept gzip.
 //!
-//! Only responses that every cache may keep are compressed: they contain neither secrets nor input
-//! of the client, so their size reveals nothing (BREACH).
+//! Only responses that any cache may store are compressed: they contain neither secrets nor client
+//! input, so their size reveals nothing (BREACH).
 
 use std::io::Write as _;
 
@@ -14,11 +14,10 @@ use flate2::write::GzEncoder;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use http_body_util::BodyExt as _;
 
-/// The minimum size of a response that is compressed, in bytes: a smaller one fits into one packet
-/// anyway.
+/// The minimum size for compression, in bytes: smaller responses fit in one packet anyway.
 const LEAST: u64 = 1024;
 
-/// Compresses the response if it is public, a text and not short, and the client accepts gzip. A
+/// Compresses the response if it is public text, long enough, and the client accepts gzip. A
 /// compressed response has a weak validator, as its bytes are not those of the document (RFC 9110
 /// §8.8.1).
 pub(crate) async fn compressed(request: Request, next: Next) -> Response {
@@ -31,7 +30,7 @@ pub(crate) async fn compressed(request: Request, next: Next) -> Response {
     }
     response.headers_mut().append(header::VARY, HeaderValue::from_static("accept-encoding"));
     match response.status() {
-        // A client that has the compressed response keeps its weak validator.
+        // A client with the compressed response keeps its weak validator.
         StatusCode::NOT_MODIFIED if accepts => {
             if let Some(weak) = weakened(response.headers()).filter(|weak| known.contains(weak)) {
                 response.headers_mut().insert(header::ETAG, weak);
@@ -40,7 +39,7 @@ pub(crate) async fn compressed(request: Request, next: Next) -> Response {
         }
         StatusCode::OK if accepts && is_text(response.headers()) && length(&response) >= LEAST => {
             if is_head {
-                // A response to HEAD has no body to compress, so the compressed length is unknown.
+                // HEAD has no body to compress, so the compressed length is unknown.
                 response.headers_mut().remove(header::CONTENT_LENGTH);
                 mark(response.headers_mut());
                 return response;
@@ -64,8 +63,8 @@ async fn gzip(response: Response) -> Response {
     Response::from_parts(parts, Body::from(smaller))
 }
 
-/// The bytes in gzip, without a time, so that the result is always the same. The fastest level
-/// already makes the API's OpenAPI document nine tenths smaller.
+/// Compresses with gzip, without a timestamp, so that the result is deterministic. Even the fastest
+/// level shrinks the API's OpenAPI document by nine tenths.
 fn smaller(body: &Bytes) -> std::io::Result<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(body)?;
@@ -112,8 +111,7 @@ fn length(response: &Response) -> u64 {
     stated.unwrap_or_else(|| response.body().size_hint().lower())
 }
 
-/// Whether `Accept-Encoding` names gzip, or all codings, and does not forbid it (RFC 9110
-/// §12.5.3).
+/// Whether `Accept-Encoding` allows gzip, by name or with all codings (RFC 9110 §12.5.3).
 fn accepts_gzip(headers: &HeaderMap) -> bool {
     let lists = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
     let codings: Vec<(String, bool)> = lists.flat_map(|list| list.split(',')).map(coding).collect();
@@ -121,7 +119,7 @@ fn accepts_gzip(headers: &HeaderMap) -> bool {
     of("gzip").or_else(|| of("x-gzip")).or_else(|| of("*")).unwrap_or(false)
 }
 
-/// A coding in lower case, and whether its weight allows it.
+/// A coding in lowercase, and whether its weight allows it.
 fn coding(part: &str) -> (String, bool) {
     let (name, parameters) = part.split_once(';').unwrap_or((part, ""));
     let weight = parameters.trim().strip_prefix("q=").or_else(|| parameters.trim().strip_prefix("Q="));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-/// The size up to which all pages of a file are checked at each start, in bytes. Such a check takes
+/// The maximum size in bytes of a file to check completely at each start. Such a check takes
 /// milliseconds.
 const CHECKED: u64 = 4 << 20;
 /// How long another process may keep the file locked.
@@ -37,11 +37,11 @@ impl Damage {
 }
 
 /// Rejects a file in which [`check`] finds damage. A file that cannot be opened for another reason
-/// is not rejected here: the code that opens it later reports the reason.
+/// is accepted here: the code that opens it later reports the reason.
 pub(crate) fn examine(path: &Path) -> Result<(), Damage> {
     match check(path) {
         Ok(found) if found == "ok" => Ok(()),
-        // The report of SQLite begins with a heading; its last line names the fault.
+        // SQLite's report begins with a heading; the last line names the fault.
         Ok(found) => Err(Damage::new(path, found.lines().last().unwrap_or_default().to_owned())),
         Err(error) => match error.sqlite_error_code() {
             Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Err(Damage::new(path, error.to_string())),

@@ -1,8 +1,8 @@
 //! The data folder of a gateway: database, inbox, deployment secret, the keys of the first projects
 //! and of the pages, the credentials for `--dynamodb-port`, and a lock.
 //!
-//! Only the owner of these files can read them. The folder contains the gateway's whole state:
-//! copy the folder to move the gateway.
+//! Only the owner of these files can read them. The folder is the gateway's whole state: copy it to
+//! move the gateway.
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{ErrorKind, Read as _, Seek as _, Write as _};
@@ -23,8 +23,8 @@ const KEYS: &str = "keys.env";
 const SECRET: &str = "secret";
 const DYNAMODB: &str = "dynamodb.env";
 const LOCK: &str = "lock";
-/// Files that the gateway writes into its folder, besides `.gitignore` and the files that `SQLite`
-/// keeps beside a database.
+/// The files that the gateway writes, except `.gitignore` and those that `SQLite` keeps next to a
+/// database.
 const FILES: [&str; 6] = [DATABASE, INBOX, KEYS, SECRET, DYNAMODB, LOCK];
 /// The folder in which older versions kept the inbox.
 const MAILS: &str = "mails";
@@ -33,28 +33,26 @@ const MAILS: &str = "mails";
 #[derive(Debug, Clone)]
 pub struct Data(PathBuf);
 
-/// The lock on a data folder. It is released when the process ends, even if the process is killed.
+/// The lock on a data folder. Released when the process ends, even if killed.
 pub struct Lock(File);
 
 /// The gateway that serves a data folder.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Holder {
     pub process: Option<u32>,
-    /// The gateway's URL; `None` at the beginning of its start.
+    /// The gateway's URL; `None` early in its start.
     pub url: Option<String>,
-    /// The URL of the gateway's pages; `None` at the beginning of its start, or if it shows no
-    /// pages at `localhost`.
+    /// The URL of the gateway's pages; `None` early in its start, or without pages at `localhost`.
     pub pages: Option<String>,
 }
 
 impl Data {
-    /// Opens the folder, and creates it if it does not exist. Files that an older version left
-    /// readable to others are made private.
+    /// Opens the folder, creating it if missing. Files left readable to others by an older version
+    /// are made private.
     pub fn create(folder: &Path) -> anyhow::Result<Self> {
         private_folder(folder).with_context(|| format!("cannot create the data folder {}", folder.display()))?;
         let data = Self(folder.to_owned());
-        // A folder that cannot be used fails here with a clear message, rather than on the first
-        // request.
+        // Fail here with a clear message if the folder is unusable, not at the first request.
         data.close().with_context(|| format!("cannot write to the data folder {}", folder.display()))?;
         Ok(data)
     }
@@ -68,9 +66,8 @@ impl Data {
         Ok(data)
     }
 
-    /// Makes the folder private and keeps it out of Git. If the folder also contains files of
-    /// other programs, only the gateway's own files are made private, and Git does not ignore the
-    /// folder.
+    /// Makes the folder private and keeps it out of Git. If it also contains other programs' files,
+    /// only the gateway's own are made private, and Git does not ignore the folder.
     fn close(&self) -> std::io::Result<()> {
         let beside = |rest: &str| rest.is_empty() || rest.starts_with(['-', '.']);
         let is_file = |name: &str| FILES.iter().any(|file| name.strip_prefix(file).is_some_and(beside));
@@ -93,7 +90,7 @@ impl Data {
         Ok(())
     }
 
-    /// Locks the folder for this process, or reports which process has locked it.
+    /// Locks the folder for this process, or reports which process holds the lock.
     pub fn lock(&self) -> anyhow::Result<Lock> {
         let path = self.0.join(LOCK);
         let file = private(&path, OpenOptions::new().read(true).write(true));
@@ -124,9 +121,8 @@ impl Data {
         self.0.join(DATABASE)
     }
 
-    /// The path of the database file. A missing file is created here, because `SQLite` would let
-    /// other users read it. An empty file beside existing keys has lost its data, which is an
-    /// error.
+    /// The path of the database file, created here if missing, because `SQLite` would let other
+    /// users read it. Fails if the file is empty although there are keys: its data is lost.
     pub fn create_database(&self) -> anyhow::Result<PathBuf> {
         let path = self.database();
         if self.keys_file().exists() && path.metadata().is_ok_and(|file| file.len() == 0) {
@@ -149,7 +145,7 @@ impl Data {
         self.0.join(KEYS)
     }
 
-    /// The file that tells other processes how to reach the engine, if the gateway serves it.
+    /// The file that tells other processes how to reach the engine, if it is served.
     pub fn dynamodb_file(&self) -> PathBuf {
         self.0.join(DYNAMODB)
     }
@@ -199,7 +195,7 @@ impl Lock {
 impl Holder {
     fn read(mut file: File) -> Self {
         let mut text = String::new();
-        // The folder is locked even if the content of the lock file cannot be read.
+        // The folder is locked even if the lock file is unreadable.
         let _ = file.read_to_string(&mut text);
         let mut words = text.split_whitespace();
         let process = words.next().and_then(|process| process.parse().ok());
@@ -224,7 +220,7 @@ fn created(path: PathBuf) -> anyhow::Result<PathBuf> {
     Ok(path)
 }
 
-/// Creates a folder that only its owner can enter, whatever the umask. An existing folder is left
+/// Creates a folder that only its owner can enter, whatever the umask. Leaves an existing folder
 /// unchanged.
 pub(crate) fn private_folder(path: &Path) -> std::io::Result<()> {
     if path.is_dir() {
@@ -234,8 +230,7 @@ pub(crate) fn private_folder(path: &Path) -> std::io::Result<()> {
     std::fs::set_permissions(path, Permissions::from_mode(0o700))
 }
 
-/// Opens a file and makes it readable to its owner only, whatever the umask. A missing file is
-/// created.
+/// Opens a file, created if missing, and makes it readable to its owner only, whatever the umask.
 pub(crate) fn private(path: &Path, options: &mut OpenOptions) -> std::io::Result<File> {
     let file = options.create(true).mode(0o600).open(path)?;
     file.set_permissions(Permissions::from_mode(0o600))?;

@@ -1,9 +1,9 @@
 //! The embedded DynamoDB engine behind the AWS client: an HTTP connector passes the client's
 //! requests to the engine in this process.
 //!
-//! Everything above the connector (serialization, retries, errors) is the same code as on AWS. No
-//! sockets are involved. Most reads that succeed take a shorter way, without a request (`direct`).
-//! Writes run on blocking threads, as they wait for each other and for the disk.
+//! Everything above the connector (serialization, retries, errors) is the same code as on AWS.
+//! There are no sockets. Most successful reads take a shortcut without a request (`direct`). Writes
+//! run on blocking threads, as they wait for each other and for the disk.
 
 mod calls;
 mod connector;
@@ -87,8 +87,8 @@ impl Engine {
         Ok(engine)
     }
 
-    /// An engine on a database in memory, for tests that have a connection of their own to it. The
-    /// database must contain the table before the engine is used.
+    /// An engine on a database in memory, for tests with their own connection to it. The database
+    /// must have the table before the engine is used.
     pub fn over(database: Database, entropy: &Entropy, observer: Option<Arc<dyn Observe>>) -> Self {
         Self::on(database, None, entropy, observer)
     }
@@ -108,7 +108,7 @@ impl Engine {
             observer,
         };
         let mut store = Store::in_process(connector, TABLE, entropy.clone());
-        // An observer must see every call, and reads without requests would bypass it.
+        // Observers must see every call, and direct reads would bypass them.
         if !is_observed {
             store = store.answered_by(Arc::new(Direct::new(database.clone(), Arc::clone(&recent))));
         }
@@ -118,7 +118,7 @@ impl Engine {
         Self { database, store, outbox_changed, trails, commits, feed, recent }
     }
 
-    /// Creates the table, unless there is one.
+    /// Creates the table, unless it exists.
     pub async fn create_table(&self) -> Result<(), store::Error> {
         if table::create(self.store.client(), TABLE).await? {
             self.stream(false).await?;
@@ -126,12 +126,12 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether a write is under way, even if nobody waits for its result any more.
+    /// Whether a write is running, even if nobody still waits for its result.
     pub fn is_writing(&self) -> bool {
         self.recent.is_writing()
     }
 
-    /// Whether the stream is read from this process, which then remembers how far it has read.
+    /// Whether this process reads the stream; it then remembers its position.
     pub fn has_feed(&self) -> bool {
         self.feed.is_on()
     }

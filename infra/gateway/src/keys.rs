@@ -1,6 +1,6 @@
-//! The initial projects of a gateway and their keys: a project to develop with, and the project
-//! `internal`, whose users own projects. The keys are generated at the first start, unless the
-//! environment sets them, and are saved with the page key in `keys.env`.
+//! The initial projects of a gateway and their keys: a project for development, and the project
+//! `internal`, whose users own projects. Keys are taken from the environment or generated at the
+//! first start, and saved with the page key in `keys.env`.
 
 mod start;
 
@@ -34,11 +34,11 @@ pub struct Keys {
 }
 
 pub(crate) const PROJECT_ID: &str = "GATELET_PROJECT_ID";
-/// How long one pass over the data of a deleted project may take.
+/// The time limit of one pass over a deleted project's data.
 const PURGE: Duration = Duration::from_secs(60);
 
-/// A project whose keys are saved. It determines the names of the variables that hold the keys in
-/// the environment and in `keys.env`.
+/// A project whose keys are saved. Determines the names of its variables in the environment and in
+/// `keys.env`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     First,
@@ -120,7 +120,7 @@ impl Keys {
         NewKeys::of(entropy, self.pairs().into(), description.to_owned(), now)
     }
 
-    /// The lines of `keys.env` for these keys, `NAME=value`, without the `export` before them.
+    /// The lines of `keys.env` for these keys: `NAME=value`, without `export`.
     pub fn lines(&self, role: Role) -> String {
         let mut text = String::new();
         if role == Role::First {
@@ -142,8 +142,7 @@ async fn finish_deletion(store: &Store, id: &ProjectId, now: Timestamp) -> anyho
     Ok(store.forget_ending(&ending).await?)
 }
 
-/// Warns if the data has other projects than the new one, because their keys were in a file that is
-/// gone.
+/// Warns if the data has other projects than the new one: the file with their keys is gone.
 pub(crate) async fn warn_of_others(store: &Store, new: &ProjectId) -> anyhow::Result<()> {
     let projects = store.projects().await?;
     let others: Vec<String> =
@@ -158,13 +157,13 @@ pub(crate) async fn warn_of_others(store: &Store, new: &ProjectId) -> anyhow::Re
     Ok(())
 }
 
-/// Whether a text can be sent as a key, and saved on a line.
+/// Whether a text can be sent as a key and saved on one line.
 fn is_key(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic()) && text != NO_KEY
 }
 
-/// The initial settings of `internal`, or of the project to develop with, which allows passwords,
-/// magic links, sign-up, and callback URLs at localhost.
+/// The initial settings of `internal`, or of the development project, which allows passwords, magic
+/// links, sign-up, and callback URLs at localhost.
 fn first_project(id: &ProjectId, now: Timestamp) -> Project {
     if id.is_internal() {
         return closed_internal(now);

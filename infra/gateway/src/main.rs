@@ -1,4 +1,4 @@
-//! The binary `gateway`, which `cargo run` starts: the whole service in one process, and its
+//! The binary `gateway`, the default of `cargo run`: the whole service in one process, and its
 //! command line.
 
 use clap::Parser as _;

@@ -1,17 +1,16 @@
-//! The page key. To open the console, the inbox and the outbox, a caller needs this key as well
-//! as a local connection; `--remote-pages` admits other connections, too.
+//! The page key. The console, the inbox and the outbox require this key and a local connection;
+//! `--remote-pages` admits other connections, too.
 //!
-//! The local connection alone proves too little: if a proxy, a relay or `ssh -R` does not identify
-//! itself, the requests that it forwards look local. The key proves access to the gateway's
-//! terminal or to its data folder. A person opens a link that contains the key: the gateway prints
-//! this link at its start, and gives the browser that opens it a cookie. A program sends the key
-//! as `authorization: Bearer`.
+//! A local connection proves too little: requests look local if they are forwarded by a proxy, a
+//! relay or `ssh -R` that does not identify itself. The key proves access to the gateway's terminal
+//! or data folder. People open a link with the key, which the gateway prints at its start, and
+//! their browser gets a cookie. Programs send the key as `authorization: Bearer`.
 //!
-//! Browsers send the cookies of `localhost` to the servers on all its ports. So the cookie is named
-//! after the gateway's port, and contains a digest of the key and the port rather than the key:
-//! another server on this machine that receives the cookie does not learn the key. As such a server
-//! could still send the cookie itself, the cookie does not give access to the keys of the project:
-//! for those, the console sends a token that it keeps in its storage, which belongs to one port.
+//! Browsers send cookies of `localhost` to all its ports. So the cookie is named after the
+//! gateway's port and contains a digest of key and port: another server on this machine that
+//! receives it does not learn the key. As that server could still replay the cookie, it gives no
+//! access to the project's keys: for those, the console sends a token from its storage, which
+//! belongs to one port.
 
 use anyhow::bail;
 use crypto::digest::Digest;
@@ -24,9 +23,9 @@ use wire::environment::variable;
 use crate::saved_keys::Saved;
 
 pub(crate) const NAME: &str = "GATELET_PAGE_KEY";
-/// The query parameter that contains the key, in the link that opens the pages.
+/// The query parameter with the key in the link to the pages.
 pub(crate) const PARAMETER: &str = "key";
-/// The lifetime of the cookie: 400 days, the longest that browsers allow.
+/// The cookie's lifetime: 400 days, the maximum that browsers allow.
 const MAX_AGE_SECONDS: u32 = 34_560_000;
 const MIN_LENGTH: usize = 20;
 
@@ -56,7 +55,7 @@ impl PageKey {
         format!("{url}/?{PARAMETER}={}", self.0.expose_secret())
     }
 
-    /// The line of `keys.env` for this key, without the `export` before it.
+    /// The line of `keys.env` for this key, without `export`.
     pub(crate) fn line(&self) -> String {
         format!("{NAME}={}\n", self.0.expose_secret())
     }
@@ -70,7 +69,7 @@ impl PageKey {
         bearers(headers).any(|given| self.is(given))
     }
 
-    /// The token by which the console at this host reads the keys of the project.
+    /// The token with which the console at this host reads the project's keys.
     pub(crate) fn console_token(&self, host: &str) -> Digest {
         Digest::of(&format!("console of port {}: {}", port(host), self.0.expose_secret()))
     }
@@ -102,7 +101,7 @@ impl PageKey {
     }
 }
 
-/// The port as the browser sees it, because a container or a tunnel may map it.
+/// The port as seen by the browser, because a container or tunnel may map it.
 fn port(host: &str) -> u16 {
     host.rsplit_once(':').and_then(|(_, port)| port.parse().ok()).unwrap_or(80)
 }

@@ -7,8 +7,8 @@ use anyhow::Context as _;
 
 use crate::data::write_private;
 
-/// Each line of `keys.env` begins with `export`, so that a shell that sources the file passes the
-/// keys on to its child processes.
+/// Begins each line of `keys.env`, so that a shell that sources the file exports the keys to its
+/// child processes.
 pub(crate) const EXPORT: &str = "export ";
 
 /// The content of `keys.env`.
@@ -16,7 +16,7 @@ pub(crate) const EXPORT: &str = "export ";
 pub struct Saved(String);
 
 impl Saved {
-    /// Reads the file; nothing is saved if there is none.
+    /// Reads the file; a missing one counts as empty.
     pub fn read(file: Option<&Path>) -> anyhow::Result<Self> {
         let Some(path) = file else { return Ok(Self::default()) };
         match std::fs::read_to_string(path) {

@@ -32,11 +32,11 @@ use crate::engine::Engine;
 use crate::inbox::Inbox;
 use crate::pages::{self, Extent, Private};
 
-/// How often the outbox worker and the webhook worker check for work without being woken: nothing
-/// wakes them when a scheduled email or a retry becomes due, or when a lease expires.
+/// How often the outbox and webhook workers check for work on their own: nothing wakes them when a
+/// scheduled email or a retry becomes due, or when a lease expires.
 const PATROL: Duration = Duration::from_millis(500);
 
-/// The parts that a gateway is made of; tests use their own clock and entropy.
+/// The parts of a gateway; tests use their own clock and entropy.
 pub struct Parts {
     pub settings: Settings,
     pub engine: Engine,
@@ -44,7 +44,7 @@ pub struct Parts {
     pub clock: Clock,
     pub entropy: Entropy,
     pub hasher: Hasher,
-    /// The details that the private pages show; `None` disables these pages.
+    /// Details for the private pages; `None` disables these pages.
     pub private_pages: Option<Private>,
 }
 
@@ -61,12 +61,12 @@ impl Service {
         Self::build(parts, Extent::Public)
     }
 
-    /// A gateway that has the console with a sign-in if it has no private pages.
+    /// A gateway whose console requires a sign-in if it has no private pages.
     pub fn with_console(parts: Parts) -> Self {
         Self::build(parts, Extent::Console)
     }
 
-    /// A gateway with the private pages or, if there are none, with the pages of `otherwise`.
+    /// A gateway with private pages, or else with those of `otherwise`.
     fn build(parts: Parts, otherwise: Extent) -> Self {
         let Parts { settings, engine, inbox, clock, entropy, hasher, private_pages } = parts;
         let app = App::new(settings, engine.store(), clock, entropy, hasher);
@@ -76,17 +76,17 @@ impl Service {
         let operations = with_fallbacks(operations.into_router(), fallback.clone(), fallback);
         let operations: Router = operations.with_state(app.clone());
         let router = pages::with_pages(operations, inbox.clone(), private_pages.map_or(otherwise, Extent::Private), &app);
-        // `as_received` wraps the whole router, because it must normalize the path before routes
-        // are matched.
+        // `as_received` wraps the whole router, as it must normalize paths before routes are
+        // matched.
         let router = Router::new().fallback_service(router.map_request(as_received));
         let router = router.layer(from_fn(compressed)).layer(from_fn(logged));
         Self { app, router, inbox, engine }
     }
 
-    /// Starts the outbox worker, which delivers emails to the inbox, or to the project's own mail
-    /// server if the project has one. Once `stop` changes, the worker completes the current step
-    /// and the emails that it has begun to send, and stops. With `sends_alone` (no other process
-    /// sends emails), the worker first settles the emails that a killed worker left unfinished.
+    /// Starts the outbox worker, which delivers emails to the inbox or to the project's own mail
+    /// server, if any. When `stop` changes, the worker completes the current step and the emails it
+    /// has begun to send, then stops. With `sends_alone` (no other process sends emails), it first
+    /// settles the emails that a killed worker left unfinished.
     pub fn spawn_worker(&self, smtp: Smtp, sends_alone: bool, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
         let (app, engine, inbox) = (self.app.clone(), self.engine.clone(), self.inbox.clone());
         let mailer = ByProject { own: smtp, deployments: self.inbox.clone() };
@@ -115,8 +115,8 @@ impl Service {
     }
 }
 
-/// Settles the emails that an earlier process left unfinished, by looking them up in the inbox. If
-/// this fails, the emails wait until their leases expire.
+/// Settles emails left unfinished by an earlier process by looking them up in the inbox. If this
+/// fails, they wait until their leases expire.
 async fn recover(app: &App, inbox: &Inbox) {
     let arrived = |id, attempt| inbox.has(id, attempt).inspect_err(|error| tracing::error!(%error, "cannot query the inbox")).ok();
     match workers::recovery::recover(app, &arrived).await {
@@ -126,9 +126,9 @@ async fn recover(app: &App, inbox: &Inbox) {
     }
 }
 
-/// How long the outbox worker waits before it sends a new email. Without this pause, a request
-/// that sends an email would be answered later than a request with an unknown email address, which
-/// sends none, because rendering and sending would compete with the response.
+/// How long the outbox worker waits before it sends a new email. Otherwise, rendering and sending
+/// would delay the response to a request that sends an email, compared with one for an unknown
+/// address, which sends none.
 const APART: Duration = Duration::from_millis(25);
 /// How often the deletion worker looks for unfinished deletions.
 const ENDINGS: Duration = Duration::from_secs(10);
@@ -140,13 +140,13 @@ const EXPIRY: Duration = Duration::from_secs(3600);
 /// How long after the start expired items are deleted for the first time.
 const FIRST_EXPIRY: Duration = Duration::from_secs(60);
 
-/// How often memory that is no longer used is freed. The memory for password hashes is kept for at
-/// least this long after the last hash.
+/// How often unused memory is freed. The memory for password hashes is kept for at least this long
+/// after the last hash.
 const RELEASE: Duration = Duration::from_secs(5);
 
 impl Service {
-    /// Starts the task that frees the memory for password hashes when it is no longer used, and
-    /// that of kept items that have expired. The task stops when `stop` changes.
+    /// Starts the task that frees the unused memory of password hashes and of expired kept items.
+    /// It stops when `stop` changes.
     pub fn spawn_release(&self, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
         let (app, engine) = (self.app.clone(), self.engine.clone());
         tokio::spawn(async move {
@@ -162,8 +162,8 @@ impl Service {
         })
     }
 
-    /// Starts the task that deletes expired items, which DynamoDB does by itself. The task stops
-    /// when `stop` changes.
+    /// Starts the task that deletes expired items, as DynamoDB does by itself. It stops when `stop`
+    /// changes.
     pub fn spawn_expiry(&self, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
         let engine = self.engine.clone();
         tokio::spawn(async move {
@@ -183,8 +183,8 @@ impl Service {
         })
     }
 
-    /// Starts the worker that finishes deletions. Once `stop` changes, the worker stops after the
-    /// current step.
+    /// Starts the worker that finishes deletions. When `stop` changes, it stops after the current
+    /// step.
     pub fn spawn_endings(&self, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
         let app = self.app.clone();
         tokio::spawn(async move {
@@ -201,16 +201,15 @@ impl Service {
     }
 }
 
-/// How long new entries of audit trails are gathered before they are linked into the chains.
+/// How long new audit trail entries are collected before they are linked into the chains.
 const GATHERED: Duration = Duration::from_secs(1);
-/// How long to wait after a failure to link a trail before the next attempt.
+/// How long to wait before retrying after a failure to link a trail.
 const LINKED_AGAIN: Duration = Duration::from_secs(10);
 
 impl Service {
-    /// Starts the worker that links the entries of audit trails into their chains: first the trails
-    /// of all projects, as an earlier process may have been killed before it linked them, then
-    /// those with new entries. Once `stop` changes, the worker links the remaining entries and
-    /// stops.
+    /// Starts the worker that links the entries of audit trails into their chains: first in all
+    /// projects, as an earlier process may have been killed before linking, then in those with new
+    /// entries. When `stop` changes, it links the remaining entries and stops.
     pub fn spawn_trail(&self, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
         let (app, engine) = (self.app.clone(), self.engine.clone());
         tokio::spawn(async move {
@@ -245,7 +244,7 @@ async fn projects(app: &App) -> BTreeSet<ProjectId> {
     lines.unwrap_or_default().into_iter().map(|line| line.id).collect()
 }
 
-/// Links the new entries of these projects' trails; returns the projects for which this failed.
+/// Links the new trail entries of these projects; returns the projects where this failed.
 async fn link(app: &App, projects: BTreeSet<ProjectId>) -> BTreeSet<ProjectId> {
     let mut failed = BTreeSet::new();
     for project in projects {
@@ -258,10 +257,9 @@ async fn link(app: &App, projects: BTreeSet<ProjectId>) -> BTreeSet<ProjectId> {
 }
 
 impl Service {
-    /// Starts the webhook worker, which records the events of changes and delivers them. Once
-    /// `stop` changes, the worker begins no more deliveries, and stops after those that are under
-    /// way. With `works_alone` (no other process delivers events), the worker first frees the
-    /// endpoints that a killed worker had claimed.
+    /// Starts the webhook worker, which records events of changes and delivers them. When `stop`
+    /// changes, it begins no more deliveries, and stops after the running ones. With `works_alone`
+    /// (no other process delivers events), it first frees the endpoints claimed by a killed worker.
     pub fn spawn_webhooks(&self, works_alone: bool, mut stop: watch::Receiver<bool>) -> JoinHandle<()> {
         let (app, engine) = (self.app.clone(), self.engine.clone());
         tokio::spawn(async move {
@@ -292,8 +290,8 @@ impl Service {
     }
 }
 
-/// Records the events of the next changes, and begins the deliveries that are due. Returns whether
-/// there were changes, so that more may follow.
+/// Records the events of the next changes and begins due deliveries. Returns whether there were
+/// changes, as more may follow.
 async fn step(app: &App, engine: &Engine, courier: &mut Courier) -> Result<bool, store::Error> {
     let batch = engine.changes().await?;
     let is_busy = batch.is_some();
@@ -315,7 +313,7 @@ async fn logged(request: Request, next: Next) -> Response {
 }
 
 /// Stores the peer's address where handlers expect the client's, unless the server has already
-/// stored the client's address, and normalizes the path to the form in which routes are defined.
+/// stored one, and normalizes the path to the form used in routes.
 fn as_received(mut request: Request) -> Request {
     if request.extensions().get::<PeerAddress>().is_none() {
         let address = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| PeerAddress(peer.0.ip().to_canonical()));

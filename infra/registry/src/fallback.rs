@@ -1,11 +1,11 @@
 //! Answers requests that match no operation: 404, 405 with `Allow`, `OPTIONS`, the page about
-//! errors and, where the operator wants it, the console. If GET is the only method of a path, API
-//! Gateway sends all its requests to the operation's function, which answers other methods in the
-//! same way ([`api::http::one_operation`]).
+//! errors and, if the operator wants it, the console. If a path has only GET, API Gateway sends all
+//! its requests to the operation's function, which answers other methods in the same way
+//! ([`api::http::one_operation`]).
 //!
-//! API Gateway itself would answer a wrong method with 404, so the template directs API Gateway's
-//! route `$default` to this function. The gateway, which serves the API on one machine, uses the
-//! same handler. The Lambda knows the routes of all operations but links none of their handlers.
+//! API Gateway itself would answer a wrong method with 404, so the template points its route
+//! `$default` to this function. The gateway uses the same handler. The Lambda knows the routes of
+//! all operations, but links none of their handlers.
 
 use api::content::Problem;
 use api::http::{Interface, fallback_router, with_allow};
@@ -41,7 +41,7 @@ pub async fn handle(request: Request) -> Response {
     }
 }
 
-/// The likely mistake in a path that no operation has.
+/// The likely mistake in an unknown path.
 fn slip(method: &Method, path: &str) -> PathSlip {
     if path.ends_with('/') && !methods(path.trim_end_matches('/')).is_empty() {
         return PathSlip::Slash;
@@ -49,19 +49,18 @@ fn slip(method: &Method, path: &str) -> PathSlip {
     nearest(routes(), method, path).map_or(PathSlip::None, |route| PathSlip::Near { verb: route.verb.name(), path: route.path })
 }
 
-/// The fallback of a deployment, with the console where the operator wants it
-/// (`GATELET_CONSOLE=on`).
+/// The fallback of a deployment, with the console if the operator wants it (`GATELET_CONSOLE=on`).
 pub fn of_deployment(app: &App) -> axum::Router<App> {
     if settings::has_console() { with_console(router(app)) } else { router(app) }
 }
 
-/// Adds the console. Its page and files contain nothing secret, so everybody gets them; to see
-/// anything else, a user has to sign in.
+/// Adds the console. Its page and files are public, as they contain no secrets; anything else
+/// requires a sign-in.
 pub fn with_console(fallback: axum::Router<App>) -> axum::Router<App> {
     fallback.merge(web_console::serve::router().with_state(()))
 }
 
-/// The fallback with the layers of the path's interface.
+/// The fallback, with the layers of the path's interface.
 pub fn router(app: &App) -> axum::Router<App> {
     let of = |interface| fallback_router(app, interface, handle).with_state::<()>(app.clone());
     let (content, product) = (of(Interface::Content), of(Interface::Product));

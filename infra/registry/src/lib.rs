@@ -1,8 +1,8 @@
-//! The list of all operations, what follows from their routes, and the function that answers
-//! requests that match none of them.
+//! The list of all operations, what follows from their routes, and the function for requests that
+//! match none.
 //!
-//! The crate is above the areas, so no area depends on another one to know the list. The fallback
-//! is here because it has to know every route; its function still belongs to the stack `edge`.
+//! The crate is above the areas, so that no area depends on another for the list. The fallback is
+//! here because it needs every route; its function still belongs to the stack `edge`.
 
 mod error_page;
 pub mod fallback;

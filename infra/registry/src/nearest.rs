@@ -1,19 +1,19 @@
-//! Finds the operation that a request for an unknown path probably meant.
+//! Finds the operation probably meant by a request for an unknown path.
 //!
-//! The answer names the route, and never repeats a part of the request. However long the path is,
-//! a search takes well below a millisecond: a path that is longer than a route's cannot mean it,
-//! and words of very different lengths are not compared.
+//! The answer names the route, and never repeats any of the request. A search takes well below a
+//! millisecond, however long the path: a path longer than a route's cannot mean it, and words of
+//! very different lengths are not compared.
 
 use api::http::Route;
 use http::Method;
 
-/// The maximum number of changes between a path and the route that it means.
+/// The maximum number of changes between a path and the intended route.
 const MAX_CHANGES: usize = 4;
-/// The changes that a missing segment counts for, so a path may lack `/api/v1`.
+/// How many changes a missing segment counts as, so that a path may lack `/api/v1`.
 const MISSING: usize = 2;
 
-/// The route that is the fewest changes away from a path. Among equals, one with the request's
-/// method comes first, and then the one with the fewest parameters.
+/// The route with the fewest changes from a path; among equals, one with the request's method, then
+/// the one with the fewest parameters.
 pub(crate) fn nearest<'a>(routes: &'a [Route], method: &Method, path: &str) -> Option<&'a Route> {
     let given = segments(path);
     let distance = |route: &Route| {
@@ -21,7 +21,7 @@ pub(crate) fn nearest<'a>(routes: &'a [Route], method: &Method, path: &str) -> O
         if given.is_empty() || !(given.len()..=given.len() + MAX_CHANGES / MISSING).contains(&own.len()) {
             return None;
         }
-        // A route that begins with a parameter would take any word.
+        // A route that begins with a parameter would match any word.
         let changes = changes(&given, &own, MAX_CHANGES, true)?;
         let parameters = own.iter().filter(|segment| segment.starts_with('{')).count();
         Some((changes, route.verb.name() != method.as_str(), parameters))
@@ -33,8 +33,8 @@ fn segments(path: &str) -> Vec<&str> {
     path.split('/').filter(|segment| !segment.is_empty()).collect()
 }
 
-/// How many changes make the segments of a path those of a route, up to `most`. The word before a
-/// parameter must not be missing (`after_gap`), as the parameter takes any value.
+/// How many changes turn a path's segments into a route's, up to `most`. The word before a
+/// parameter must not be missing (`after_gap`), as a parameter takes any value.
 fn changes(given: &[&str], route: &[&str], most: usize, after_gap: bool) -> Option<usize> {
     let Some((own, rest)) = route.split_first() else { return given.is_empty().then_some(0) };
     let lacking = (route.len() > given.len()).then(|| Some(changes(given, rest, most.checked_sub(MISSING)?, true)? + MISSING));
@@ -45,14 +45,14 @@ fn changes(given: &[&str], route: &[&str], most: usize, after_gap: bool) -> Opti
     [lacking.flatten(), matching].into_iter().flatten().min()
 }
 
-/// How many characters have to be added, removed or replaced to make a word that of a route, in
-/// whatever case; `None` for more than a quarter of them.
+/// How many characters must be added, removed or replaced to turn a word into a route's, ignoring
+/// case; `None` for more than a quarter of them.
 fn edits(given: &str, own: &str) -> Option<usize> {
     let most = own.len().div_ceil(4);
     if given.len().abs_diff(own.len()) > most {
         return None;
     }
-    // The changes from each beginning of `own` to what of `given` has been read.
+    // The changes from each prefix of `own` to the part of `given` read so far.
     let mut row: Vec<usize> = (0..=own.len()).collect();
     for (read, letter) in given.bytes().enumerate() {
         let mut diagonal = std::mem::replace(&mut row[0], read + 1);

@@ -1,4 +1,4 @@
-//! Tests of the search for the nearest route, with the routes of the service.
+//! Tests the search for the nearest route on the service's routes.
 
 use http::Method;
 

@@ -1,4 +1,4 @@
-//! The routes of all operations, and what follows from them for a path that may match none.
+//! The routes of all operations, and what they imply for paths that may match none.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ use flows::App;
 
 use crate::operations::all_operations;
 
-/// What the paths of the versioned API begin with.
+/// The prefix of the versioned API's paths.
 const API: &str = "/api/v1/";
 
 /// Collects the routes of operations.
@@ -35,7 +35,7 @@ pub fn routes() -> &'static [Route] {
     &ROUTES
 }
 
-/// The methods of a path. Only the best matches count: `/users/me` wins over `/users/{user_id}`.
+/// The methods of a path. Only the best matches count: `/users/me` beats `/users/{user_id}`.
 pub(crate) fn methods(path: &str) -> Vec<Verb> {
     let parameters = |route: &&Route| route.path.matches('{').count();
     let matching: Vec<&Route> = routes().iter().filter(|route| route.matches(path)).collect();
@@ -43,8 +43,8 @@ pub(crate) fn methods(path: &str) -> Vec<Verb> {
     matching.iter().filter(|route| Some(parameters(route)) == least).map(|route| route.verb).collect()
 }
 
-/// The interface whose errors a path has that may match no operation: that of the routes in its
-/// section. Where no route is, the API belongs to the product, and everything else to the site.
+/// The interface whose errors apply to a path that may match no operation: that of the routes in
+/// its section. Without routes there, API paths belong to the product, and all others to the site.
 pub fn interface(path: &str) -> Interface {
     let is_api = path == "/api" || path.starts_with("/api/");
     let otherwise = if is_api { Interface::Product } else { Interface::Content };

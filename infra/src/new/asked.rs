@@ -9,14 +9,14 @@ use clap::Args;
 
 use crate::operation::Operation;
 
-/// The maximum length of an operation's name, in characters: the name of a Lambda has at most 64,
-/// of which `gatelet-`, the stage (at most 12) and a dash take 21.
+/// The maximum length of an operation's name, in characters: a Lambda's name has at most 64, and
+/// `gatelet-`, the stage (at most 12) and a dash take 21.
 const LONGEST_NAME: usize = 43;
-/// The maximum length of a summary, which is one line of the OpenAPI document.
+/// The maximum length of a summary, one line of the OpenAPI document.
 const LONGEST_SUMMARY: usize = 120;
 /// The field of the request body in a created operation.
 pub(super) const BODY: &str = "text";
-/// The fields that a created operation may have in its response besides the parameters of its path.
+/// Fields that a created operation's response may have besides the path parameters.
 const OWN_FIELDS: [&str; 2] = [BODY, "caller_project_id"];
 /// The strict and reserved keywords of edition 2024 (The Rust Reference, Keywords), which cannot
 /// name a module or a field.
@@ -144,8 +144,7 @@ fn parameter(segment: &str) -> Option<&str> {
     segment.strip_prefix('{')?.strip_suffix('}')
 }
 
-/// The segments of a path without the names of its parameters, as two routes must differ in more
-/// than these names.
+/// The segments of a path without parameter names, as routes must differ in more than these.
 fn shape(path: &str) -> Vec<&str> {
     path.split('/').map(|segment| if parameter(segment).is_some() { "{}" } else { segment }).collect()
 }

@@ -1,4 +1,4 @@
-//! Adds a line to a list: to the module declarations of a file, or to the operations of an area.
+//! Adds a line to a list: a file's module declarations, or an area's operations.
 
 use anyhow::Context as _;
 
@@ -17,7 +17,7 @@ pub(super) fn with_module(source: &str, declaration: &str) -> String {
     lines.join("\n") + "\n"
 }
 
-/// The name of the module that a line `pub mod name;` declares; `None` for any other line.
+/// The module declared by a line `pub mod name;`; `None` for any other line.
 fn module(line: &str) -> Option<&str> {
     let line = line.strip_prefix("pub(crate) ").or_else(|| line.strip_prefix("pub ")).unwrap_or(line);
     line.strip_prefix("mod ")?.strip_suffix(';')

@@ -13,16 +13,16 @@ const LAMBDA: Source = ("lambda.rs", include_str!("../../new/lambda.rs.j2"));
 const TEST: Source = ("test.rs", include_str!("../../new/test.rs.j2"));
 const EVENT: Source = ("event", include_str!("../../new/event.j2"));
 
-/// Example ids for path parameters; the events of other operations use the same ids.
+/// Example ids for path parameters, as in the events of other operations.
 const KNOWN: [(&str, &str); 2] = [("user_id", "0f9b6c1e-2f4b-4d7a-8a34-5b9f0c6d7e81"), ("team_id", "8d3c1b0a-6f2e-4a59-9c7d-1e2f3a4b5c6d")];
 
 #[derive(Serialize)]
 struct Context<'a> {
     area: &'a str,
-    /// The name of the operation, which begins with its area.
+    /// The name of the operation, beginning with its area.
     name: String,
     module: String,
-    /// The prefix of the names of the operation's types.
+    /// The prefix of the operation's type names.
     r#type: String,
     method: &'static str,
     path: &'a str,

@@ -1,5 +1,4 @@
-//! Every error code of both APIs, with its status and its explanation: the content of the page that
-//! errors link to.
+//! Every error code of both APIs, with status and explanation, as on the page that errors link to.
 
 use std::borrow::Cow;
 

@@ -1,6 +1,5 @@
-//! The errors that operations share: those that the layers and extractors of an interface return,
-//! such as those of the access-level check. A route lists only the errors that its operation has
-//! besides these.
+//! Errors shared by operations: those returned by the layers and extractors of an interface, such
+//! as the access-level check. A route lists only its operation's additional errors.
 
 use std::collections::BTreeSet;
 
@@ -54,8 +53,8 @@ const LIMIT: &[&str] = &["RATE_LIMITED"];
 /// Errors for unknown paths and wrong methods.
 pub const ANYWHERE: &[&str] = &["ROUTE_NOT_FOUND", "METHOD_NOT_ALLOWED"];
 
-/// Every code that an operation may return: the codes of its route, and the shared ones. None for
-/// the operations of agents, whose errors are those of JSON-RPC.
+/// Every code that an operation may return: those of its route, and the shared ones. Empty for
+/// operations for agents, which have JSON-RPC's errors.
 pub fn codes(operation: &Operation) -> BTreeSet<&'static str> {
     let own = operation.route.codes();
     match operation.route.interface {
@@ -91,7 +90,7 @@ fn shared_codes(operation: &Operation) -> Vec<&'static [&'static str]> {
     groups
 }
 
-/// The status of a code in the interface's catalog; `None` if the catalog does not have the code.
+/// The status of a code in the interface's catalog; `None` if the catalog lacks it.
 pub fn status(interface: Interface, code: &str) -> Option<StatusCode> {
     match interface {
         Interface::Content | Interface::Agents => Problem::ALL.into_iter().find(|problem| problem.code() == code).map(Problem::status),

@@ -1,5 +1,5 @@
-//! The bodies of errors: a schema for each of the two APIs, and one for the operations with OAuth
-//! errors. The schemas list every code of the catalogs.
+//! The bodies of errors: a schema for each of the two APIs, and one for operations with OAuth
+//! errors. They list every code of the catalogs.
 
 use std::fmt::Write as _;
 
@@ -20,8 +20,8 @@ pub(super) const PRODUCT: &str = "ProductError";
 /// The name of the schema for OAuth errors (`BodyRule::OauthForm`).
 pub(super) const OAUTH: &str = "OauthError";
 const CODE: &str = "ProductErrorCode";
-/// The description of `details`. It names no property, because generated clients would then drop
-/// the others.
+/// The description of `details`. It names no properties, because generated clients would drop all
+/// others.
 const DETAILS: &str = "The details of the error. Their fields depend on the code; see the list of codes. Those of `SCHEMA_ERROR` \
                        have `problems`, a list of objects with two strings: `path`, the place of a wrong value, such as \
                        `body.primary_email`, and `problem`, what is wrong with it, such as `is required`.";
@@ -90,8 +90,8 @@ fn with_code(error: ObjectBuilder, description: &str) -> ObjectBuilder {
         .property("request_id", text().description(Some("Id of the request in the logs, for errors with a status of 500 and above.")))
 }
 
-/// The schema of a code: an enumeration whose description has each code's status and the fields of
-/// its details. Codes are sorted by name, so that a row may move within the source.
+/// The schema of a code: an enumeration described by each code's status and the fields of its
+/// details. Sorted by name, so that rows may move within the source.
 fn code() -> Schema {
     let mut description = "| code | status | details |\n|---|---|---|\n".to_owned();
     let mut entries = catalog::entries();

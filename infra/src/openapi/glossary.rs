@@ -1,8 +1,8 @@
-//! Descriptions, by name, of fields and parameters that mean the same everywhere: `glossary.txt`.
+//! Descriptions, by name, of fields and parameters with the same meaning everywhere:
+//! `glossary.txt`.
 //!
-//! A description of a field itself, or of the schema that it refers to, takes precedence. The
-//! glossary saves many descriptions that would only repeat each other. The contract tests report a
-//! field without any of these descriptions.
+//! A description of the field itself, or of the schema it refers to, takes precedence. The glossary
+//! saves many repeated descriptions. The contract tests report fields without any description.
 
 use std::collections::BTreeMap;
 
@@ -26,14 +26,14 @@ pub(super) fn describe(document: &mut Value) {
     });
 }
 
-/// References to the schemas that have descriptions of their own.
+/// References to schemas with their own descriptions.
 fn described_schemas(document: &Value) -> Vec<String> {
     let schemas = document["components"]["schemas"].as_object().into_iter().flatten();
     schemas.filter(|(_, schema)| schema["description"].is_string()).map(|(name, _)| format!("#/components/schemas/{name}")).collect()
 }
 
-/// Calls `field` with the name and the schema of each property, and with each parameter and its
-/// name.
+/// Calls `field` with the name and schema of each property, and with the name and value of each
+/// parameter.
 pub(super) fn visit(value: &mut Value, field: &impl Fn(&str, &mut Value)) {
     match value {
         Value::Object(object) => {

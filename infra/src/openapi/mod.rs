@@ -1,8 +1,8 @@
-//! The OpenAPI 3.1 document. It describes every operation by its route and the types of its
-//! handler, with the errors that the operation may return.
+//! The OpenAPI 3.1 document. It describes every operation by its route, its handler's types, and
+//! the errors it may return.
 //!
-//! The types provide parameters, bodies and responses; [`common`] adds the errors that operations
-//! share. Nothing is written by hand for a single operation.
+//! The types provide parameters, bodies and responses; [`common`] adds the shared errors. Nothing
+//! is handwritten for single operations.
 
 pub mod catalog;
 mod closed;
@@ -46,7 +46,7 @@ const AREAS: [(&str, &str); 9] = [
     ("edge", "The service itself"),
 ];
 
-/// The OpenAPI document of a service with one base URL for both APIs.
+/// The OpenAPI document for both APIs at one base URL.
 pub fn document(api_url: &str) -> OpenApi {
     document_of(&operations::all(), api_url, api_url)
 }
@@ -89,16 +89,14 @@ pub fn document_of(operations: &[Operation], api_url: &str, site_url: &str) -> O
         .build()
 }
 
-/// The document as text, with a line for each path and each schema, so that a change of the
-/// document changes few lines.
+/// The document as text, with a line per path and per schema, so that a change affects few lines.
 pub fn lines(document: &Value) -> String {
     let mut text = String::new();
     write_lines(document, &["paths", "components", "schemas"], &mut text);
     text + "\n"
 }
 
-/// Writes an object with a line for each of its fields. The values of the fields named in `divided`
-/// are written in the same way.
+/// Writes an object with a line per field; likewise the values of fields named in `divided`.
 fn write_lines(value: &Value, divided: &[&str], text: &mut String) {
     let Value::Object(object) = value else { return text.push_str(&value.to_string()) };
     text.push('{');
@@ -111,8 +109,8 @@ fn write_lines(value: &Value, divided: &[&str], text: &mut String) {
     text.push_str("\n}");
 }
 
-/// The names of inner types that are defined differently in different operations. Such a name would
-/// make the document wrong.
+/// The names of inner types with different definitions in different operations, which would make
+/// the document wrong.
 pub fn clashes(operations: &[Operation]) -> BTreeSet<String> {
     Schemas::of(operations).clashes().clone()
 }

@@ -69,8 +69,7 @@ fn parameters(operation: &Operation) -> Vec<Parameter> {
         objects(&described.schema).into_iter().flat_map(|object| parameters_of(object, &place)).collect()
     };
     let (mut path, query) = (of(&operation.description.path, ParameterIn::Path), of(&operation.description.query, ParameterIn::Query));
-    // A handler that parses its path itself has no type for the path, but the route names the
-    // parameters.
+    // If a handler parses its path itself, there is no type for it, but the route has the names.
     for name in path_names(operation.route.path) {
         if !path.iter().any(|parameter| parameter.name == name) {
             let text = ObjectBuilder::new().schema_type(Type::String);
@@ -101,8 +100,8 @@ fn path_names(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
 }
 
-/// The objects of which a schema consists: a single object, or the parts of an `allOf` for a
-/// flattened type. Empty for any other schema.
+/// The objects that a schema consists of: a single object, or the parts of an `allOf` for a
+/// flattened type; otherwise empty.
 fn objects(schema: &RefOr<Schema>) -> Vec<&Object> {
     match schema {
         RefOr::T(Schema::Object(object)) => vec![object],
@@ -129,8 +128,8 @@ fn parameters_of(object: &Object, place: &ParameterIn) -> Vec<Parameter> {
     object.properties.iter().map(parameter).collect()
 }
 
-/// Whether the schema of a body requires a field, so that the body itself is required. A choice
-/// between schemas is assumed to require one.
+/// Whether a body's schema requires a field, which makes the body required. A choice between
+/// schemas is assumed to require one.
 fn has_required_field(schema: &RefOr<Schema>) -> bool {
     match schema {
         RefOr::T(Schema::OneOf(_) | Schema::AnyOf(_)) => true,
@@ -141,7 +140,7 @@ fn has_required_field(schema: &RefOr<Schema>) -> bool {
 fn answers(operation: &Operation, schemas: &Schemas, is_content: bool) -> BTreeMap<StatusCode, Response> {
     let mut answers = errors_by_status(operation);
     let text = || Content::new(Some(ObjectBuilder::new().schema_type(Type::String)));
-    // Operations that people open in a browser may also return errors as pages.
+    // Operations opened in a browser may also return errors as pages.
     if let Some(page) = operation.description.text.filter(|media_type| *media_type == "text/html") {
         for answer in answers.values_mut() {
             answer.content.insert(page.to_owned(), text().into());
@@ -177,8 +176,7 @@ fn answers(operation: &Operation, schemas: &Schemas, is_content: bool) -> BTreeM
     answers
 }
 
-/// The schema of a document, by its media type; one without a type for what parsers read in
-/// different ways.
+/// The schema of a document by its media type; without a type if parsers differ.
 fn document(media_type: &str) -> Object {
     let is_json = media_type == JSON || media_type.ends_with("+json");
     let is_binary = matches!(media_type, "image/*" | "application/gzip");
@@ -193,8 +191,8 @@ fn document(media_type: &str) -> Object {
     ObjectBuilder::new().schema_type(schema_type).format(format).build()
 }
 
-/// The responses of an endpoint for agents besides the result of a call. They have no error codes
-/// of this service, because the protocols put codes of their own in the body.
+/// The responses of an endpoint for agents besides a call's result. They have none of this
+/// service's error codes, because the protocols have their own codes in the body.
 fn refusals_of_agents(operation: &Operation, schemas: &Schemas) -> impl Iterator<Item = (StatusCode, Response)> {
     let body = |description: &str| {
         let response = ResponseBuilder::new().description(description);
@@ -217,13 +215,12 @@ fn header(description: &str) -> utoipa::openapi::Header {
     HeaderBuilder::new().schema(Some(ObjectBuilder::new().schema_type(Type::String))).description(Some(description)).build()
 }
 
-/// The error responses by status; the description of each names its codes.
+/// The error responses by status, described by their codes.
 fn errors_by_status(operation: &Operation) -> BTreeMap<StatusCode, Response> {
     let route = &operation.route;
     let mut by_status: BTreeMap<StatusCode, Vec<&str>> = BTreeMap::new();
     for code in common::codes(operation) {
-        // A code without a status is missing from the catalogs; the contract tests report such a
-        // code.
+        // A code without a status is missing from the catalogs, which the contract tests report.
         if let Some(status) = common::status(route.interface, code) {
             by_status.entry(status).or_default().push(code);
         }

@@ -1,8 +1,8 @@
-//! The schemas of the document, which operations refer to by name.
+//! The document's schemas, which operations refer to by name.
 //!
-//! The name of a schema is the last path segment of its type, so two types may have the same name
-//! (such as `Data<App>` and `Data<Site>`). Different bodies and responses with the same name are
-//! written inline. Different *inner* types with the same name would make the document wrong;
+//! A schema's name is the last path segment of its type, so types may share a name (such as
+//! `Data<App>` and `Data<Site>`). Different bodies and responses with the same name are written
+//! inline. Different *inner* types with the same name would make the document wrong;
 //! [`Schemas::clashes`] finds them.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,7 @@ use crate::operation::Operation;
 #[derive(Default)]
 pub(super) struct Schemas {
     components: BTreeMap<String, RefOr<Schema>>,
-    /// Names of bodies and responses that are written inline.
+    /// The names of bodies and responses to write inline.
     inline: BTreeSet<String>,
     inner: BTreeSet<String>,
     clashes: BTreeSet<String>,
@@ -31,8 +31,8 @@ fn described(operation: &Operation) -> impl Iterator<Item = &Described> {
     bodies(operation).chain(&operation.description.path).chain(&operation.description.query)
 }
 
-/// The types that allow no additional fields: bodies except the few that ignore unknown fields,
-/// and the responses of the content API. Responses of the product API may get new fields.
+/// The types without additional fields: bodies, except the few that ignore unknown fields, and
+/// responses of the content API. Those of the product API may get new fields.
 fn closed_roots(operation: &Operation) -> impl Iterator<Item = &Described> {
     let is_content = operation.route.interface == Interface::Content;
     operation
@@ -81,8 +81,8 @@ impl Schemas {
         }
     }
 
-    /// The schema of a body or a response: a reference by name, or inline. With `closed`, an
-    /// inline schema allows no fields but those it lists; named schemas have been closed before.
+    /// The schema of a body or a response: a reference by name, or inline. With `closed`, an inline
+    /// schema allows only its listed fields; named schemas are already closed.
     pub(super) fn whole(&self, described: &Described, closed: bool) -> RefOr<Schema> {
         if !self.inline.contains(&described.name) {
             return RefOr::Ref(Ref::from_schema_name(&described.name));
@@ -102,7 +102,7 @@ impl Schemas {
         self.components
     }
 
-    /// The names of inner types that are defined differently in different operations.
+    /// The names of inner types with different definitions in different operations.
     pub(super) fn clashes(&self) -> &BTreeSet<String> {
         &self.clashes
     }

@@ -1,5 +1,5 @@
-//! Authentication: the headers of the product API as security schemes, and the headers that each
-//! access level requires.
+//! Authentication: the product API's headers as security schemes, and the headers required by each
+//! access level.
 
 use utoipa::openapi::SecurityRequirement;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityScheme};
@@ -56,7 +56,7 @@ fn all_of(keys: &[&str]) -> SecurityRequirement {
     keys.iter().fold(always, |requirement, key| requirement.add(*key, [""; 0]))
 }
 
-/// The combinations of headers that prove an access level; any of these combinations suffices.
+/// The combinations of headers that prove an access level; any one suffices.
 pub(super) fn requirements(level: Option<Level>) -> Vec<SecurityRequirement> {
     let (client, server, admin) = (["publishableClientKey"], ["secretServerKey"], ["superSecretAdminKey"]);
     let with_user = ["publishableClientKey", "accessToken"];

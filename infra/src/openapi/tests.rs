@@ -1,4 +1,4 @@
-//! Tests of the document, most of them with sample operations of different kinds.
+//! Tests of the document, mostly with sample operations of different kinds.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;

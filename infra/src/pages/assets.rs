@@ -1,5 +1,5 @@
-//! The files that pages load. The URL of each file has a version that depends on the file's
-//! content, so that browsers may cache the file forever.
+//! The files loaded by pages. Each URL has a version that depends on the content, so browsers may
+//! cache the file forever.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use minijinja::{Error, ErrorKind};
 use site::look::{ICON, STYLE, version};
 
-/// A file that pages load, with its name, media type and content.
+/// A file loaded by pages, with its name, media type and content.
 #[derive(Debug, Clone, Copy)]
 pub struct Asset {
     pub name: &'static str,
@@ -26,7 +26,7 @@ macro_rules! assets {
     };
 }
 
-/// The files that pages load, except documents' pictures and the console's own files.
+/// The files loaded by pages, except documents' pictures and the console's own files.
 pub const ASSETS: [Asset; 6] = assets![
     "live.js" is JAVASCRIPT,
     "page.js" is JAVASCRIPT,
@@ -34,7 +34,7 @@ pub const ASSETS: [Asset; 6] = assets![
     "theme.js" is JAVASCRIPT,
 ];
 
-/// The version of each asset by its name: the beginning of the digest of its content.
+/// The version of each asset by name: the beginning of its content's digest.
 static VERSIONS: LazyLock<BTreeMap<&str, String>> =
     LazyLock::new(|| ASSETS.iter().map(|asset| (asset.name, version(asset.content))).collect());
 

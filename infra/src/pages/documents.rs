@@ -1,8 +1,8 @@
 //! The documents of `docs/` as pages: Markdown with anchors, copy buttons, and links between the
 //! pages.
 //!
-//! The URL of a document is `/docs/` and the document's path without `.md`. An `index.md` is at the
-//! URL of its folder, and a picture at its own path. HTML within Markdown is shown as text.
+//! A document's URL is `/docs/` and its path without `.md`. An `index.md` is at the URL of its
+//! folder, a picture at its own path. HTML within Markdown is shown as text.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -16,7 +16,7 @@ use site::markdown::{OPTIONS, TABLE_END, TABLE_START, anchor};
 use super::{ERRORS_HREF, Frame};
 use crate::embedded::{DOCUMENTS, PICTURES};
 
-/// The base URL in the documents' examples, which is replaced by the actual one.
+/// The base URL in the documents' examples, replaced by the actual one.
 const EXAMPLE_URL: &str = "http://localhost:8787";
 
 /// A document; its name is its path without `.md`.
@@ -89,9 +89,9 @@ fn href(path: &str) -> String {
     format!("/docs/{path}").trim_end_matches('/').to_owned()
 }
 
-/// The documents as grouped in the sidebar. The documents without a folder are the first group, and
-/// the first document of each group is the one that lists the others: `index`, or `contract` in the
-/// group `api`, because the reference is at `/docs/api`.
+/// The documents as grouped in the sidebar. Those without a folder form the first group, and each
+/// group begins with the document that lists the others: `index`, or `contract` in the group `api`,
+/// because the reference is at `/docs/api`.
 pub(super) fn groups() -> impl Serialize + use<> {
     let mut groups: BTreeMap<String, Vec<Document>> = BTreeMap::new();
     for document in all() {
@@ -102,7 +102,7 @@ pub(super) fn groups() -> impl Serialize + use<> {
         let is_first = |name: &str| ["index", "contract"].iter().any(|first| name.ends_with(first));
         documents.sort_by_key(|document| (!is_first(document.name), !document.name.ends_with("getting-started"), document.name));
         let mut name = folder.replace(['-', '/'], " ");
-        // "api" is an abbreviation, so all its letters become capitals.
+        // "api" is an abbreviation, so capitalize all of it.
         let initial = if name == "api" { ..3 } else { ..1 };
         name.get_mut(initial).map(str::make_ascii_uppercase);
         Group { name, documents: documents.iter().map(|document| Line { title: document.title(), href: document.href() }).collect() }
@@ -116,10 +116,9 @@ pub struct Rendered {
     pub html: String,
     /// The ids of its headings.
     pub anchors: Vec<String>,
-    /// The links to documents and their sections, in the form that they have on pages.
+    /// The links to documents and their sections, as on pages.
     pub links: Vec<String>,
-    /// The links that lead neither to a document nor to a website, and the pictures that are not
-    /// in `docs/pictures/`.
+    /// Links to neither a document nor a website, and pictures outside `docs/pictures/`.
     pub broken: Vec<String>,
 }
 
@@ -185,11 +184,11 @@ fn render(text: &str, name: &str) -> Rendered {
     rendered
 }
 
-/// The button beside code, which works only with scripts.
+/// The button next to code; it needs scripts.
 const COPY: &str = "<button type=\"button\" class=\"copy quiet\">Copy</button>";
 
-/// The URL that a link has on pages. In the Markdown, a link to another document is the path of
-/// that document's file, relative to the file with the link.
+/// The URL of a link on pages. In Markdown, a link to another document is the path of its file,
+/// relative to the linking file.
 fn target(url: &str, name: &str, rendered: &mut Rendered) -> CowStr<'static> {
     let is_web = ["http://", "https://", "mailto:", "/"].iter().any(|start| url.starts_with(start));
     if is_web {
@@ -199,7 +198,7 @@ fn target(url: &str, name: &str, rendered: &mut Rendered) -> CowStr<'static> {
     let file = if path.is_empty() { Some(PathBuf::from(format!("{name}.md"))) } else { joined(name, path) };
     let found = file.and_then(|file| all().find(|document| Path::new(&format!("{}.md", document.name)) == file));
     let target = match found {
-        // The page of the errors has an anchor for each code as it is on the wire.
+        // The errors page has an anchor for each code, spelled as on the wire.
         Some(document) if document.href() == ERRORS_HREF => format!("{}{}", document.href(), fragment.to_uppercase()),
         Some(document) => format!("{}{fragment}", document.href()),
         // The link does not lead to a document, or has another scheme such as `javascript:`.
@@ -212,8 +211,8 @@ fn target(url: &str, name: &str, rendered: &mut Rendered) -> CowStr<'static> {
     target.into()
 }
 
-/// The URL that a picture has on pages. Only the pictures in `docs/pictures/` are allowed, as pages
-/// load pictures only from this service.
+/// The URL of a picture on pages. Only those in `docs/pictures/` are allowed, as pages load
+/// pictures only from this service.
 fn source(url: &str, name: &str, rendered: &mut Rendered) -> CowStr<'static> {
     let path = joined(name, url).and_then(|path| path.to_str().map(str::to_owned));
     match path.filter(|path| picture(path).is_some()) {
@@ -225,7 +224,7 @@ fn source(url: &str, name: &str, rendered: &mut Rendered) -> CowStr<'static> {
     }
 }
 
-/// Resolves a path relative to a document; `None` if the path leaves the folder of the documents.
+/// Resolves a path relative to a document; `None` if it leaves the documents' folder.
 pub fn joined(name: &str, path: &str) -> Option<PathBuf> {
     let mut found = Path::new(name).parent().map(Path::to_owned).unwrap_or_default();
     for component in Path::new(path).components() {

@@ -28,7 +28,7 @@ struct Explained {
     #[serde(flatten)]
     entry: CodeEntry,
     reason: &'static str,
-    /// The operations that list this error in their routes; none for an error that is only shared.
+    /// The operations that list this error in their routes; none if it is only shared.
     operations: Vec<Link>,
 }
 

@@ -14,8 +14,7 @@ pub(super) fn add(environment: &mut Environment<'static>) {
     environment.add_filter("highlight", highlight);
 }
 
-/// A time as an element that scripts turn into a relative or local time; without scripts it shows
-/// UTC.
+/// A time as an element that scripts make relative or local; without scripts, it shows UTC.
 fn time(millis: i64, class: &str) -> Value {
     let Ok(moment) = Timestamp::from_millisecond(millis) else { return Value::from("") };
     let text = moment.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
@@ -35,7 +34,7 @@ fn count(number: u64) -> String {
     groups.join(",")
 }
 
-/// An id, shortened in the middle if it has more than 13 characters.
+/// An id, shortened in the middle if longer than 13 characters.
 fn short(id: &str) -> String {
     let characters: Vec<char> = id.chars().collect();
     match characters.len() {

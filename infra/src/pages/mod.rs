@@ -1,8 +1,8 @@
-//! The appearance of pages: one layout with one navigation, one stylesheet, and the templates of
-//! all pages, from `infra/pages/`.
+//! The look of pages: a common layout with navigation, a stylesheet, and the pages' templates, from
+//! `infra/pages/`.
 //!
-//! Pages, except the console, are HTML that works without scripts; scripts add copy buttons,
-//! relative times and updates in place. Pages load only files of this service, such as
+//! Except for the console, pages are HTML that works without scripts; scripts add copy buttons,
+//! relative times and live updates. Pages load only files of this service, such as
 //! [`assets::ASSETS`], so the content security policy ([`POLICY`](web_console::serve::POLICY)) can
 //! forbid inline code and other hosts.
 
@@ -57,7 +57,7 @@ pub struct Entry {
 /// machine.
 pub const PRIVATE: [Entry; 3] =
     [Entry { label: "Console", href: "/console" }, Entry { label: "Inbox", href: "/inbox" }, Entry { label: "Outbox", href: "/outbox" }];
-/// The navigation entry of a console that is not private, but has a sign-in.
+/// The navigation entry of a console with a sign-in instead of private access.
 pub const CONSOLE: [Entry; 1] = [PRIVATE[0]];
 /// The navigation entries of the public pages.
 pub const PUBLIC: [Entry; 2] = [Entry { label: "Docs", href: "/docs" }, Entry { label: "API", href: "/docs/api" }];
@@ -77,7 +77,7 @@ impl Link {
 
 /// Renders pages.
 pub struct Frame {
-    /// The templates, which are loaded for the first page rather than at every start.
+    /// The templates, loaded for the first page, not at every start.
     environment: LazyLock<anyhow::Result<Environment<'static>>>,
     navigation: Vec<Entry>,
 }
@@ -100,7 +100,7 @@ impl Frame {
         Self::beginning_with(if has_private { &PRIVATE } else { &[] })
     }
 
-    /// Creates a frame whose navigation has these entries before those of the public pages.
+    /// Creates a frame with these navigation entries before the public pages'.
     pub fn beginning_with(entries: &[Entry]) -> Self {
         Self { environment: LazyLock::new(environment), navigation: [entries, &PUBLIC].concat() }
     }
@@ -122,7 +122,7 @@ impl Frame {
     }
 }
 
-/// The page of the console for deployments, with a placeholder for the URL of each of its files.
+/// The console's page for deployments, with placeholders for the URLs of its files.
 pub fn console() -> anyhow::Result<String> {
     let names = serde_json::json!({ "entry": placeholder(ENTRY), "style": placeholder(STYLE) });
     let mut page = Frame::beginning_with(&CONSOLE).page("console", CONSOLE[0].href, names)?;

@@ -1,4 +1,4 @@
-//! An example request for a shell. Keys are given as the variables of a gateway's `keys.env`.
+//! An example request for a shell. Keys appear as the variables of a gateway's `keys.env`.
 
 use std::fmt::Write as _;
 
@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::event::{self, Request};
 use super::example;
 
-/// A `curl` command that calls an operation. The request is taken from the operation's event; if
-/// there is no event, it is made from the schemas.
+/// A `curl` command that calls an operation, with the request from the operation's event, or else
+/// made from the schemas.
 pub(super) fn command(document: &Value, base: &str, method: &str, path: &str, operation: &Value) -> String {
     let id = operation["operationId"].as_str().unwrap_or_default();
     let request = event::request(id).unwrap_or_else(|| derived(document, path, operation));

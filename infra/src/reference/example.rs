@@ -1,4 +1,4 @@
-//! Example values for a schema: of the right type, and plausible for the name of the field.
+//! Example values for a schema, of the right type and plausible for the field's name.
 
 use serde_json::{Map, Value, json};
 
@@ -40,7 +40,7 @@ impl Maker<'_> {
         }
     }
 
-    /// A list of one element, or of none if the element would be `null`.
+    /// A list of one element; empty if that would be `null`.
     fn list(&self, items: &Value, name: &str, depth: usize) -> Value {
         match self.value(items, name, depth - 1) {
             Value::Null => json!([]),
@@ -76,8 +76,8 @@ fn kind(schema: &Value) -> &str {
         Value::String(kind) => kind,
         Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).find(|kind| *kind != "null").unwrap_or("null"),
         _ if schema["items"].is_object() => "array",
-        // A choice between several schemas has the kind of the first that is not `null`, unless
-        // that schema is an object or a reference: then it counts as an object.
+        // A choice between schemas has the kind of the first that is not `null`; if that is an
+        // object or a reference, it counts as an object.
         _ => match chosen(schema).map(kind) {
             Some(kind) if kind != "object" && chosen(schema).is_some_and(|choice| choice["$ref"].is_null()) => kind,
             _ => "object",

@@ -1,4 +1,4 @@
-//! A schema as a list of fields, for developers who write a body or parse a response.
+//! A schema as a list of fields, for developers who write bodies or parse responses.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -9,17 +9,17 @@ const DEPTH: usize = 4;
 /// One field, or one parameter.
 #[derive(Debug, Serialize, PartialEq)]
 pub(super) struct Field {
-    /// The name with the names of its parents, as in `user.id` and `items[].id`.
+    /// The name with its parents, as in `user.id` and `items[].id`.
     pub(super) name: String,
     pub(super) kind: String,
     pub(super) required: bool,
     pub(super) text: String,
     pub(super) constraints: String,
-    /// The place of a parameter: in the path, the query or a header. Empty for a field.
+    /// Where a parameter is: path, query or header. Empty for a field.
     pub(super) place: String,
 }
 
-/// Follows a reference to the schema that it names; any other schema is returned as it is.
+/// Resolves a reference; returns any other schema unchanged.
 pub(super) fn resolve<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
     let reference = schema["$ref"].as_str().and_then(|reference| document.pointer(reference.trim_start_matches('#')));
     reference.unwrap_or(schema)
@@ -54,18 +54,18 @@ fn collect(document: &Value, schema: &Value, prefix: &str, depth: usize, found: 
     }
 }
 
-/// The names of those fields of a schema, including nested ones, that have no description.
+/// The names of a schema's fields without a description, including nested ones.
 pub fn undescribed(document: &Value, schema: &Value) -> Vec<String> {
     fields(document, schema).into_iter().filter(|field| field.text.is_empty()).map(|field| field.name).collect()
 }
 
-/// The schemas that a schema is composed of, or that it chooses from.
+/// The schemas that a schema combines or chooses from.
 fn parts(schema: &Value) -> impl Iterator<Item = &Value> {
     ["allOf", "oneOf", "anyOf"].into_iter().filter_map(|key| schema[key].as_array()).flatten()
 }
 
-/// For an array, the schema of its elements, and the suffix `[]` for the array's name. Any other
-/// schema is only resolved, and its suffix is empty.
+/// For an array, the schema of its elements and the name suffix `[]`; for any other schema, the
+/// resolved schema and an empty suffix.
 fn element<'a>(document: &'a Value, schema: &'a Value) -> (&'a Value, &'static str) {
     let schema = resolve(document, schema);
     if schema["items"].is_object() { (&schema["items"], "[]") } else { (schema, "") }

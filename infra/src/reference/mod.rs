@@ -1,6 +1,6 @@
 //! The API reference: a searchable index of all operations, and a page for each, both derived from
-//! the OpenAPI document so that they always agree. An example request is the operation's event in
-//! `events/`, which the tests run, or else is made from the schemas.
+//! the OpenAPI document so that they always agree. Example requests are the operations' events in
+//! `events/`, which the tests run, or else made from the schemas.
 
 mod curl;
 mod event;
@@ -27,7 +27,7 @@ pub struct Reference {
     schemes: Vec<Scheme>,
 }
 
-/// The index of all operations; a search shows a part of it.
+/// The index of all operations, or those that match a search.
 #[derive(Serialize)]
 struct Index<'a> {
     base: &'a str,
@@ -71,7 +71,7 @@ impl Reference {
         self.areas.iter().flat_map(|area| &area.operations).map(|operation| operation.id.as_str())
     }
 
-    /// The index, which shows only the operations that contain every word of `query`.
+    /// The index, limited to operations that contain every word of `query`.
     pub fn index(&self, frame: &Frame, query: &str) -> anyhow::Result<String> {
         let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
         let areas: Vec<ListedArea<'_>> = self.areas.iter().map(|area| listed(area, &words)).collect();

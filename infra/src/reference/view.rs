@@ -29,11 +29,11 @@ pub(super) struct Operation {
     body: Vec<Field>,
     curl: String,
     answers: Vec<Answer>,
-    /// The errors that the operation's route lists.
+    /// The errors listed by the operation's route.
     errors: Vec<Failure>,
-    /// The errors that operations of this kind share (`openapi::common`).
+    /// The errors shared by operations of this kind (`openapi::common`).
     shared_errors: Vec<Failure>,
-    /// The text that searches look at, in lower case.
+    /// The searched text, in lowercase.
     words: String,
 }
 
@@ -94,7 +94,7 @@ pub(super) fn schemes(document: &Value) -> Vec<Scheme> {
     schemes.map(|scheme| Scheme { header: text(&scheme["name"]), text: text(&scheme["description"]) }).collect()
 }
 
-/// The areas in the order of the document, each with its operations, sorted by path.
+/// The areas in the document's order, with their operations, sorted by path.
 pub(super) fn areas(document: &Value) -> Vec<Area> {
     let codes: BTreeMap<&str, CodeEntry> = catalog::entries().into_iter().map(|entry| (entry.code, entry)).collect();
     let own: BTreeMap<&str, Vec<&str>> = operations::all().iter().map(|one| (one.route.name, one.route.codes().collect())).collect();
@@ -113,7 +113,7 @@ pub(super) fn areas(document: &Value) -> Vec<Area> {
     areas.collect()
 }
 
-/// The catalog of all codes, and the codes that the operation's route lists.
+/// The catalog of all codes, and the codes listed by the operation's route.
 struct Errors<'a> {
     codes: &'a BTreeMap<&'a str, CodeEntry>,
     own: &'a [&'a str],

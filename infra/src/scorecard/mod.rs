@@ -1,10 +1,10 @@
 //! The security scorecard: the status of each requirement of three standards, with the tests that
-//! prove it, or the reason why the requirement is not met or does not apply.
+//! prove it, or why it is not met or does not apply.
 //!
 //! `infra/security/standards.toml` has the facts: the ids and levels of each standard's
-//! requirements. For each standard, a file beside it has a row for each requirement, in the
-//! project's own words. [`Scorecard::problems`] checks that no requirement is left out, and that a
-//! requirement is only called met if its test exists. [`Scorecard::document`] renders the page.
+//! requirements. A file per standard next to it has a row for each requirement, in the project's
+//! own words. [`Scorecard::problems`] checks that no requirement is missing, and that each one
+//! called met has an existing test. [`Scorecard::document`] renders the page.
 
 mod document;
 mod named_test;
@@ -20,9 +20,9 @@ pub use named_test::NamedTest;
 
 /// The folder of the scorecard's files, relative to the root of the workspace.
 const FOLDER: &str = "infra/security";
-/// A reason must be longer than this, in characters, unless the requirement is met.
+/// The length in characters that a reason must exceed, unless the requirement is met.
 const LEAST_REASON: usize = 20;
-/// The maximum length of a summary, in characters: it must fit in one row of a table.
+/// The maximum length of a summary, in characters, to fit in a table row.
 const LONGEST_SUMMARY: usize = 250;
 
 /// The standards, each with a row for each of its requirements.
@@ -33,13 +33,13 @@ pub struct Scorecard {
     pub standards: Vec<Standard>,
 }
 
-/// A standard, or the part of it that is covered.
+/// A standard, or the covered part of it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Standard {
     pub name: String,
     pub url: String,
-    /// What the standard's levels mean, and which part of the standard is covered.
+    /// What the levels mean, and which part of the standard is covered.
     pub about: String,
     /// The name of the file with the rows.
     rows: String,
@@ -123,7 +123,7 @@ impl Scorecard {
         Ok(scorecard)
     }
 
-    /// The problems of all rows; the tests that the rows name are looked up below `root`.
+    /// The problems of all rows; tests are looked up below `root`.
     pub fn problems(&self, root: &Path) -> Vec<String> {
         self.standards.iter().flat_map(|standard| standard.problems(root)).collect()
     }

@@ -1,5 +1,5 @@
-//! Tests that are referred to by name: `tests/api/auth/otp_sign_in.rs::a_code_is_redeemed_once`, or
-//! a JavaScript file and the title of a test.
+//! Tests referred to by name: `tests/api/auth/otp_sign_in.rs::a_code_is_redeemed_once`, or a
+//! JavaScript file and a test's title.
 
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ impl NamedTest {
     }
 }
 
-/// Whether a function of that name is a test, and is not ignored.
+/// Whether a function of that name is a test that is not ignored.
 fn has_rust_test(source: &str, name: &str) -> bool {
     let mut attributes = String::new();
     for line in source.lines().map(str::trim) {
@@ -54,8 +54,7 @@ fn has_titled_test(source: &str, title: &str) -> bool {
     ['"', '\'', '`'].iter().any(|quote| source.lines().any(|line| line.trim_start().starts_with(&format!("test({quote}{title}{quote}"))))
 }
 
-/// Whether the module of a file is declared where Rust looks for it, as a file without a
-/// declaration is not compiled.
+/// Whether a file's module is declared where Rust looks for it; otherwise, it is not compiled.
 fn is_module(file: &Path) -> bool {
     let (Some(stem), Some(folder)) = (file.file_stem().and_then(|stem| stem.to_str()), file.parent()) else { return false };
     let (module, folder) = match stem {

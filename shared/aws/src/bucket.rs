@@ -1,4 +1,4 @@
-//! A bucket of S3: objects are put, read and deleted by single requests.
+//! An S3 bucket: puts, reads and deletes objects by single requests.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use tokio::time::timeout;
 
 use crate::{Client, ExchangeError};
 
-/// How long a request may take. An image has at most a few megabytes, but the operator's connection
-/// may be slow.
+/// The time limit for a request. An image has a few megabytes at most, but the operator's
+/// connection may be slow.
 const PATIENCE: Duration = Duration::from_mins(5);
 
 /// A bucket; clones share its connections.
@@ -19,7 +19,8 @@ pub struct Bucket(Client);
 /// Why a request failed.
 #[derive(Debug)]
 pub enum Error {
-    /// S3 gave no complete answer, or answered with status 429 or 5xx; the request may be repeated.
+    /// S3 did not answer completely, or answered with status 429 or 5xx; the request may be
+    /// repeated.
     Unavailable(String),
     /// S3 refused the request, or the request is invalid or cannot be signed.
     Refused(String),
@@ -31,8 +32,7 @@ impl Bucket {
         Self(client)
     }
 
-    /// Puts an object, replacing any existing one. Readers get its media type and cache rule with
-    /// it.
+    /// Puts an object, replacing any existing one. Readers also get its media type and cache rule.
     pub async fn put(&self, key: &str, media_type: &'static str, cache: &'static str, bytes: Vec<u8>) -> Result<(), Error> {
         let mut request = request("PUT", key, SdkBody::from(bytes))?;
         request.headers_mut().insert("content-type", media_type);
@@ -41,7 +41,7 @@ impl Bucket {
     }
 
     /// The bytes of an object; `None` if it does not exist, or if S3 denies access to it: without
-    /// the permission to list objects, S3 answers `AccessDenied` for an object that does not exist.
+    /// the permission to list objects, S3 answers `AccessDenied` for missing objects.
     pub async fn get(&self, key: &str) -> Result<Option<Vec<u8>>, Error> {
         let answer = self.send(request("GET", key, SdkBody::empty())?).await?;
         if answer.status().as_u16() == 404 || code(&answer) == Some("AccessDenied") {
@@ -51,7 +51,7 @@ impl Bucket {
         Ok(answer.body().bytes().map(<[u8]>::to_vec))
     }
 
-    /// Deletes an object, which need not exist.
+    /// Deletes an object, if it exists.
     pub async fn delete(&self, key: &str) -> Result<(), Error> {
         succeeded(&self.send(request("DELETE", key, SdkBody::empty())?).await?, "deleted", key)
     }
@@ -66,7 +66,7 @@ impl Bucket {
     }
 }
 
-/// A request for an object, whose key consists of characters that need no encoding.
+/// A request for an object, whose key must not contain characters that need encoding.
 fn request(method: &str, key: &str, body: SdkBody) -> Result<HttpRequest, Error> {
     let mut request = HttpRequest::new(body);
     let invalid = |error: &dyn std::fmt::Display| Error::Refused(error.to_string());
@@ -75,7 +75,7 @@ fn request(method: &str, key: &str, body: SdkBody) -> Result<HttpRequest, Error>
     Ok(request)
 }
 
-/// The code in the body of an error.
+/// The error code in the body of an answer.
 fn code(answer: &HttpResponse) -> Option<&str> {
     let body = std::str::from_utf8(answer.body().bytes()?).ok()?;
     Some(body.split_once("<Code>")?.1.split_once("</Code>")?.0)

@@ -1,9 +1,9 @@
 //! The HTTP client below the calls to AWS ([`crate`]): HTTP/1.1, the only version that DynamoDB and
 //! SES support, over TLS with rustls on ring.
 //!
-//! The SDK's own client brings HTTP/2 and the system's certificates, which cost time in every cold
-//! start and which no function needs. This client trusts the roots of AWS's endpoints, which are in
-//! `connector/roots.pem`, and those that the operator adds, and uses the operator's proxy.
+//! The SDK's own client includes HTTP/2 and the system's certificates, which slow down every cold
+//! start and which no function needs. This client trusts the roots of AWS's endpoints
+//! (`connector/roots.pem`) and those of the operator, and uses the operator's proxy.
 
 use std::time::Duration;
 
@@ -25,23 +25,20 @@ use wire::environment::Error;
 /// Services.
 const ROOTS: &[u8] = include_bytes!("connector/roots.pem");
 
-/// How long a TCP connection may take. It is short, because a function's endpoints are in its
-/// region.
+/// The time limit for a TCP connection, short because a function's endpoints are in its region.
 const CONNECT: Duration = Duration::from_secs(1);
-/// How long resolving the name, TCP and TLS may take together. The system asks a second name server
-/// after five seconds.
+/// The time limit for resolving the name, TCP and TLS together. The system asks a second name
+/// server after five seconds.
 const CONNECTION: Duration = Duration::from_secs(7);
 
-/// An HTTP client for AWS's endpoints and for plain-HTTP ones; clones share its pool of
-/// connections.
+/// An HTTP client for AWS's endpoints and plain-HTTP ones; clones share its pool of connections.
 #[derive(Debug, Clone)]
 pub struct AwsHttp(Client<Limited<HttpsConnector<Connector>>, SdkBody>);
 
 impl AwsHttp {
-    /// The client of a process, which trusts the operator's certificates (`SSL_CERT_FILE`) in
-    /// addition to AWS's roots, and calls HTTPS endpoints through the operator's proxy
-    /// (`HTTPS_PROXY`). Fails if the operator's certificates cannot be read or parsed, or if the
-    /// proxy cannot be used.
+    /// The client of a process. It trusts the operator's certificates (`SSL_CERT_FILE`) as well as
+    /// AWS's roots, and calls HTTPS endpoints through the operator's proxy (`HTTPS_PROXY`). Fails
+    /// if the operator's certificates cannot be read or parsed, or if the proxy cannot be used.
     #[expect(clippy::disallowed_methods, reason = "the endpoints are those of AWS, or named by the operator")]
     pub fn from_env() -> Result<Self, Error> {
         let mut roots = RootCertStore::empty();
@@ -69,8 +66,8 @@ mod tests {
     use base64::Engine as _;
     use base64::engine::general_purpose::STANDARD;
 
-    /// The certificates come from Mozilla through a crate that is kept up to date;
-    /// `UPDATE_EXPECT=1` updates the file from that crate.
+    /// The certificates are Mozilla's, from a crate that is kept up to date; `UPDATE_EXPECT=1`
+    /// updates the file from it.
     #[test]
     fn the_roots_are_those_of_amazon_trust_services() {
         let is_amazons = |der: &&[u8]| {

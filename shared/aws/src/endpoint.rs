@@ -30,7 +30,7 @@ impl Service {
         }
     }
 
-    /// The URL of the service in a region; its suffix depends on the region's partition.
+    /// The URL of the service in a region, with the suffix of the region's partition.
     pub(crate) fn url(self, region: &str) -> String {
         let host = match self {
             Self::DynamoDb => "dynamodb",
@@ -42,8 +42,8 @@ impl Service {
         format!("https://{host}.{region}.{suffix}")
     }
 
-    /// The URL that the environment sets instead of the service's regional URL, in the variables
-    /// that AWS's SDKs read too; `None` if it sets none.
+    /// The environment's replacement for the service's regional URL, from the same variables that
+    /// AWS's SDKs read; `None` if they are not set.
     fn url_from_env(self) -> Option<String> {
         let own = match self {
             Self::DynamoDb => "AWS_ENDPOINT_URL_DYNAMODB",
@@ -55,8 +55,8 @@ impl Service {
     }
 }
 
-/// The prefixes of regions, each with the host suffix of its AWS partition. All other regions have
-/// the suffix `amazonaws.com`.
+/// Prefixes of regions, each with the host suffix of its AWS partition; all other regions have
+/// `amazonaws.com`.
 const SUFFIXES: [(&str, &str); 6] = [
     ("cn-", "amazonaws.com.cn"),
     ("eusc-", "amazonaws.eu"),
@@ -72,7 +72,7 @@ pub struct Endpoint {
     pub(crate) service: Service,
     pub(crate) url: String,
     pub(crate) region: String,
-    /// Who signs; `None` if the service does not check signatures.
+    /// The signer; `None` if the service does not check signatures.
     pub(crate) identity: Option<Identity>,
 }
 
@@ -82,21 +82,21 @@ impl Endpoint {
         Self { service, url: url.trim_end_matches('/').to_owned(), region: region.to_owned(), identity: Some(credentials.into()) }
     }
 
-    /// The service in the function's region, or at the URL that the environment sets instead, with
-    /// the credentials that Lambda sets for the function's role. Fails if `AWS_REGION` or a
-    /// credential is missing.
+    /// The service in the function's region, or at the environment's replacement URL, with the
+    /// credentials that Lambda sets for the function's role. Fails if `AWS_REGION` or a credential
+    /// is missing.
     pub fn from_env(service: Service) -> Result<Self, Error> {
         Ok(Self::in_region(service, &required("AWS_REGION")?, credentials_from_env()?))
     }
 
-    /// The service in a region, or at the URL that the environment sets instead.
+    /// The service in a region, or at the environment's replacement URL.
     pub fn in_region(service: Service, region: &str, credentials: Credentials) -> Self {
         let url = service.url_from_env().unwrap_or_else(|| service.url(region));
         Self::new(service, &url, region, credentials)
     }
 
-    /// A bucket in a region: at a host of its own or, if the environment sets a URL for S3, at a
-    /// path of that URL.
+    /// A bucket in a region, at its own host or, if the environment sets a URL for S3, at a path of
+    /// that URL.
     pub fn of_bucket(bucket: &str, region: &str, credentials: Credentials) -> Self {
         let own = || Service::S3.url(region).replacen("https://", &format!("https://{bucket}."), 1);
         let url = Service::S3.url_from_env().map_or_else(own, |url| format!("{}/{bucket}", url.trim_end_matches('/')));
@@ -108,7 +108,7 @@ impl Endpoint {
         Ok(Self::of_bucket(bucket, &required("AWS_REGION")?, credentials_from_env()?))
     }
 
-    /// A table in this process, whose connector answers the calls: requests are not signed, and the
+    /// A table in this process. The connector answers the calls, so requests are not signed and the
     /// address is never resolved.
     pub fn embedded() -> Self {
         let (url, region) = ("http://embedded.invalid".to_owned(), "local".to_owned());

@@ -1,11 +1,11 @@
-//! Calls to AWS with the operations of its SDK, but without the clients of its SDK.
+//! Calls to AWS with the operations of its SDK, but without the SDK's clients.
 //!
-//! A client of the SDK passes each call through an orchestrator. For every call, the orchestrator
-//! assembles parts that never change here: the endpoint, the authentication scheme, plugins,
-//! interceptors, and retries, although retries are off. That took half of the time of a call and a
-//! fifth of the size of each function (`infra/README.md`, "How functions are built"). Here, an
-//! operation of the SDK serializes the request, `aws-sigv4` signs it, a connector sends it, and the
-//! operation parses the answer. Timeouts and retries are up to the caller and the connector.
+//! The SDK's clients pass each call through an orchestrator, which assembles parts that never
+//! change here: the endpoint, the authentication scheme, plugins, interceptors, and retries, even
+//! though they are off. That took half the time of a call and a fifth of the size of each function
+//! (`infra/README.md`, "How functions are built"). Here, an operation of the SDK serializes the
+//! request, `aws-sigv4` signs it, a connector sends it, and the operation parses the answer.
+//! Timeouts and retries are up to the caller and the connector.
 
 #![warn(missing_docs)]
 
@@ -50,14 +50,14 @@ const USER_AGENT: &str = concat!("gatelet/", env!("CARGO_PKG_VERSION"));
 /// Why a call failed.
 pub type Failure<E> = SdkError<E, HttpResponse>;
 
-/// Why a request has no complete answer.
+/// Why a request was not answered completely.
 #[derive(Debug)]
 pub enum ExchangeError {
     /// The request could not be addressed or signed.
     Request(Box<dyn StdError + Send + Sync>),
     /// The request was not sent, or no answer arrived.
     Connector(ConnectorError),
-    /// The response was cut off; its headers are in the second field.
+    /// The response was cut off; the second field has its headers.
     Body(Box<dyn StdError + Send + Sync>, Box<HttpResponse>),
 }
 
@@ -67,11 +67,11 @@ pub trait Request: Sized {
     type Operation: RuntimePlugin + Default;
     /// What the operation returns.
     type Output: Any + Debug + Send + Sync;
-    /// The error with which the service refuses the operation.
+    /// The service's error when it refuses the operation.
     type Error: StdError + Send + Sync + 'static;
 
     /// The operation's input. The error is that of the SDK's builder; the builders used here never
-    /// fail, so only the service reports that a field is missing.
+    /// fail, so only the service reports missing fields.
     fn input(self) -> Result<Input, BuildError>;
 }
 
@@ -109,13 +109,11 @@ requests! { aws_sdk_dynamodb:
     UpdateTimeToLive in update_time_to_live: UpdateTimeToLiveInputBuilder, UpdateTimeToLiveOutput, UpdateTimeToLiveError;
 }
 
-/// A service in this process that answers calls without requests over HTTP, such as an embedded
-/// engine.
+/// A service in this process that answers calls without HTTP, such as an embedded engine.
 pub trait InProcess: Debug + Send + Sync {
-    /// What a call returns. `None` if the call must be made over HTTP, either because the service
-    /// does not answer this operation in the process, or because the call fails and its error has
-    /// to come from an HTTP response. An input can also be one that no operation of the SDK has
-    /// ([`Client::in_process`]).
+    /// What a call returns. `None` if the call must use HTTP, either because the service does not
+    /// answer this operation in the process, or because the call fails and its error must come from
+    /// an HTTP response. The input may also be unknown to the SDK ([`Client::in_process`]).
     fn answer(&self, input: &Input) -> Option<Output>;
 }
 
@@ -128,7 +126,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client of the service at `endpoint`, which sends requests with `http`.
+    /// A client of the service at `endpoint` that sends requests with `http`.
     pub fn new(endpoint: Endpoint, http: impl HttpConnector + 'static) -> Self {
         Self { endpoint: Arc::new(endpoint), http: SharedHttpConnector::new(http), in_process: None }
     }
@@ -139,8 +137,8 @@ impl Client {
         Self { in_process: Some(service), ..self }
     }
 
-    /// What the service in this process answers to a request that no operation of the SDK has;
-    /// otherwise the request.
+    /// The answer of the service in this process to a request unknown to the SDK, or the request if
+    /// it does not answer.
     pub fn in_process<R, A>(&self, request: R) -> Result<A, R>
     where
         R: Any + Debug + Send + Sync,
@@ -154,7 +152,7 @@ impl Client {
         }
     }
 
-    /// Makes a call. Neither limits its time nor retries it; the connector may do both.
+    /// Makes a call, without a time limit or retries; the connector may add both.
     pub async fn call<R: Request>(&self, request: R) -> Result<R::Output, Failure<R::Error>> {
         let input = request.input().map_err(SdkError::construction_failure)?;
         if let Some(output) = self.in_process.as_ref().and_then(|service| service.answer(&input)) {
@@ -168,7 +166,7 @@ impl Client {
         }
     }
 
-    /// The part of [`Self::call`] that all operations share; not generic, so that it is compiled
+    /// The part of [`Self::call`] shared by all operations; not generic, so that it is compiled
     /// once.
     async fn call_erased(&self, operation: FrozenLayer, input: Input) -> Result<Output, Failure<context::Error>> {
         let (writer, reader) = (operation.load::<SharedRequestSerializer>(), operation.load::<SharedResponseDeserializer>());
@@ -189,7 +187,7 @@ impl Client {
         }
     }
 
-    /// Sends a request, whose URI has only a path, to the service and reads the whole answer.
+    /// Sends a request to the service and reads the whole answer. The request's URI is only a path.
     pub async fn exchange(&self, request: HttpRequest) -> Result<HttpResponse, ExchangeError> {
         self.carry(self.addressed(request).map_err(ExchangeError::Request)?).await
     }
@@ -203,8 +201,8 @@ impl Client {
         Ok(answer)
     }
 
-    /// Makes the URI of a request absolute, with the service's URL, and signs the request if the
-    /// service checks signatures.
+    /// Completes a request's URI with the service's URL, and signs the request if the service
+    /// checks signatures.
     fn addressed(&self, mut request: HttpRequest) -> Result<HttpRequest, Box<dyn StdError + Send + Sync>> {
         let Endpoint { service, url, region, identity } = &*self.endpoint;
         request.set_uri(format!("{url}{}", request.uri()))?;
@@ -214,7 +212,7 @@ impl Client {
             .identity(identity)
             .region(region)
             .name(service.signing_name())
-            // The system's clock, not the app's: AWS refuses a signature whose time is minutes off.
+            // The system's clock, not the app's: AWS refuses signatures that are minutes off.
             .time(Clock::system().now().into())
             .settings(settings(*service))
             .build()?;
@@ -228,7 +226,7 @@ impl Client {
     }
 }
 
-/// How requests to a service are signed: S3 takes paths as they are, and wants the digest of the
+/// How requests to a service are signed: S3 takes paths as they are, and requires a digest of the
 /// body in a header.
 fn settings(service: Service) -> SigningSettings {
     let mut settings = SigningSettings::default();
@@ -246,8 +244,8 @@ fn expected<T, E: Debug>(read: Result<T, E>) -> T {
     read.expect("an operation returns its own output and errors")
 }
 
-/// The failure of a call that was answered: the error in the answer or, if the answer cannot be
-/// parsed, the error of the parser.
+/// The failure of an answered call: the error in the answer or, if the answer cannot be parsed,
+/// that of the parser.
 fn refused(error: OrchestratorError<context::Error>, answer: HttpResponse) -> Failure<context::Error> {
     let mut said = None;
     let other = error.map_operation_error(|error| {

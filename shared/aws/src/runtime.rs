@@ -1,9 +1,9 @@
-//! Lambda's Runtime API, from which a function takes its events and to which it returns the answers
+//! Lambda's Runtime API, where a function gets its events and returns its answers
 //! (<https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html>).
 //!
-//! All requests go over one connection, one after the other. `lambda_runtime` passes each event
-//! through a pool of connections, layers and a task of its own, which took a fifth of the CPU time
-//! of a warm answer (`infra/README.md`, "How functions are built").
+//! All requests use one connection, one after the other. `lambda_runtime` passes each event through
+//! a connection pool, layers and a separate task, which took a fifth of the CPU time of a warm
+//! answer (`infra/README.md`, "How functions are built").
 
 use std::error::Error as StdError;
 use std::fmt::Display;
@@ -18,7 +18,7 @@ use tokio::net::TcpStream;
 use tracing::Instrument as _;
 use wire::environment::{self, required};
 
-/// Why the Runtime API cannot be used; the instance then ends.
+/// Why the Runtime API cannot be used, which ends the instance.
 pub type Error = Box<dyn StdError + Send + Sync>;
 
 /// The path of the API's version.
@@ -27,15 +27,16 @@ const VERSION: &str = "/2018-06-01/runtime/invocation";
 const ID: &str = "lambda-runtime-aws-request-id";
 /// The header with the time at which Lambda stops waiting.
 const DEADLINE: &str = "lambda-runtime-deadline-ms";
-/// The header that the response repeats, so that Lambda can tell it from one to an earlier event.
+/// The header that the response repeats, so that Lambda does not take it for the response to an
+/// earlier event.
 const INVOCATION: &str = "lambda-runtime-invocation-id";
 /// The header with the kind of an error.
 const ERROR_TYPE: &str = "lambda-runtime-function-error-type";
 
-/// An event that the function must answer.
+/// An event for the function to answer.
 #[derive(Debug)]
 pub struct Event {
-    /// The id of the invocation, as in the lines that Lambda itself logs.
+    /// The id of the invocation, as in Lambda's own log lines.
     pub id: String,
     /// The time at which Lambda stops waiting, in milliseconds since the Unix epoch.
     pub deadline: i64,
@@ -44,11 +45,11 @@ pub struct Event {
     invocation: Option<HeaderValue>,
 }
 
-/// Handles events until the instance ends. An error of `handle` is reported to Lambda, and the next
-/// event is handled.
+/// Handles events until the instance ends. If `handle` fails, reports the error to Lambda and goes
+/// on with the next event.
 ///
 /// # Errors
-/// The environment names no Runtime API, or it cannot be used.
+/// The environment does not name a Runtime API, or the API cannot be used.
 pub async fn run<E: Display>(handle: impl AsyncFn(&Event) -> Result<Vec<u8>, E>) -> Result<(), Error> {
     RuntimeApi::from_env()?.run(handle).await
 }
@@ -56,7 +57,7 @@ pub async fn run<E: Display>(handle: impl AsyncFn(&Event) -> Result<Vec<u8>, E>)
 struct RuntimeApi {
     /// The host and the port.
     address: String,
-    /// What paths begin with; empty at AWS. `cargo lambda watch` has one API for each function.
+    /// The prefix of paths; empty at AWS. `cargo lambda watch` has one API for each function.
     prefix: String,
     connection: Option<SendRequest<Full<Bytes>>>,
 }
@@ -66,7 +67,7 @@ impl RuntimeApi {
         Ok(Self::at(&required("AWS_LAMBDA_RUNTIME_API")?))
     }
 
-    /// The API at a host and port, which a path may follow.
+    /// The API at a host and port, with an optional path.
     fn at(address: &str) -> Self {
         let address = address.trim_start_matches("http://").trim_end_matches('/');
         let (address, prefix) = address.split_at(address.find('/').unwrap_or(address.len()));
@@ -76,7 +77,7 @@ impl RuntimeApi {
     async fn run<E: Display>(mut self, handle: impl AsyncFn(&Event) -> Result<Vec<u8>, E>) -> Result<(), Error> {
         loop {
             let event = self.next().await?;
-            // Lines of the log that no other span covers have the id as well.
+            // This gives the id to log lines outside any other span.
             let span = tracing::info_span!("event", requestId = %event.id);
             let handled = handle(&event).instrument(span.clone()).await;
             match handled {
@@ -90,7 +91,7 @@ impl RuntimeApi {
     async fn next(&mut self) -> Result<Event, Error> {
         let (parts, body) = loop {
             let response = self.exchange(Method::GET, "/next", HeaderMap::new(), Bytes::new()).await?;
-            // Emulators may have no event for some time.
+            // Emulators may not have an event for some time.
             if response.status() != StatusCode::NO_CONTENT {
                 break response.into_parts();
             }
@@ -122,16 +123,16 @@ impl RuntimeApi {
         }
         let response = self.exchange(Method::POST, &format!("/{}/{kind}", event.id), headers, body.into()).await?;
         if !response.status().is_success() {
-            // For example, the answer is too large, or the time was up. Lambda has given its own
-            // answer.
+            // For example, the answer is too large or too late. Lambda has already answered by
+            // itself.
             let (status, body) = (response.status().as_u16(), String::from_utf8_lossy(response.body()).into_owned());
             tracing::error!(status, body, "Lambda did not accept an answer");
         }
         Ok(())
     }
 
-    /// Sends a request and reads its response, over the connection of the request before. If that
-    /// has been closed, the request is sent over another one.
+    /// Sends a request and reads its response over the previous request's connection, or over a new
+    /// one if that was closed.
     async fn exchange(&mut self, method: Method, path: &str, headers: HeaderMap, body: Bytes) -> Result<Response<Bytes>, Error> {
         let kept = self.connection.take().filter(|connection| !connection.is_closed());
         let is_kept = kept.is_some();
@@ -184,7 +185,7 @@ mod tests {
 
     use super::*;
 
-    /// Reads a request, and returns its head in lower case and its body.
+    /// Reads a request; returns its head in lower case, and its body.
     async fn request(stream: &mut TcpStream) -> Option<(String, String)> {
         let mut bytes = Vec::new();
         loop {
@@ -212,8 +213,8 @@ mod tests {
         )
     }
 
-    /// Gives `events` events, closes the connection after each request in `closing`, and then has
-    /// no more events. Returns the connections that were made and the posts that were received.
+    /// Serves `events` events, closing the connection after each request in `closing`, and then has
+    /// no more. Returns the connections made and the posts received.
     async fn given(events: usize, closing: &[usize], post: &str, prefix: &str) -> (usize, Vec<(String, String)>, String) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let api = RuntimeApi::at(&format!("{}{prefix}", listener.local_addr().unwrap()));

@@ -1,5 +1,5 @@
 //! The HMAC-SHA-256 key that signs proof-of-work challenges. It is derived from the deployment
-//! secret, so nothing is stored and every instance has the same key. During a rotation of the
+//! secret, so it need not be stored, and every instance has the same key. During a rotation of the
 //! secret, challenges signed with the previous key are still accepted.
 
 use ring::hmac;
@@ -25,7 +25,7 @@ impl ChallengeKey {
     }
 
     /// Whether a text was signed with the current or the previous key. Checking a wrong signature
-    /// takes the same time whichever of its bytes are wrong.
+    /// takes the same time whichever bytes are wrong.
     pub fn verifies(&self, text: &str, signature: &[u8]) -> bool {
         self.generations.iter().any(|key| hmac::verify(key, text.as_bytes(), signature).is_ok())
     }

@@ -1,17 +1,16 @@
 //! The deployment secret and, during a rotation, the previous one, so that users stay signed in.
 //!
 //! New signatures and sealed values use the current secret; existing ones may also use the previous
-//! secret. An operator sets both for as long as anything made with the previous one is in use:
-//! access tokens expire within an hour at most; sealed values and the codes that authenticate the
-//! audit trails stay until `gateway reseal` replaces them.
+//! one. An operator sets both until nothing made with the previous one is in use any more: access
+//! tokens expire within an hour at most; sealed values and the codes that authenticate the audit
+//! trails stay until `gateway reseal` replaces them.
 //!
-//! A Lambda function whose operation derives no key has no secret at all
-//! ([`DeploymentSecret::absent`]): it accepts no token, opens no sealed value and refuses to seal.
+//! A Lambda function whose operation does not derive keys does not have a secret at all
+//! ([`DeploymentSecret::absent`]): it rejects all tokens, and can neither open nor seal values.
 
 use secrecy::{ExposeSecret as _, SecretString};
 
-/// The secret that a deployment's own keys are derived from and, during a rotation, the previous
-/// secret.
+/// The secret behind a deployment's own keys and, during a rotation, the previous secret.
 #[derive(Clone)]
 pub struct DeploymentSecret {
     current: Option<SecretString>,
@@ -24,7 +23,7 @@ impl DeploymentSecret {
         Self { current: Some(current), previous: None }
     }
 
-    /// No secret, for functions that derive no keys.
+    /// No secret, for functions that do not derive keys.
     pub fn absent() -> Self {
         Self { current: None, previous: None }
     }
@@ -41,7 +40,7 @@ impl DeploymentSecret {
         self.current.as_ref()
     }
 
-    /// The secret that is accepted besides the current one; `None` unless a rotation is under way.
+    /// The previous secret, still accepted; `None` unless a rotation is under way.
     pub fn previous(&self) -> Option<&SecretString> {
         self.previous.as_ref()
     }

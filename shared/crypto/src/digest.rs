@@ -1,5 +1,5 @@
-//! Digests: the table stores those of codes, tokens and keys in place of the secrets. Content is
-//! named and compared by its digest.
+//! Digests: the table stores them in place of codes, tokens and keys. Content is named and compared
+//! by its digest.
 //!
 //! Almost all of these secrets have at least 128 random bits, so a fast digest is enough; the
 //! shorter codes that people type expire within minutes. Passwords use [`crate::password`] instead.
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use wire::entropy::crockford;
 
 /// SHA-256 of a secret or of content, in base64url. Secrets are looked up and compared by their
-/// digests, so the time that this takes reveals nothing about them.
+/// digests, so the time this takes does not reveal anything about them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Digest(String);
 
@@ -27,7 +27,7 @@ impl Digest {
         Self(URL_SAFE_NO_PAD.encode(digest(&SHA256, bytes)))
     }
 
-    /// Parses a digest that is part of a URL; `None` if the text is not one.
+    /// Parses a digest in a URL; `None` if the text is not a digest.
     pub fn parse(text: &str) -> Option<Self> {
         let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
         (bytes.len() == SHA256_OUTPUT_LEN).then(|| Self(text.to_owned()))
@@ -39,8 +39,8 @@ impl Digest {
     }
 }
 
-/// A code of 45 characters that is derived from a secret and does not reveal it. Different purposes
-/// give different codes.
+/// A code of 45 characters, derived from a secret without revealing it. Different purposes give
+/// different codes.
 pub fn derived_code(purpose: &str, secret: &SecretString) -> SecretString {
     let hash = digest(&SHA512, format!("{purpose}\n{}", secret.expose_secret()).as_bytes());
     crockford(&hash.as_ref()[..45]).into()

@@ -1,8 +1,8 @@
 //! Signatures of JWTs (RFC 7515, RFC 7518). We sign our own with ES256: ring behind jsonwebtoken's
-//! interface, because the backends that jsonwebtoken ships would add a second crypto stack. Tokens
-//! of other issuers may have any asymmetric algorithm of the standards ([`Algorithm`]);
-//! jsonwebtoken does not know all of these. HMAC is excluded, so that a public key cannot be passed
-//! off as a shared secret.
+//! interface, because jsonwebtoken's own backends would add a second crypto stack. Tokens of other
+//! issuers may use any asymmetric algorithm of the standards ([`Algorithm`]); jsonwebtoken does not
+//! support all of them. HMAC is excluded, so that a public key cannot be passed off as a shared
+//! secret.
 
 use std::sync::Once;
 
@@ -65,7 +65,7 @@ impl Algorithm {
         })
     }
 
-    /// Whether this key has signed the message; `false` if the key is not one of the algorithm.
+    /// Whether this key has signed the message; `false` if the key is for another algorithm.
     pub fn verify(self, key: &PublicKey, message: &[u8], signature: &[u8]) -> bool {
         let by_point = |algorithm: &'static dyn VerificationAlgorithm| match key {
             PublicKey::Point(point) => UnparsedPublicKey::new(algorithm, point).verify(message, signature).is_ok(),
@@ -90,14 +90,14 @@ impl Algorithm {
     }
 }
 
-/// Verifies an ECDSA signature with P-521, which ring does not have; `None` if it is not valid.
+/// Verifies an ECDSA signature with P-521, which ring lacks; `None` if it is not valid.
 fn verify_p521(point: &[u8], message: &[u8], signature: &[u8]) -> Option<()> {
     let key = p521::ecdsa::VerifyingKey::from_sec1_bytes(point).ok()?;
     let signature = p521::ecdsa::Signature::from_slice(signature).ok()?;
     key.verify_prehash(digest(&SHA512, message).as_ref(), &signature).ok()
 }
 
-/// Signs with ES256. The field has the private scalar, followed by the uncompressed public point;
+/// Signs with ES256. The field has the private scalar, then the uncompressed public point;
 /// jsonwebtoken calls these bytes DER, but does not parse them.
 struct Es256(Vec<u8>);
 
@@ -135,8 +135,7 @@ impl JwtVerifier for Es256Verifier {
     }
 }
 
-/// Registers ring as the provider that jsonwebtoken signs and verifies our tokens with. May be
-/// called repeatedly.
+/// Makes jsonwebtoken sign and verify our tokens with ring. May be called repeatedly.
 pub fn install() {
     static PROVIDER: CryptoProvider = CryptoProvider {
         signer_factory: |algorithm, key| match algorithm {
@@ -150,7 +149,7 @@ pub fn install() {
         key_utils: KeyUtils::new_unimplemented(),
     };
     static ONCE: Once = Once::new();
-    // This fails only if another provider is already installed, which then stays in use.
+    // Fails only if another provider is already installed; that one then stays in use.
     ONCE.call_once(|| {
         let _ = PROVIDER.install_default();
     });

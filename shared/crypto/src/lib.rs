@@ -1,4 +1,4 @@
-//! Cryptography. It is built on ring; other crates do only what ring lacks: argon2id, bcrypt, TOTP,
+//! Cryptography, built on ring. Other crates do only what ring lacks: argon2id, bcrypt, TOTP,
 //! computing public keys from private ones, checking that a point is on the curve P-256, and
 //! verifying signatures with P-521.
 

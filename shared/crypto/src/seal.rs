@@ -1,11 +1,10 @@
-//! Sealing of secrets that must be read again, such as a provider's client secret, and of cursors,
-//! so that callers can neither read nor forge them. The keys are derived from the deployment
-//! secret: the current one seals, and a value that the current or the previous one sealed can be
-//! opened.
+//! Seals secrets that must be read again, such as a provider's client secret, and cursors, so that
+//! callers can neither read nor forge them. The keys are derived from the deployment secret: the
+//! current one seals, and the current and the previous one open.
 //!
 //! Values are sealed with ChaCha20-Poly1305 (RFC 8439) and begin with the random nonce. The owner
-//! is authenticated together with the secret, so a sealed value that is copied to another owner,
-//! such as another project, cannot be opened.
+//! is authenticated with the secret, so a sealed value cannot be opened for another owner, such as
+//! another project.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -32,7 +31,7 @@ impl Sealed {
     }
 }
 
-/// Seals with the current deployment secret, and opens what the current or the previous one sealed.
+/// Seals with the current deployment secret, and opens with the current or the previous one.
 pub struct Sealer {
     current: Option<LessSafeKey>,
     previous: Option<LessSafeKey>,
@@ -70,7 +69,7 @@ impl Sealer {
         self.seal(entropy, owner, &self.open(owner, sealed)?).map(Some)
     }
 
-    /// Decrypts a secret that was sealed for `owner`.
+    /// Decrypts a secret sealed for `owner`.
     pub fn open(&self, owner: &str, sealed: &Sealed) -> Result<SecretString, Error> {
         let bytes = URL_SAFE_NO_PAD.decode(&sealed.0).map_err(|_| Error)?;
         self.current.iter().chain(&self.previous).find_map(|key| open(key, owner, &bytes).ok()).ok_or(Error)

@@ -1,5 +1,5 @@
-//! Message authentication with a secret that both sides know (HMAC, RFC 2104): the client secret at
-//! an OAuth provider.
+//! Message authentication with a shared secret (HMAC, RFC 2104): the client secret at an OAuth
+//! provider.
 
 use ring::hmac::{self, Algorithm, HMAC_SHA256, HMAC_SHA384, HMAC_SHA512};
 use secrecy::{ExposeSecret as _, SecretString};
@@ -9,9 +9,9 @@ pub fn hmac_sha256_hex(secret: &SecretString, text: &str) -> String {
     base16ct::lower::encode_string(hmac::sign(&key(HMAC_SHA256, secret), text.as_bytes()).as_ref())
 }
 
-/// Whether `signature` is that of a JWS with one of the HMAC algorithms (RFC 7518 §3.2); `None` if
-/// the algorithm is another one. The algorithm must be one that the issuer is known to use, so that
-/// nobody can choose it.
+/// Whether `signature` is that of a JWS with one of the HMAC algorithms (RFC 7518 §3.2); `None` for
+/// any other algorithm. The issuer must be known to use the algorithm, so that an attacker cannot
+/// choose it.
 pub fn verify_hmac(algorithm: &str, secret: &SecretString, message: &[u8], signature: &[u8]) -> Option<bool> {
     let algorithm = match algorithm {
         "HS256" => HMAC_SHA256,

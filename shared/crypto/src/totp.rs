@@ -1,5 +1,5 @@
 //! Codes of authenticator apps: TOTP (RFC 6238) with SHA-1, 30 seconds and 6 digits, the parameters
-//! that every app supports.
+//! supported by every app.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -43,17 +43,17 @@ impl TotpSecret {
         Secret::from(self.bytes()).to_base32()
     }
 
-    /// The `otpauth:` URL of a QR code that apps scan. `issuer` and `account` are the names under
-    /// which the app lists the secret.
+    /// The `otpauth:` URL of a QR code that apps scan. The app lists the secret by the names
+    /// `issuer` and `account`.
     pub fn url(&self, issuer: &str, account: &str) -> String {
         // A colon separates the two names in the URL, so neither may contain one.
         let name = |text: &str| text.replace(':', " ");
         let builder = self.builder().with_issuer(Some(name(issuer))).with_account_name(name(account));
-        // The only names that are rejected are those with a colon, and an empty account.
+        // Only names with a colon, or an empty account, are rejected.
         builder.build_noncompliant().to_url().unwrap_or_default()
     }
 
-    /// The text to seal; [`Self::parse`] reads it again after it has been opened.
+    /// The text to seal; once opened, [`Self::parse`] reads it again.
     pub fn text(&self) -> &SecretString {
         &self.0
     }

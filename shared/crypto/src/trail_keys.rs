@@ -1,9 +1,9 @@
 //! Message authentication codes for the audit trail's hash chains: for the links of each chain, and
-//! for its head (HMAC-SHA-256, RFC 2104). The key is derived from the deployment secret, so someone
-//! who can only write to the table cannot forge them.
+//! for its head (HMAC-SHA-256, RFC 2104). The key is derived from the deployment secret, so write
+//! access to the table is not enough to forge them.
 //!
-//! Codes made with the previous secret are accepted while that secret is configured; `gateway
-//! reseal` replaces these codes.
+//! Codes made with the previous secret are accepted while it is configured; `gateway reseal`
+//! replaces them.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -24,7 +24,7 @@ pub struct TrailKeys {
     previous: Option<hmac::Key>,
 }
 
-/// The secret with which a message authentication code was made.
+/// The secret behind a message authentication code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Generation {
     /// The current secret.

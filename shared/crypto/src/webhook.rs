@@ -1,5 +1,5 @@
-//! Signatures of webhooks, as the Standard Webhooks specification defines them: HMAC-SHA-256 over
-//! the id, the time and the body of a message.
+//! Signatures of webhooks according to Standard Webhooks: HMAC-SHA-256 over the id, the time and
+//! the body of a message.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -8,9 +8,9 @@ use ring::hmac;
 use secrecy::{ExposeSecret as _, SecretString};
 use wire::entropy::Entropy;
 
-/// The text that every secret begins with; the rest is the key in base64.
+/// The prefix of every secret; the rest is the key in base64.
 pub const PREFIX: &str = "whsec_";
-/// The number of bytes of a key.
+/// The length of a key, in bytes.
 const KEY_LEN: usize = 32;
 
 /// The text is not a signing secret.

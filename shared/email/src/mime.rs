@@ -1,4 +1,4 @@
-//! Writes an email as one message (RFC 5322, RFC 2046), for senders that take a whole message
+//! Composes an email as one message (RFC 5322, RFC 2046), for senders that take a whole message
 //! instead of its parts.
 
 use std::time::SystemTime;
@@ -57,14 +57,14 @@ impl Composer {
     }
 }
 
-/// The header `To` with one address on each line: a line has at most 998 characters (RFC 5322
-/// §2.1.1), which fifty addresses exceed.
+/// The header `To` with one address per line: a line has at most 998 characters (RFC 5322 §2.1.1),
+/// too few for fifty addresses.
 fn recipients(to: &[Address]) -> HeaderValue {
     let on = |separator: &str| to.iter().map(ToString::to_string).collect::<Vec<_>>().join(separator);
     HeaderValue::dangerous_new_pre_encoded(HeaderName::new_from_ascii_str("To"), on(", "), on(",\r\n "))
 }
 
-/// A sender as an address with a name in ASCII: SES refuses any other (RFC 2047 has the encoding).
+/// A sender as an address with a name encoded in ASCII (RFC 2047): SES refuses any other.
 pub(crate) fn ascii(sender: &Sender) -> String {
     let encoded = || {
         let mut headers = Headers::new();
@@ -81,8 +81,8 @@ pub fn source(mail: &Mail, at: Timestamp) -> Option<String> {
     String::from_utf8(Composer::new(host).compose(mail, at)?.bytes).ok()
 }
 
-/// A boundary that is always the same for an email and occurs in neither part: a text cannot
-/// contain its own digest.
+/// A boundary that is fixed for each email and does not occur in its parts: a text cannot contain
+/// its own digest.
 fn boundary(mail: &Mail, text: &str, html: &str) -> String {
     Digest::of(&format!("{}\0{text}\0{html}", mail.id)).to_string()
 }

@@ -1,5 +1,5 @@
-//! Placeholders for variables without a value. With them, a template can be tried before anyone
-//! knows the values that its emails will have.
+//! Placeholders for variables without a value, to try a template before the values of its emails
+//! are known.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,15 +7,15 @@ use std::sync::Arc;
 use minijinja::Value;
 use minijinja::value::{Enumerator, Object, ObjectRepr};
 
-/// How deeply lists of placeholders are nested: a limit, so that a walk through all of them ends.
+/// How deeply lists of placeholders are nested; limited so that a walk through all of them ends.
 const DEPTH: u8 = 4;
 
-/// The variables of an email. Those without a value have a placeholder.
+/// The variables of an email, with placeholders for those without a value.
 #[derive(Debug)]
 pub(crate) struct Variables(pub(crate) Value);
 
-/// Stands for a value that is not known. It is written as its name, its fields are placeholders
-/// too, and a loop over it runs once. The filter `default` replaces it.
+/// Stands for an unknown value. It is shown as its name, its fields are placeholders, too, and a
+/// loop over it runs once. The filter `default` replaces it.
 #[derive(Debug)]
 pub(crate) struct Placeholder {
     name: Value,

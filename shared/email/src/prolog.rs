@@ -1,7 +1,7 @@
-//! What may stand before the first element of a document without a meaning for it: byte order mark,
-//! white space, comments, XML declaration and processing instructions, and the document type.
+//! What may precede the first element of a document without affecting it: byte order mark, white
+//! space, comments, XML declaration and processing instructions, and the document type.
 
-/// The document from its first element on, or from its first text.
+/// The document from its first element or text on.
 pub(crate) fn root(document: &str) -> &str {
     let mut left = before_type(document);
     if starts_with(left, "<!doctype") {
@@ -10,7 +10,7 @@ pub(crate) fn root(document: &str) -> &str {
     left
 }
 
-/// Whether the document is a whole one in HTML.
+/// Whether the document is a whole HTML document.
 pub(crate) fn is_whole(document: &str) -> bool {
     let left = before_type(document);
     ["<!doctype", "<html"].iter().any(|start| starts_with(left, start))
@@ -34,7 +34,7 @@ fn before_type(document: &str) -> &str {
     }
 }
 
-/// What follows the first `end`: nothing, if there is none.
+/// The text after the first `end`; empty if there is none.
 fn after<'t>(text: &'t str, end: &str) -> &'t str {
     text.split_once(end).map_or("", |(_, rest)| rest)
 }

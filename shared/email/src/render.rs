@@ -1,8 +1,8 @@
 //! Renders emails from their sources: MiniJinja fills in the templates, the theme wraps the body,
 //! MJML is compiled to HTML, and a missing text part is derived from the HTML.
 //!
-//! A template is an untrusted program: it has limited fuel and output, and can access only its
-//! context. Its memory and time are bounded by the process that it runs in ([`crate::sandbox`]).
+//! A template is an untrusted program: its fuel and output are limited, and it can access only its
+//! context. The process that renders it bounds its memory and time ([`crate::sandbox`]).
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -24,11 +24,11 @@ use crate::undefined;
 pub const MAX_OUTPUT: usize = 512 * 1024;
 /// Maximum number of template engine instructions that one source may execute for one email.
 const FUEL: u64 = 200_000;
-/// Names of the parts whose values are escaped.
+/// Names of the parts with escaped values.
 const BODY: &str = "body.html";
 const THEME: &str = "theme.html";
 
-/// Everything that an email is rendered from.
+/// Everything needed to render an email.
 #[derive(Debug, Clone)]
 pub struct Job {
     /// The templates.
@@ -40,31 +40,30 @@ pub struct Job {
 /// The templates of an email. Emails to many recipients may share them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Sources {
-    /// The subject; a template whose output becomes one line.
+    /// The subject, a template; its output becomes one line.
     pub subject: String,
     /// The body: a template of HTML or MJML.
     pub html: String,
     /// The text part; derived from the HTML if absent.
     pub text: Option<String>,
-    /// The theme, a template of HTML or MJML that shows `content` exactly once; absent for an email
+    /// The theme, a template of HTML or MJML with `content` exactly once; absent for an email
     /// without a theme.
     pub theme: Option<String>,
 }
 
-/// The variables that every template may use; a theme may also use `content` and `subject`.
+/// The variables for all templates; a theme also has `content` and `subject`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Context {
     /// The project that sends the email.
     pub project: ProjectContext,
     /// The recipient, if it is a user.
     pub user: Option<UserContext>,
-    /// Variables that only this kind of email has, such as the code of a sign-in email.
+    /// Variables of this kind of email only, such as the code of a sign-in email.
     pub variables: Map<String, Json>,
-    /// URL at which the recipient can unsubscribe from emails of this category; absent if that is
-    /// not possible.
+    /// URL to unsubscribe from emails of this category; absent if that is not possible.
     pub unsubscribe_link: Option<String>,
-    /// Whether variables without a value have placeholders instead of failing the rendering; only
-    /// for emails that are never sent.
+    /// Whether variables without a value become placeholders instead of errors; only for emails
+    /// that are never sent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_placeholders: bool,
 }
@@ -91,9 +90,9 @@ pub struct UserContext {
     pub primary_email: Option<String>,
 }
 
-/// Renders one email for each context, and passes each to `done` as soon as it is rendered. The
-/// error of a failed rendering is a message for the author of the sources. If `done` fails, the
-/// function stops and fails with that error.
+/// Renders one email for each context, and passes each to `done` at once. The error of a failed
+/// rendering is a message for the author of the sources. If `done` fails, the function stops with
+/// its error.
 pub fn render_each<E>(sources: &Sources, contexts: &[Context], mut done: impl FnMut(Rendering) -> Result<(), E>) -> Result<(), E> {
     let environment = environment();
     let templates = Templates::of(&environment, sources);
@@ -109,8 +108,8 @@ struct Templates<'e> {
     theme: Option<(&'e str, Part<'e>)>,
 }
 
-/// The body and the theme that were last compiled from MJML, with their HTML: emails to many
-/// recipients often differ only in their bodies, and then the theme is compiled only once.
+/// The last body and theme compiled from MJML, with their HTML: if emails to many recipients differ
+/// only in their bodies, the theme is compiled only once.
 #[derive(Default)]
 struct Known {
     body: Compiled,
@@ -163,8 +162,8 @@ impl Context {
     }
 }
 
-/// Adds the unsubscribe link to an HTML part that lacks it: MJML, whole documents, bodies without a
-/// theme and a project's own themes may leave it out.
+/// Adds the unsubscribe link to an HTML part without it: MJML, whole documents, bodies without a
+/// theme and a project's own themes may lack it.
 fn with_unsubscribe_footer(html: String, link: Option<&str>) -> String {
     let Some(link) = link else { return html };
     let escaped = escaped(link.chars());
@@ -180,8 +179,8 @@ fn with_unsubscribe_footer(html: String, link: Option<&str>) -> String {
     format!("{before}{footer}{after}")
 }
 
-/// Adds the unsubscribe link to a text part that lacks it: the default theme shows the link below
-/// the body, but the text part has no theme.
+/// Adds the unsubscribe link to a text part without it: in HTML, the default theme adds the link
+/// below the body, but text parts do not have a theme.
 fn with_unsubscribe_link(text: String, link: Option<&str>) -> String {
     match link {
         Some(link) if !text.contains(link) => format!("{}\n\n-- \nUnsubscribe: {link}\n", text.trim_end()),
@@ -201,14 +200,14 @@ fn environment<'e>() -> Environment<'e> {
 }
 
 /// The filter `default`, which also replaces placeholders and `none`, such as the name of a user
-/// who has no name. The engine's own filter replaces only undefined values, unless its second
-/// argument is true.
+/// without one. The engine's own filter replaces only undefined values, unless its second argument
+/// is true.
 fn default(state: &State, value: &Value, others: Rest<Value>) -> Result<Value, minijinja::Error> {
     let value = if value.is_none() || is_placeholder(value) { &Value::UNDEFINED } else { value };
     filters::default(state, value, others)
 }
 
-/// A source, with the compiled template or the error that compiling it gave.
+/// A source, with the compiled template or the compiler's error.
 struct Part<'e> {
     name: &'static str,
     source: &'e str,
@@ -237,8 +236,8 @@ impl<'e> Part<'e> {
 }
 
 /// Escapes text for HTML as MiniJinja does, but leaves slashes as they are: they are harmless, and
-/// programs that read the HTML then recognize links. `none`, such as the name of a user who has no
-/// name, is written as an empty string.
+/// programs can then recognize links in the HTML. `none`, such as the name of a user without one,
+/// becomes an empty string.
 fn format_value(out: &mut Output, state: &mut State, value: &Value) -> Result<(), minijinja::Error> {
     if value.is_none() {
         return Ok(());
@@ -275,13 +274,12 @@ impl std::io::Write for Bounded {
 
 fn compile_mjml(name: &str, source: &str) -> Result<String, String> {
     let parsed = mrml::parse(root(source)).map_err(|error| format!("{name}: not MJML: {error}"))?;
-    // MRML's web fonts are left out, because an email must not tell a third party that it was
-    // opened.
+    // Without MRML's web fonts, because an email must not tell a third party that it was opened.
     let options = RenderOptions { fonts: HashMap::new(), ..RenderOptions::default() };
     parsed.element.render(&options).map_err(|error| format!("{name}: {error}"))
 }
 
-/// MJML with the HTML that it compiles to.
+/// MJML with the HTML compiled from it.
 #[derive(Default)]
 struct Compiled(Option<(String, String)>);
 
@@ -309,8 +307,8 @@ impl Compiled {
     }
 }
 
-/// A marker that occurs neither in the theme nor in the subject or the values. It stands for the
-/// body while the theme is compiled, because a body may contain HTML that MJML does not accept.
+/// A marker that does not occur in the theme, the subject or the values. It stands for the body
+/// while the theme is compiled, because a body may contain HTML that MJML does not accept.
 fn slot(theme: &str, subject: &str, values: &Context) -> String {
     let values = serde_json::to_string(values).unwrap_or_default();
     let is_free = |slot: &String| ![theme, subject, values.as_str()].iter().any(|text| text.contains(slot.as_str()));
@@ -324,7 +322,7 @@ fn limited(text: String) -> Result<String, String> {
 }
 
 /// A display name for the header `From`: quoted, without characters that could end the quotes or
-/// the header.
+/// header.
 pub fn quoted_name(name: &str) -> Cow<'_, str> {
     let clean: String = name.chars().filter(|c| !c.is_control() && *c != '"' && *c != '\\').collect();
     Cow::Owned(format!("\"{clean}\""))

@@ -1,4 +1,4 @@
-//! The root certificates that the operating system trusts.
+//! The root certificates trusted by the operating system.
 
 use std::path::Path;
 
@@ -16,8 +16,8 @@ const FILES: [&str; 4] = [
 ];
 
 /// The root certificates of the system: those in one of [`FILES`], whatever `SSL_CERT_FILE` and
-/// `SSL_CERT_DIR` name. `load_native_certs` would read only the certificates that these variables
-/// name, so it is called only on systems that have none of the files.
+/// `SSL_CERT_DIR` name. `load_native_certs` would read only the certificates named by these
+/// variables, so it is called only on systems without any of the files.
 pub(crate) fn of_system() -> RootCertStore {
     let found = match FILES.iter().map(Path::new).find(|file| file.exists()) {
         Some(file) => rustls_native_certs::load_certs_from_paths(Some(file), None),
@@ -37,10 +37,11 @@ mod tests {
 
     use super::of_system;
 
-    /// An environment variable that marks the process which the test starts.
+    /// An environment variable that marks the process started by the test.
     const INNER: &str = "ROOTS_TEST_INNER";
 
-    // Environment variables belong to a process, and tests share one, so this test starts another.
+    // Environment variables belong to a process, and tests share theirs, so this test starts
+    // another.
     #[test]
     fn variables_of_the_operator_do_not_hide_the_systems_roots() {
         if std::env::var_os(INNER).is_some() {

@@ -1,15 +1,14 @@
 //! Rendering in a separate process.
 //!
-//! Fuel bounds the number of instructions that a template executes, but one instruction may double
-//! a text, and an MJML compiler and an HTML parser recurse as deep as their input is nested. Only
-//! the operating system can bound memory, time and stack. So this program starts itself once more
-//! as a renderer, which has a memory limit, has no secrets, and is killed when an answer takes too
-//! long. A renderer renders one email after another. An email that crashes it costs a restart of a
-//! few milliseconds and gets the status `render-error`; the other emails of the same request are
-//! still rendered.
+//! Fuel bounds the number of a template's instructions, but one instruction may double a text, and
+//! an MJML compiler and an HTML parser recurse as deep as their input is nested. Only the operating
+//! system can bound memory, time and stack. So this program starts itself once more as a renderer,
+//! with a memory limit and without secrets, and kills it if an answer takes too long. A renderer
+//! renders one email after another. An email that crashes it costs a restart of a few milliseconds
+//! and gets the status `render-error`; the other emails of the request are still rendered.
 //!
-//! Nobody occupies the renderers for long: the emails of one call are rendered for at most about
-//! `SHARE`, and the caller leaves the rest for later. `turns` says who is next.
+//! Nobody occupies the renderers for long: one call renders emails for at most about `SHARE`, and
+//! its caller leaves the rest for later. `turns` decides who is next.
 
 use std::convert::Infallible;
 use std::io::{Read, Write};
@@ -27,27 +26,26 @@ use serde::{Deserialize, Serialize};
 use crate::render::{Context, Job, Sources, render_each};
 use crate::turns::{Turns, lock};
 
-/// How much CPU time rendering one email may take; elapsed time where CPU time cannot be read
-/// (outside Linux).
+/// How much CPU time rendering one email may take; elapsed time outside Linux, where CPU time
+/// cannot be read.
 const TIME: Duration = Duration::from_secs(1);
 /// How long rendering one email may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(4);
 /// How much memory a renderer may use, in bytes.
 const MEMORY: u64 = 128 << 20;
-/// How many attempts an email gets, if it was not certainly the email that took too long. Once an
-/// email of a request has failed, the emails after it get one attempt.
+/// How many attempts an email gets unless it certainly took too long itself. Once an email of a
+/// request has failed, those after it get one attempt.
 const TRIES: u32 = 2;
-/// How long the emails of one call are rendered, at most, before the renderer is left to others.
-/// The email that is being rendered then is still finished, and the first email always gets all
-/// its attempts, so that every call makes progress.
+/// How long one call may render emails before it leaves the renderer to others. An email in
+/// progress is still finished, and the first email always gets all its attempts, so that every call
+/// makes progress.
 const SHARE: Duration = Duration::from_secs(2);
 const FAILED: &str = "the renderer failed";
-/// The variable that is set in the environment of a renderer.
+/// The environment variable that marks a renderer.
 const VARIABLE: &str = "GATELET_RENDERER";
 
-/// The program to start; unset when emails are rendered in this process.
+/// The program to start; unset if this process renders the emails itself.
 static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-/// Idle renderers.
 static IDLE: Mutex<Vec<Renderer>> = Mutex::new(Vec::new());
 static TURNS: Turns = Turns::new();
 
@@ -57,7 +55,7 @@ pub fn install() {
     if std::env::var_os(VARIABLE).is_some() {
         std::process::exit(i32::from(serve().is_err()));
     }
-    // On Linux, this link leads to the running program even if its file has been replaced.
+    // On Linux, this link is the running program even if its file has been replaced.
     let own = PathBuf::from("/proc/self/exe");
     let program = if own.exists() { Ok(own) } else { std::env::current_exe() };
     if let Ok(program) = program {
@@ -65,7 +63,7 @@ pub fn install() {
     }
 }
 
-/// Renders an email that will not be sent; in this process unless [`install`] was called.
+/// Renders an email that will not be sent, in this process unless [`install`] was called.
 pub async fn preview(Job { sources, context }: Job) -> Rendering {
     let project = context.project.id.clone();
     let mut renderings = rendered(TURNS.of_preview(&project), vec![(sources, vec![context])]).await.1;
@@ -74,8 +72,7 @@ pub async fn preview(Job { sources, context }: Job) -> Rendering {
 
 /// Renders several emails of one project. Those with the same sources are rendered together, so
 /// that common sources are parsed and compiled once. The results have the order of `jobs`; `None`
-/// if the email was not rendered because the others had taken too long. At least one email is
-/// rendered.
+/// for an email not rendered because others took too long. At least one email is rendered.
 pub async fn render_all(jobs: Vec<Job>) -> Vec<Option<Rendering>> {
     let Some(project) = jobs.first().map(|job| job.context.project.id.clone()) else { return Vec::new() };
     let mut results = vec![None; jobs.len()];
@@ -100,7 +97,7 @@ pub async fn render_all(jobs: Vec<Job>) -> Vec<Option<Rendering>> {
     results
 }
 
-/// Whether the emails of a project have recently taken long to render.
+/// Whether a project's emails have recently been slow to render.
 pub fn is_slow(project: &str) -> bool {
     TURNS.is_slow(project)
 }
@@ -109,8 +106,8 @@ pub fn is_slow(project: &str) -> bool {
 type Group = (Sources, Vec<Context>);
 
 /// Renders emails one after another, and returns how long that took. The results have the order of
-/// the groups. Those of the last emails are missing if rendering took longer than [`SHARE`]. If
-/// renderers are used, waits until it is the emails' `turn`.
+/// the groups; the last ones are missing if rendering took longer than [`SHARE`]. If renderers are
+/// used, waits for the emails' `turn`.
 async fn rendered<T>(turn: impl Future<Output = T>, groups: Vec<Group>) -> (Duration, Vec<Rendering>) {
     let Some(program) = PROGRAM.get() else {
         let mut renderings = Vec::new();
@@ -135,14 +132,13 @@ struct Request<'a> {
     contexts: &'a [Context],
 }
 
-/// A [`Request`] as the renderer reads it.
+/// A [`Request`], as read by the renderer.
 #[derive(Deserialize)]
 struct Order {
     sources: Sources,
     contexts: Vec<Context>,
 }
 
-/// A renderer process.
 struct Renderer {
     child: Child,
     input: ChildStdin,
@@ -156,7 +152,7 @@ impl Drop for Renderer {
     }
 }
 
-/// Why a renderer gave no answer.
+/// Why a renderer did not answer.
 #[derive(Debug, thiserror::Error)]
 enum Lost {
     #[error("rendering took longer than a second")]
@@ -169,7 +165,7 @@ enum Lost {
     Unstarted(std::io::Error),
 }
 
-/// Renders emails until all are rendered or, since `began`, [`SHARE`] has passed.
+/// Renders emails until all are done or [`SHARE`] has passed since `began`.
 fn in_renderer(program: &PathBuf, groups: &[Group], began: Instant) -> Vec<Rendering> {
     let mut renderings = Vec::new();
     for (sources, contexts) in groups {
@@ -213,8 +209,8 @@ impl Renderer {
     }
 
     /// Requests the rendering of some emails, and adds each rendering to `renderings` as it
-    /// arrives. Returns whether all have arrived; if they have not by [`SHARE`] after `began`, this
-    /// renderer must not be used again.
+    /// arrives. Returns whether all have arrived by [`SHARE`] after `began`; if not, this renderer
+    /// must not be used again.
     fn ask(&mut self, request: Request<'_>, renderings: &mut Vec<Rendering>, began: Instant) -> Result<bool, Lost> {
         let mut limit = Limit::of(&self.child);
         let frame = serde_json::to_vec(&request).map_err(|_| Lost::Ended)?;
@@ -231,7 +227,7 @@ impl Renderer {
         Ok(true)
     }
 
-    /// The next answer; `read` holds the bytes that were read but not yet returned.
+    /// The next answer; `read` holds bytes read but not returned yet.
     fn answer(&mut self, read: &mut Vec<u8>, limit: &Limit) -> Result<Vec<u8>, Lost> {
         let mut bytes = vec![0; 64 * 1024];
         loop {
@@ -262,7 +258,7 @@ impl Renderer {
     }
 }
 
-/// How long one email may still be rendered.
+/// How long rendering one email may still take.
 struct Limit {
     began: Instant,
     /// The renderer's CPU time at the beginning.
@@ -274,7 +270,7 @@ impl Limit {
         Self { began: Instant::now(), used: cpu_time(renderer) }
     }
 
-    /// The time after which the limit can be reached.
+    /// The time until the limit may be reached.
     fn rest(&self, renderer: &Child) -> Result<Duration, Lost> {
         let passed = self.began.elapsed();
         let used = self.used.and_then(|before| cpu_time(renderer)?.checked_sub(before));
@@ -289,7 +285,7 @@ impl Limit {
     }
 }
 
-/// The CPU time of a process, where the system tells.
+/// The CPU time of a process, if the system reports it.
 fn cpu_time(process: &Child) -> Option<Duration> {
     let status = std::fs::read_to_string(format!("/proc/{}/stat", process.id())).ok()?;
     // The name of the program comes second, in parentheses, and may contain spaces. The times in

@@ -15,15 +15,15 @@ use wire::id::{EmailId, ProjectId};
 
 use crate::render::quoted_name;
 
-/// An email that is ready to be sent.
+/// An email, ready to be sent.
 #[derive(Debug, Clone)]
 pub struct Mail {
     /// Id of the email's entry in the outbox.
     pub id: EmailId,
     /// The project that sends the email.
     pub project: ProjectId,
-    /// Identifies the attempt: the time when sending began, in milliseconds since the Unix epoch.
-    /// Delivery reports repeat this number.
+    /// Identifies the attempt: the start of sending, in milliseconds since the Unix epoch. Delivery
+    /// reports repeat this number.
     pub attempt: Millis,
     /// The sender, as in the header `From`.
     pub from: Sender,
@@ -35,11 +35,11 @@ pub struct Mail {
     pub html: Option<String>,
     /// The plain-text part, if the email has one.
     pub text: Option<String>,
-    /// URL that unsubscribes the recipient by a POST request without cookies or a confirmation (RFC
+    /// URL that unsubscribes the recipient on a POST request without cookies or a confirmation (RFC
     /// 8058); absent if the recipient cannot unsubscribe.
     pub unsubscribe: Option<String>,
-    /// Whether this is one of the service's own emails, which no person sent and no program, such
-    /// as an out-of-office notice, should answer.
+    /// Whether this is one of the service's own emails, which are not sent by a person and should
+    /// not get automatic answers such as out-of-office notices.
     pub is_automatic: bool,
     /// The project's own mail server; absent when the deployment sends the email.
     pub server: Option<Server>,
@@ -48,7 +48,7 @@ pub struct Mail {
 impl Mail {
     /// The headers that only some emails have.
     pub fn headers(&self) -> impl Iterator<Item = (&'static str, String)> {
-        // RFC 3834 §5: programs do not answer such an email.
+        // RFC 3834 §5: programs do not answer such emails.
         let automatic = self.is_automatic.then(|| ("Auto-Submitted", "auto-generated".to_owned()));
         // RFC 8058: one click in the email client, without a page.
         let url = self.unsubscribe.as_ref();
@@ -82,7 +82,7 @@ pub struct Server {
     /// The port. Connections to 465 and 2465 begin with TLS; on all other ports, STARTTLS is used
     /// ([`crate::smtp`] names the only exception).
     pub port: u16,
-    /// Username and password; absent when the server requires none.
+    /// Username and password; absent if the server does not require them.
     pub login: Option<(String, SecretString)>,
 }
 
@@ -97,7 +97,7 @@ impl Server {
     }
 }
 
-/// Tags by which a delivery report is matched to an entry of the outbox.
+/// Tags that match a delivery report with an entry of the outbox.
 pub mod tags {
     /// Id of the entry.
     pub const ENTRY: &str = "gatelet-entry";
@@ -112,8 +112,8 @@ pub trait Mailer: Send + Sync {
     /// Makes one attempt. A failure is returned as an outcome and never causes a panic.
     fn send<'a>(&'a self, mail: &'a Mail) -> Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
 
-    /// Whether the mail service has taken no email of the deployment since it last refused one for
-    /// now: then one email shows whether it takes the others.
+    /// Whether the mail service has temporarily refused an email of the deployment and has not
+    /// accepted one since: then one email shows whether it accepts the others.
     fn is_refused(&self) -> bool {
         false
     }

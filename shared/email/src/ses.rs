@@ -2,7 +2,7 @@
 //!
 //! SES has no idempotency key: if the connection drops after the request was sent, SES may or may
 //! not have accepted the email, so the outcome is unknown and final. An email is retried only if
-//! SES refused it temporarily or the request never reached SES.
+//! SES temporarily refused it or never received the request.
 
 use std::error::Error as StdError;
 use std::future::Future;
@@ -23,7 +23,7 @@ use crate::mime::ascii;
 use crate::send::{Mail, Mailer, tags};
 use crate::ses_api::{Body, Content, Destination, Error, Message, Pair, SendEmail, SesApi, Text};
 
-/// How long to wait for an answer from SES before the outcome counts as unknown.
+/// How long to wait for SES's answer before the outcome counts as unknown.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Sends through SES.
@@ -52,7 +52,7 @@ impl Ses {
         let (request, was_refused) = (self.request(mail), self.is_refused.load(Ordering::Relaxed));
         match timeout(self.patience, self.api.send_email(&request)).await {
             Ok(Ok(())) => {
-                // Others that were sent at the same time may have been refused.
+                // Other emails, sent at the same time, may have been refused.
                 if was_refused {
                     self.is_refused.store(false, Ordering::Relaxed);
                 }
@@ -98,7 +98,7 @@ impl Ses {
                 self.not_now("the email service accepts no more emails at the moment")
             }
             ("SendingPausedException", _) => self.not_now("the email service has paused sending"),
-            // SES reports that something failed, but not whether it had accepted the email by then.
+            // SES reports a failure, but not whether it had already accepted the email.
             (_, 500..) => Outcome::Final(self.unknown()),
             (_, 401 | 403) => Outcome::Final(self.failure("AUTH_FAILED", "the email service does not allow this deployment to send")),
             _ => Outcome::Final(self.failure("REJECTED", "the email service refused the email")),
@@ -123,7 +123,7 @@ impl Ses {
     }
 }
 
-/// Whether no connection was established, which means that nothing was sent.
+/// Whether the connection was never established, so nothing was sent.
 fn was_never_connected(error: &(dyn StdError + 'static)) -> bool {
     let is_connect = |error: &(dyn StdError + 'static)| {
         error.downcast_ref::<hyper_util::client::legacy::Error>().is_some_and(hyper_util::client::legacy::Error::is_connect)

@@ -1,4 +1,4 @@
-//! The operations of Amazon SES (API version 2) that Gatelet calls: four JSON requests, signed and
+//! The operations of Amazon SES (API version 2) used by Gatelet: four JSON requests, signed and
 //! sent by [`aws`].
 //!
 //! The SDK crate of SES is not used: it describes over a hundred operations, and compiling it took
@@ -26,13 +26,13 @@ pub enum Error {
         status: u16,
         /// Name of the error without its namespace, such as `MessageRejected`; empty if unknown.
         code: String,
-        /// The explanation that SES gives; may be empty.
+        /// SES's explanation; may be empty.
         message: String,
     },
     /// The request could not be serialized, addressed or signed.
     #[error("the request could not be built or signed")]
     Request(#[source] Box<dyn StdError + Send + Sync>),
-    /// The request may or may not have reached SES: see the reason that the connector gives.
+    /// The request may or may not have reached SES: see the connector's reason.
     #[error("the request was not answered")]
     NotAnswered(#[source] ConnectorError),
     /// SES answered, but the response was cut off or cannot be parsed.
@@ -41,7 +41,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether SES does not have the resource that the request names.
+    /// Whether SES does not have the requested resource.
     pub fn is_not_found(&self) -> bool {
         matches!(self, Self::Refused { code, .. } if code == "NotFoundException")
     }
@@ -57,7 +57,7 @@ impl From<ExchangeError> for Error {
     }
 }
 
-/// The request of `SendEmail`. It contains the email's content instead of naming an SES template.
+/// The request of `SendEmail`, with the email's content instead of an SES template.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct SendEmail {
@@ -86,7 +86,7 @@ pub struct Destination {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct Content {
-    /// A message that SES assembles from its parts.
+    /// A message in parts, for SES to assemble.
     pub simple: Message,
 }
 
@@ -121,7 +121,7 @@ pub struct Body {
 pub struct Text {
     /// The text.
     pub data: String,
-    /// The charset in which SES encodes the text in the email.
+    /// The charset of the text in the email.
     pub charset: &'static str,
 }
 
@@ -193,8 +193,7 @@ pub struct EventDestination {
 pub struct SesApi(Client);
 
 impl SesApi {
-    /// A client that sends its calls with `client`, which must be a client of
-    /// [`aws::Service::Ses`].
+    /// Sends calls with `client`, which must be a client of [`aws::Service::Ses`].
     pub fn new(client: Client) -> Self {
         Self(client)
     }
@@ -243,8 +242,8 @@ fn encoded(value: &str) -> String {
     url::form_urlencoded::byte_serialize(value.as_bytes()).collect::<String>().replace('+', "%20")
 }
 
-/// An error of the restJson1 protocol: its code is in a header or in the body, and may have a
-/// namespace before it and a URL after it.
+/// An error of the restJson1 protocol. Its code, perhaps with a namespace before it and a URL after
+/// it, is in a header or in the body.
 fn refused(answer: &HttpResponse, body: &[u8]) -> Error {
     #[derive(Deserialize, Default)]
     struct Wire {

@@ -1,9 +1,9 @@
 //! Who may use a renderer next.
 //!
-//! A project whose emails take long to render counts as slow for a while. The emails of all slow
-//! projects together use at most half of the renderers, and so do all previews. The previews of one
-//! project, and the emails of one slow project, are rendered one call after another: however many
-//! calls there are, another project's next call waits for at most one of them.
+//! A project counts as slow for a while after its emails took long to render. The emails of all
+//! slow projects together use at most half of the renderers, and so do all previews. The previews
+//! of one project, and the emails of one slow project, are rendered one call after another: however
+//! many calls there are, another project's next call waits for at most one of them.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -12,10 +12,11 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
 /// How many renderers run at once: as many as fit in the memory of a small function.
 const AT_ONCE: usize = 2;
-/// How many renderers may render previews at once, and how many the emails of slow projects.
+/// How many renderers may render previews at once; as many again may render emails of slow
+/// projects.
 const HALF: usize = 1;
-/// A project is slow if the emails of a call took this long on average, and [`SLOW_CALL`] in total,
-/// so that a single delay of the machine is not taken for a slow template.
+/// A project is slow if a call's emails took this long on average and [`SLOW_CALL`] in total, so
+/// that a single delay of the machine does not pass for a slow template.
 const SLOW_EMAIL: Duration = Duration::from_millis(100);
 const SLOW_CALL: Duration = Duration::from_millis(500);
 /// How long a project counts as slow after its last slow call.
@@ -26,19 +27,19 @@ pub(crate) struct Turns {
     all: Semaphore,
     previews: Lane,
     slow: Lane,
-    /// The slow projects, each with the time until which it counts as slow.
+    /// The slow projects, each with the time when it stops counting as slow.
     slow_until: Mutex<Vec<(String, Instant)>>,
 }
 
-/// Projects that may use only some of the renderers, and each only one at a time.
+/// Projects that share some of the renderers; each may use one at a time.
 struct Lane {
     renderers: Semaphore,
-    /// The projects that use a renderer or wait for one, each with a semaphore of one permit.
+    /// The projects using or awaiting a renderer, each with a semaphore of one permit.
     projects: Mutex<Vec<(String, Arc<Semaphore>)>>,
 }
 
-/// The permits for using a renderer: in a lane, that of the project and one of the lane; and one
-/// for any renderer.
+/// The permits for using a renderer: in a lane, the project's and one of the lane's; and one for
+/// any renderer.
 pub(crate) type Turn<'a> = (Option<OwnedSemaphorePermit>, Option<SemaphorePermit<'a>>, Option<SemaphorePermit<'a>>);
 
 impl Turns {
@@ -49,7 +50,7 @@ impl Turns {
     pub(crate) async fn of_email(&self, project: &str) -> Turn<'_> {
         if !self.is_slow(project) {
             let any = self.all.acquire().await.ok();
-            // Another call may have shown meanwhile that the project is slow.
+            // Meanwhile, another call may have shown the project to be slow.
             if !self.is_slow(project) {
                 return (None, None, any);
             }

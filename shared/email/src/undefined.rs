@@ -1,5 +1,5 @@
-//! Names the variable that a template uses although its context lacks it. The engine reports only
-//! the line; authors need the name.
+//! Names the variable that a template uses but its context lacks. The engine reports only the line;
+//! authors need the name.
 
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ use minijinja::{Environment, Error, ErrorKind, Template, Value};
 
 /// Largest edit distance of a suggested name.
 const NEAR: usize = 2;
-/// Longest name that is compared, in bytes: the time grows with the product of both lengths.
+/// Longest name to compare, in bytes: the time grows with the product of both lengths.
 const MAX_COMPARED: usize = 64;
 
-/// Stands for `user` if the recipient is not a user. It is false in a condition, and its fields
-/// are `none`, so a template for recipients with and without an account needs no condition.
+/// Stands for `user` if the recipient is not a user. It is false in a condition, and its fields are
+/// `none`, so a template for recipients with and without an account works without conditions.
 #[derive(Debug)]
 pub(crate) struct Nobody;
 
@@ -32,8 +32,8 @@ impl Object for Nobody {
     }
 }
 
-/// Names the variable that made a template fail, if the source shows it: a variable that occurs in
-/// the line of the error and that the context lacks.
+/// Names the variable that made a template fail, if the source shows it: it occurs in the line of
+/// the error, but not in the context.
 pub(crate) fn diagnose(
     environment: &Environment<'_>,
     template: &Template<'_, '_>,
@@ -62,7 +62,7 @@ pub(crate) fn diagnose(
 
 struct Missing {
     path: String,
-    /// The name that was probably meant, with the path to it.
+    /// The name probably meant, with the path to it.
     near: Option<String>,
 }
 

@@ -8,13 +8,12 @@ use wire::problem::Problems;
 
 use crate::known::{ErrorCode, KnownError};
 
-/// The code of an error. It is attached to the response, so that the layers around operations can
-/// log it and name it in a header.
+/// The code of an error, attached to the response for the layers around operations, which log it
+/// and name it in a header.
 #[derive(Debug, Clone, Copy)]
 pub struct AnsweredCode(pub ErrorCode);
 
-/// An error. It is attached to the response, so that the layer around operations can write the
-/// body.
+/// An error, attached to the response for the layer around operations, which writes the body.
 #[derive(Debug, Clone)]
 pub struct Answered(pub KnownError);
 
@@ -40,8 +39,8 @@ impl KnownError {
     }
 }
 
-/// Makes the response without its body. The body contains the URL of the documentation, which only
-/// the layer around operations knows, so that layer writes it.
+/// The response without its body. The layer around operations writes that: only it knows the URL of
+/// the documentation in the body.
 impl IntoResponse for KnownError {
     fn into_response(self) -> Response {
         let mut response = self.status().into_response();
@@ -62,7 +61,7 @@ impl IntoResponse for KnownError {
 }
 
 /// Sets `Retry-After` (RFC 9110 §10.2.3), and the fields of draft-ietf-httpapi-ratelimit-headers:
-/// `RateLimit-Policy` contains the policy, and `RateLimit` says that no requests remain.
+/// `RateLimit-Policy` contains the policy, and `RateLimit` reports zero remaining requests.
 fn describe_limit(refused: &Refused, headers: &mut HeaderMap) {
     let Refused { limit, retry_after_seconds, quota, window } = refused;
     for (name, value) in [

@@ -1,5 +1,5 @@
-//! Why an operation fails, and which error the client gets. The crates `model` and `store` have
-//! their own errors; this module translates them into the errors of the API.
+//! Why an operation fails, and which error the client gets. Translates the errors of the crates
+//! `model` and `store` into those of the API.
 
 use axum::response::{IntoResponse, Response};
 use model::code::Rejected;
@@ -91,7 +91,7 @@ impl From<Unacceptable> for Error {
 }
 
 impl Error {
-    /// The error for the client. Details that the client must not see are logged.
+    /// The error for the client. Logs the details that the client must not see.
     pub fn known(self) -> KnownError {
         match self {
             Self::Known(error) => error,

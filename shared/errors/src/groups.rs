@@ -2,7 +2,7 @@
 
 use crate::known::ErrorCode;
 
-/// The errors that checking or redeeming a code can return.
+/// The errors of checking or redeeming a code.
 pub const CODE_ERRORS: &[ErrorCode] = &[
     ErrorCode::VerificationCodeNotFound,
     ErrorCode::VerificationCodeExpired,

@@ -12,28 +12,28 @@ pub enum KeySlip {
     None,
     /// A header contains a key of another kind.
     OtherKind {
-        /// The kind that the header is for.
+        /// The kind of the header.
         header: KeyKind,
-        /// The kind of the key that the header contains.
+        /// The kind of the key in the header.
         holds: KeyKind,
     },
     /// The key does not have the prefix of its kind.
     NoPrefix(KeyKind),
-    /// A token is sent as the secret server key, as a machine does; it is not valid, or not any
-    /// more.
+    /// A token is sent as the secret server key, as a machine does, but it is not or no longer
+    /// valid.
     Token,
-    /// The header for the required kind of key is missing, but another header contains such a key.
+    /// The header for the required kind of key is missing, but another header has such a key.
     OtherHeader {
-        /// The kind that is required.
+        /// The required kind.
         wanted: KeyKind,
-        /// The kind that the header with the key is for.
+        /// The kind of the header with the key.
         header: KeyKind,
     },
 }
 
 impl KeySlip {
-    /// Finds the likely mistake in a request. `wanted` is the kind of key that its access level
-    /// requires; `keys` are the keys in its headers, each with the kind that the header is for.
+    /// Finds the likely mistake in a request. `wanted` is the kind of key for its access level;
+    /// `keys` are the keys in its headers, each with the kind of its header.
     pub fn of(wanted: KeyKind, keys: &[(KeyKind, Option<&str>)]) -> Self {
         let sent = |header: KeyKind| keys.iter().find(|(kind, _)| *kind == header).and_then(|(_, key)| *key);
         let Some(key) = sent(wanted) else {

@@ -1,5 +1,4 @@
-//! The errors of operations: those that a client may rely on, and those that only the log may
-//! contain.
+//! The errors of operations: those for clients, and those that only the log may contain.
 
 #![warn(missing_docs)]
 

@@ -9,7 +9,7 @@ pub enum PathSlip {
     /// No known mistake.
     #[default]
     None,
-    /// There is an operation at the path without the slash at its end.
+    /// There is an operation at the path without the trailing slash.
     Slash,
     /// There is an operation with a similar path.
     Near {

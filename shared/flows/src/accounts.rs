@@ -1,6 +1,5 @@
 //! Changes that operations make to users. Each change is decided on the user's current state and
-//! written on the condition that this state has not changed; otherwise it is decided again on the
-//! new state.
+//! written on the condition that this state still holds; if not, it is decided again.
 
 use std::time::Duration;
 
@@ -26,15 +25,14 @@ use crate::context::{Context, ROUNDS};
 use crate::email::notice;
 use crate::limits::ended_codes;
 
-/// How long one request works on a deletion; a Lambda function has ten seconds.
+/// How long one request may spend on a deletion; a Lambda function has ten seconds.
 const BUDGET: Duration = Duration::from_secs(6);
 
 /// Additional writes for the transaction of a change.
 #[derive(Debug, Default)]
 pub struct With(pub Vec<Write>);
 
-/// The team that a user has selected; `None` if the user has selected none, or if the selected
-/// team no longer exists.
+/// The team that a user has selected; `None` if there is none, or if it no longer exists.
 pub async fn selected_team(table: &Store, project: &ProjectId, user: &User) -> Result<Option<Team>, store::Error> {
     match user.selected_team_id {
         Some(team) => Ok(table.team(project, team).await?.map(|row| row.team)),
@@ -42,8 +40,8 @@ pub async fn selected_team(table: &Store, project: &ProjectId, user: &User) -> R
     }
 }
 
-/// Reads the user with this id; `None` if there is none. The current user was read with the access
-/// token and is not read again.
+/// Reads the user with this id; `None` if there is none. The current user is not read again: it was
+/// read with the access token.
 pub async fn read(context: &Context, id: UserId) -> Result<Option<UserRow>, Error> {
     match context.user.as_ref().filter(|user| user.row.user.id == id) {
         Some(own) => Ok(Some(own.row.clone())),
@@ -51,8 +49,8 @@ pub async fn read(context: &Context, id: UserId) -> Result<Option<UserRow>, Erro
     }
 }
 
-/// Changes a user who was already read: `change` is applied to the state that was read and, after
-/// a conflict with another write, to a fresh state. Returns the changed user.
+/// Changes a user who was already read: applies `change` to that state and, after a conflict with
+/// another write, to a fresh one. Returns the changed user.
 ///
 /// `missing` is the error if the user no longer exists. If another user signs in with one of the
 /// user's email addresses, the error is [`KnownError::UserEmailAlreadyExists`]; if another user has
@@ -82,11 +80,11 @@ pub async fn change_read(
     })?
 }
 
-/// Like [`change_read`], on behalf of the caller of `context`. The caller's access is checked again
-/// at each attempt. The owner is notified of changes to how the user signs in. The first
-/// authenticator app counts as proved in the session in which it is set up, and ends the user's
-/// other sessions if the project requires two factors of the user. A client's change that
-/// invalidates codes for an unverified email address counts towards a rate limit.
+/// Like [`change_read`], on behalf of the caller of `context`. Each attempt checks the caller's
+/// access again. The owner is notified of changes to how the user signs in. The first authenticator
+/// app counts as proved in the session that sets it up, and ends the user's other sessions if the
+/// project requires two factors of the user. A client's change that invalidates codes for an
+/// unverified email address counts towards a rate limit.
 pub async fn change_as(
     context: &Context,
     row: UserRow,
@@ -112,14 +110,14 @@ pub async fn change_as(
     change_read(&context.app, &context.project.id, row, missing, checked).await
 }
 
-/// The place that a notice of a change reports; `None` if a server makes the change, because its
-/// place means nothing to the user.
+/// The place in the notice of a change; `None` if a server makes the change, because its place
+/// means nothing to the user.
 pub fn place(context: &Context) -> Option<&Place> {
     Some(&context.place).filter(|_| context.level < Level::Server)
 }
 
 /// Applies a change that verifies one of a user's email addresses, and may let the user sign in
-/// with it. If another user's claim to the address is unverified and gives way, it is taken over.
+/// with it. Takes over another user's claim to the address if that is unverified and gives way.
 pub async fn verify_read(
     context: &Context,
     mut row: UserRow,
@@ -150,8 +148,8 @@ pub async fn verify_read(
     })?
 }
 
-/// Changes an account. If another user holds the claim to one of its email addresses, and
-/// [`User::give_way`] permits it, the account takes over the claim.
+/// Changes an account. The account takes over another user's claim to one of its email addresses if
+/// [`User::give_way`] permits it.
 async fn take_addresses(
     table: &Store,
     project: &ProjectId,
@@ -165,7 +163,7 @@ async fn take_addresses(
         Some(claim) => table.user(project, claim.user_id).await?,
         None => None,
     };
-    // The claim has been released, or its user deleted, since the write failed.
+    // Since the write failed, the claim has been released, or its user deleted.
     let Some(mut holder) = holder else { return Ok(Outcome::Changed) };
     if !holder.user.give_way(email) {
         return Ok(outcome);
@@ -198,7 +196,7 @@ pub async fn create(app: &App, project: &ProjectId, user: &User, With(others): W
     }
 }
 
-/// The error for a change that was not made because another user has what the user would claim.
+/// The error for a change that fails because another user already has what it would claim.
 pub fn taken_error(outcome: Outcome) -> KnownError {
     match outcome {
         Outcome::EmailTaken(email) => {
@@ -210,7 +208,7 @@ pub fn taken_error(outcome: Outcome) -> KnownError {
     }
 }
 
-/// Turns the conflict over a code that has already been redeemed into the error for such a code.
+/// Turns the conflict over a redeemed code into the error for such codes.
 pub fn redeemed<T>(result: Result<T, Error>) -> Result<T, Error> {
     match result {
         Err(Error::Store(store::Error::Conflict(conflict))) if conflict.is_of(Label::Code) => Err(Rejected::AlreadyUsed.into()),
@@ -218,9 +216,9 @@ pub fn redeemed<T>(result: Result<T, Error>) -> Result<T, Error> {
     }
 }
 
-/// Deletes a user; `missing` is the error if the user does not exist. The memberships of a user
-/// with very many teams are deleted first, and the user last. A request that runs out of time
-/// fails with `SERVICE_UNAVAILABLE`; repeating it continues the deletion.
+/// Deletes a user; `missing` is the error if the user does not exist. If there are very many
+/// memberships, they are deleted first, and the user last. A request that runs out of time fails
+/// with `SERVICE_UNAVAILABLE`; repeating it continues the deletion.
 pub async fn delete(app: &App, project: &ProjectId, id: UserId, missing: KnownError) -> Result<(), Error> {
     let end = Instant::now() + BUDGET;
     while Instant::now() < end {

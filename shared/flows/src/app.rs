@@ -1,5 +1,4 @@
-//! The parts of the service that are built at a cold start and shared by all requests of the
-//! instance.
+//! The parts of the service built at a cold start and shared by all requests of the instance.
 
 use std::sync::{Arc, OnceLock};
 
@@ -43,17 +42,17 @@ pub struct Parts {
     pub signer: Signer,
     /// Seals and opens secrets that must be read again, and cursors.
     pub sealer: Sealer,
-    /// The facts that the process remembers between requests.
+    /// Facts remembered between requests.
     pub memory: Memory,
-    /// The proved access levels that the process remembers, if the operator permits it.
+    /// Proved access levels, remembered if the operator permits it.
     pub proofs: Proofs,
     /// Evaluates the sign-up rules of projects.
     pub sign_up_rules: SignUpRules,
     /// Signs and verifies proof-of-work challenges.
     pub challenge_key: ChallengeKey,
-    /// The public content that the process keeps.
+    /// The public content, kept between requests.
     pub catalogue: Kept,
-    /// Where the images of the content are; set when it is first needed.
+    /// Where the content's images are; set on first use.
     shelf: OnceLock<Shelf>,
 }
 
@@ -88,22 +87,22 @@ impl App {
         Self::assemble(Settings::from_env(settings::secret_from_env()?)?, settings::hasher()?)
     }
 
-    /// Builds the app of a function that uses no key derived from the deployment secret. The
-    /// template gives such a function no secret, and a secret in its environment is ignored.
+    /// Builds the app of a function without keys derived from the deployment secret. The template
+    /// does not give such a function the secret; one in its environment is ignored.
     pub fn without_secret() -> Result<Self, environment::Error> {
         let settings = Settings::from_env(DeploymentSecret::absent())?.with_security_contact()?;
-        // A function without the secret hashes no passwords.
+        // A function without the secret does not hash passwords.
         Self::assemble(settings, Hasher::default())
     }
 
-    /// The parts of the app with which project settings are validated and sealed.
+    /// The parts of the app for validating and sealing project settings.
     pub fn deployment(&self) -> Deployment<'_> {
         Deployment { sealer: &self.sealer, entropy: &self.entropy, senders: &self.settings.senders, shared: &self.settings.shared_clients }
     }
 
-    /// Where the images of the content are: in the bucket of the settings, or in the table. Fails
-    /// if there is a bucket, but a setting of AWS is missing, or the file that `SSL_CERT_FILE`
-    /// names cannot be read or parsed.
+    /// Where the content's images are: in the configured bucket, or in the table. Fails if there is
+    /// a bucket, but a setting of AWS is missing, or the file that `SSL_CERT_FILE` names cannot be
+    /// read or parsed.
     pub fn shelf(&self) -> Result<&Shelf, environment::Error> {
         if let Some(shelf) = self.shelf.get() {
             return Ok(shelf);

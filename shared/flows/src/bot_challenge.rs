@@ -1,7 +1,7 @@
 //! Requires bot challenges, and checks their solutions.
 //!
 //! An operation calls [`Check::admit`] once everything else about the request is valid, so that a
-//! request which fails anyway does not use up a solution. It then makes its change [while the
+//! request that fails anyway does not use up a solution. It then makes its change [while the
 //! request is counted](Admitted::beside). The counts of recent requests are read only if the
 //! request may need a challenge; this costs one more round trip.
 //!
@@ -28,7 +28,7 @@ use crate::context::Context;
 use crate::literal::{BotChallengePhase, True};
 
 /// Defines the body of an operation that may require a challenge: a struct with the given fields
-/// and those of the challenge.
+/// and the challenge's.
 #[macro_export]
 macro_rules! guarded_body {
     ($(#[$attribute:meta])* $vis:vis struct $name:ident { $($fields:tt)* }) => {
@@ -61,7 +61,7 @@ macro_rules! guarded_body {
 pub struct Presented {
     /// The solution; `None` if the request has none.
     pub token: Option<String>,
-    /// Whether the user saw the challenge; `None` if the request does not say.
+    /// Whether the user saw the challenge; `None` if unknown.
     pub phase: Option<BotChallengePhase>,
     /// Present if the browser could not load the challenge.
     pub unavailable: Option<True>,
@@ -78,7 +78,7 @@ pub struct Check<'a> {
     sender: Option<Subject>,
 }
 
-/// An admitted request that still has to be counted.
+/// An admitted request, still to be counted.
 #[must_use = "a flood of requests that are not counted is not detected"]
 pub struct Admitted<'a> {
     app: &'a App,
@@ -90,7 +90,7 @@ pub struct Admitted<'a> {
 /// The verdict on a presented solution.
 enum Verdict {
     Solved,
-    /// There is no solution, or the solution is not accepted; the text says why.
+    /// The solution is missing or not accepted; the text says why.
     Unsolved(&'static str),
     /// The solution cannot be checked: the browser could not load the challenge, or the provider is
     /// not configured or failed to check the solution.
@@ -98,14 +98,14 @@ enum Verdict {
 }
 
 impl Admitted<'_> {
-    /// Does the operation's work, and counts the request concurrently.
+    /// Does the operation's work while counting the request.
     pub async fn beside<T>(self, work: impl Future<Output = T>) -> T {
         tokio::join!(work, self.count()).0
     }
 
     /// The write that counts the email for its sender; `None` if the sender is not counted. It
-    /// belongs in the transaction that writes the email, which then fails if the sender has reached
-    /// the limit.
+    /// belongs in the transaction with the email, which then fails if the sender has reached the
+    /// limit.
     pub fn by_sender(&self) -> Option<Write> {
         self.sender.as_ref().map(|window| window.count(self.project))
     }
@@ -131,7 +131,7 @@ pub fn excess(tallies: &[Tally]) -> u32 {
 }
 
 impl<'a> Check<'a> {
-    /// The check of a client's request. Servers need no challenge, because they are trusted to know
+    /// The check of a client's request. Servers do not need a challenge: they are trusted to know
     /// on whose behalf they act.
     pub fn of(context: &'a Context, operation: Guarded) -> Self {
         let check = Self::at(&context.app, &context.project, &context.place, operation);
@@ -143,21 +143,21 @@ impl<'a> Check<'a> {
         Self { app, project, place, policy: project.config.bot_challenge.policy(operation), operation, sender: None }
     }
 
-    /// The check of a client's request by which `sender` causes an email to an email address that
-    /// may be unverified. An anonymous user has neither verified an address nor solved a challenge
-    /// at sign-up, and therefore always needs a challenge here, unless challenges are off.
+    /// The check of a client's request by which `sender` causes an email to a possibly unverified
+    /// address. An anonymous user has neither verified an address nor solved a challenge at
+    /// sign-up, and therefore always needs one here, unless challenges are off.
     pub fn of_email(context: &'a Context, sender: &User) -> Self {
         let check = Self::of(context, Guarded::Email);
         let policy = if check.policy != Policy::Off && sender.is_anonymous { Policy::Always } else { check.policy };
         Self { policy, sender: Some(Subject::user(sender.id)), ..check }
     }
 
-    /// The check of a request that needs no challenge.
+    /// The check of a request without a challenge.
     pub fn none(app: &'a App, project: &'a Project, place: &'a Place) -> Self {
         Self { app, project, place, policy: Policy::Off, operation: Guarded::Email, sender: None }
     }
 
-    /// Admits a request that needs no challenge, has solved one, or is excused because the
+    /// Admits a request that does not need a challenge, has solved one, or is excused because the
     /// challenge cannot be checked. Fails for any other request.
     pub async fn admit(self, presented: Presented) -> Result<Admitted<'a>, Error> {
         let none = Admitted { app: self.app, project: &self.project.id, tallies: Vec::new(), sender: None };
@@ -181,7 +181,7 @@ impl<'a> Check<'a> {
             // The app then shows a challenge and repeats the request.
             Verdict::Unsolved(_) => KnownError::BotChallengeRequired,
         };
-        // Refused requests count too, so a flood is detected for as long as it lasts.
+        // Refused requests count, too, so a flood is detected until it ends.
         admitted.count().await;
         Err(refused.into())
     }
@@ -199,8 +199,8 @@ impl<'a> Check<'a> {
     }
 
     /// Has Cloudflare check a token, which it accepts only once. The client's IP address is not
-    /// sent, because the browser may have reached Cloudflare from another one (IPv4 instead of
-    /// IPv6, for example).
+    /// sent: the browser may have reached Cloudflare from another one (IPv4 instead of IPv6, for
+    /// example).
     async fn judge_turnstile(&self, token: &str) -> Result<Verdict, Error> {
         let Some(Turnstile { site_key, secret_key }) = &self.project.config.bot_challenge.turnstile else {
             return Ok(Verdict::Unavailable);
@@ -244,8 +244,8 @@ impl<'a> Check<'a> {
     }
 
     /// Admits a limited number of requests whose challenge cannot be checked, and none if one of
-    /// the two limits is off. The network's limit is counted first, so that one network cannot use
-    /// up the project's limit.
+    /// the two limits is off. The network's limit comes first, so that one network cannot use up
+    /// the project's.
     async fn excuse(&self) -> Result<bool, Error> {
         let subjects =
             [(Rule::ChallengeUnavailableNetwork, Subject::network(self.place.ip)), (Rule::ChallengeUnavailableProject, Subject::project())];

@@ -1,6 +1,5 @@
-//! The public content that the process keeps between requests, with an index for searches. What is
-//! read through it takes one small read of the table for each request, and all of the content only
-//! after a publication.
+//! The public content, kept between requests, with an index for searches. Each request costs one
+//! small read of the table; the whole content is read only after a publication.
 
 use std::sync::Arc;
 
@@ -17,8 +16,8 @@ pub struct Kept(RwLock<Option<Arc<Catalogue>>>);
 
 impl Kept {
     /// The current catalogue, with at most the newest 10,000 posts and links to `site_url`; `None`
-    /// before the first publication. Of several requests that find a new edition, one reads it, and
-    /// the others wait.
+    /// before the first publication. If several requests find a new edition, one reads it while the
+    /// others wait.
     pub async fn current(&self, store: &Store, site_url: &str) -> Result<Option<Arc<Catalogue>>, store::Error> {
         let known = self.0.read().await.clone();
         if let Some(known) = known
@@ -40,8 +39,8 @@ impl Kept {
     }
 }
 
-/// An edition of the content without texts, with absolute URLs. It has posts whose time has not
-/// come, which its answers leave out.
+/// An edition of the content without texts, with absolute URLs. It includes scheduled posts;
+/// answers leave them out.
 #[derive(Debug)]
 pub struct Catalogue {
     edition: Edition,
@@ -52,7 +51,7 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// The site, the apps and the newest posts, at most `most`, as they are public at this time.
+    /// The site, the apps and at most `most` of the newest posts, as public at this time.
     pub fn newest(&self, most: usize, now: Timestamp) -> Shown {
         let later = self.later(now);
         let Content { site, apps, blog_posts, .. } = &self.content;
@@ -61,13 +60,12 @@ impl Catalogue {
         Shown { content, skipped: 0, total: self.total.saturating_sub(later) }
     }
 
-    /// The apps and the posts that are public at this time in which words of a query occur
-    /// ([`Index::find`]).
+    /// The apps and the posts, public at this time, that match words of a query ([`Index::find`]).
     pub fn find(&self, query: &str, now: Timestamp) -> Vec<Found> {
         self.index.find(&self.content, self.later(now), query)
     }
 
-    /// The number of posts whose time has not come: the newest.
+    /// The number of scheduled posts, which are the newest.
     fn later(&self, now: Timestamp) -> usize {
         self.content.blog_posts.partition_point(|post| !post.is_public(now))
     }

@@ -1,5 +1,4 @@
-//! The context of an authenticated request: the caller, the project, and the items that were read
-//! to authenticate it.
+//! The context of an authenticated request: the caller, the project, and the prefetched items.
 
 use std::sync::Arc;
 
@@ -27,45 +26,44 @@ pub struct Context {
     pub level: Level,
     /// The project of the request.
     pub project: Arc<Project>,
-    /// The version of the project's item. Changes to the project are written on the condition that
-    /// the item still has this version.
+    /// The version of the project's item. Changes to the project are conditional on it.
     pub project_version: u64,
     /// The user of the access token; `None` without an access token, or if the operation ignores
     /// tokens.
     pub user: Option<CurrentUser>,
-    /// The IP address and the place of the caller.
+    /// The caller's IP address and place.
     pub place: Place,
-    /// The token of a remembered device, which replaces the second factor; `None` if it is absent
-    /// or malformed.
+    /// The token of a remembered device, which stands in for the second factor; `None` if it is
+    /// absent or malformed.
     pub device: Option<DeviceToken>,
     /// The store with the prefetched items; use `app.store` to read again.
     pub prefetched: Store,
 }
 
-/// The project and the caller's place, for code that operations with and without a [`Context`]
-/// share.
+/// The project and the caller's place, for code shared by operations with and without a
+/// [`Context`].
 #[derive(Clone, Copy)]
 pub struct Scope<'a> {
     /// The store, the settings, the clock and the keys.
     pub app: &'a App,
     /// The project that the operation acts for.
     pub project: &'a Project,
-    /// The IP address and the place of the caller.
+    /// The caller's IP address and place.
     pub place: &'a Place,
 }
 
-/// How many times a change is attempted when other requests change the same items. More conflicts
-/// than that suggest an attack.
+/// How often a change is attempted if other requests change the same items. More conflicts suggest
+/// an attack.
 pub const ROUNDS: u32 = 5;
 
 impl Context {
-    /// The store from which a change reads: with the prefetched items in the first round (0),
+    /// The store to read from for a change: with the prefetched items in the first round (0),
     /// without them after a conflict.
     pub fn table(&self, round: u32) -> &Store {
         if round == 0 { &self.prefetched } else { &self.app.store }
     }
 
-    /// The current user, or the error of an operation that requires one.
+    /// The current user, or the error that one is required.
     pub fn own_user(&self) -> Result<&CurrentUser, KnownError> {
         self.user.as_ref().ok_or(KnownError::CannotGetOwnUserWithoutUser)
     }
@@ -75,14 +73,14 @@ impl Context {
         self.user.as_ref().map_or_else(|| Subject::address(self.place.ip), |user| Subject::user(user.row.user.id))
     }
 
-    /// Who makes the changes of this request: the user, or a server.
+    /// Who makes this request's changes: the user, or a server.
     pub fn author(&self) -> Author {
         if self.level >= Level::Server { Author::Server } else { Author::User }
     }
 
-    /// Refuses a client's change to how its user signs in, or the deletion of its user, if the
-    /// sign-in or last reauthentication of the session is too old for the project, the session
-    /// still owes a second factor, or it is an impersonation ([`CurrentUser::check_fresh`]).
+    /// Refuses a client's change to how its user signs in, or its user's deletion, if the session
+    /// is an impersonation or still owes a second factor, or if its sign-in or last
+    /// reauthentication is too old for the project ([`CurrentUser::check_fresh`]).
     pub fn check_fresh(&self) -> Result<(), KnownError> {
         match &self.user {
             Some(current) if self.level < Level::Server => current.check_fresh(&self.project, None, &self.app),
@@ -100,16 +98,16 @@ impl Context {
         }
     }
 
-    /// Who proves an email address of the account `user` with this request: the account's creator
-    /// if the request has a session of the account, otherwise a stranger. A session that has ended
-    /// since the request was authenticated does not count.
+    /// Who proves an email address of the account `user` with this request: its creator if the
+    /// request has a session of the account, otherwise a stranger. A session that has ended since
+    /// the authentication does not count.
     pub fn prover(&self, user: &User) -> Prover {
         let is_own = self.user.as_ref().is_some_and(|current| current.row.user.id == user.id && current.session.is_unended(user));
         if is_own { Prover::Creator } else { Prover::Stranger }
     }
 
-    /// Why `user` is restricted; `None` if the user is not. For the user of the request, the answer
-    /// also depends on what the session has proved.
+    /// Why `user` is restricted; `None` if the user is not. For the request's own user, this also
+    /// depends on what the session has proved.
     pub fn restricted_reason(&self, user: &User) -> Option<RestrictedReason> {
         let config = &self.project.config;
         match &self.user {
@@ -119,7 +117,7 @@ impl Context {
     }
 
     /// Refuses a client's change to `user`, who has been read again, if the session has ended or
-    /// the user has been restricted since the request was authenticated.
+    /// the user has been restricted since the authentication.
     pub fn check_again(&self, user: &User) -> Result<(), KnownError> {
         match &self.user {
             Some(current) if self.level < Level::Server && current.row.user.id == user.id => current.check(user, &self.project),

@@ -1,6 +1,5 @@
-//! The user of an access token. The token identifies the user and the session; the user's rights
-//! are read with every request, so the end of a session, a restriction or a deletion takes effect
-//! at once.
+//! The user of an access token. The token identifies the user and the session; every request reads
+//! the user's rights, so the end of a session, a restriction or a deletion takes effect at once.
 
 use errors::{Error, KnownError};
 use jiff::SignedDuration;
@@ -18,7 +17,7 @@ use wire::id::ProjectId;
 use crate::app::App;
 
 /// How recent a sign-in or reauthentication must be to change the second factors of a user who
-/// already has a second factor, if the project requires a recent sign-in at all.
+/// already has one, if the project requires a recent sign-in at all.
 pub const JUST_PROVED: SignedDuration = SignedDuration::from_mins(5);
 
 /// The user of an access token whose session is live.
@@ -36,9 +35,9 @@ impl CurrentUser {
     /// Fails with `REAUTHENTICATION_REQUIRED` if the project requires a recent sign-in and the
     /// sign-in or last reauthentication of this session is older than the project's maximum age or
     /// `limit`. Also fails if the project requires two factors and the session proved only one,
-    /// although the user could prove both: whoever knows only a password must not add a factor of
-    /// their own. Always fails in an impersonation: somebody else uses that session, and must not
-    /// change how the user signs in, which would last longer than the session.
+    /// although the user could prove both: knowing a password must not be enough to add a factor of
+    /// one's own. Always fails in an impersonation: someone else uses that session, and a change to
+    /// how the user signs in would outlast it.
     pub fn check_fresh(&self, project: &Project, limit: Option<SignedDuration>, app: &App) -> Result<(), KnownError> {
         let seconds = project.config.reauthentication_max_age_seconds;
         let age = SignedDuration::from_secs(seconds.into());
@@ -49,9 +48,9 @@ impl CurrentUser {
         if is_own && is_fresh && !owes_factor { Ok(()) } else { Err(KnownError::ReauthenticationRequired) }
     }
 
-    /// Whether a sign-up in this session turns its anonymous user into an ordinary one. Whoever
-    /// impersonates an anonymous user signs up as a new user, because the credentials of the
-    /// sign-up would last longer than the session.
+    /// Whether a sign-up in this session turns its anonymous user into an ordinary one. In an
+    /// impersonation, it creates a new user instead, because the credentials would outlast the
+    /// session.
     pub fn is_upgraded_by_sign_up(&self) -> bool {
         self.row.user.is_anonymous && !self.session.is_impersonation
     }
@@ -79,18 +78,17 @@ pub struct Allowed {
     pub restricted: bool,
     /// Users whom an administrator has restricted. Has no effect unless `restricted` is set.
     pub by_administrator: bool,
-    /// Sessions in which the user has not proved a required second factor but could: whoever knows
-    /// only the password must not change anything. Has no effect unless `restricted` is set.
+    /// Sessions in which the user has not proved a required second factor but could: with only the
+    /// password, nothing may be changed. Has no effect unless `restricted` is set.
     pub owing: bool,
 }
 
 impl Allowed {
     const ANYBODY: Self = Self { anonymous: true, restricted: true, by_administrator: true, owing: true };
 
-    /// Refuses a user whom the request does not accept.
+    /// Refuses a user that the request does not accept.
     pub fn check(self, user: &User, session: &Session, project: &Project) -> Result<(), KnownError> {
-        // This check comes first, because it applies even if the user is also restricted for
-        // another reason.
+        // Comes first, because it applies even if the user is also restricted for another reason.
         if user.restriction.is_some() && !self.by_administrator {
             let restricted_reason = RestrictedReason::RestrictedByAdministrator;
             return Err(KnownError::RestrictedUserNotAllowed { restricted_reason });
@@ -109,8 +107,8 @@ pub fn keys(project: &ProjectId, claims: &Claims) -> [Key; 2] {
     [user_key(project, claims.sub), session_key(project, claims.sub, claims.refresh_token_id)]
 }
 
-/// The user of a token. Fails if the user or the session of the token no longer exists, or the
-/// session has ended. `items` must have been read with [`keys`].
+/// The user of a token. Fails if the user or the session no longer exists, or the session has
+/// ended. `items` must have been read with [`keys`].
 pub fn live_user(project: &Project, claims: &Claims, items: &Items, app: &App) -> Result<CurrentUser, Error> {
     let [user, session] = keys(&project.id, claims);
     let row = items.read_as(&user, UserRow::of)?;

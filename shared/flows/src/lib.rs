@@ -1,4 +1,4 @@
-//! Flows that several operations share; they do not depend on HTTP.
+//! Flows shared by several operations, independent of HTTP.
 
 #![warn(missing_docs)]
 

@@ -1,17 +1,17 @@
 //! How requests are counted against rate limits, and how they are refused.
 //!
 //! A request is counted by sender while its access is proved, concurrently with the reads of the
-//! table, so no operation that takes an `Access` can forget to count, and counting costs no round
-//! trip. If the process has not seen the project or key yet, the request is counted only after the
-//! proof, and the process remembers the project and key from then on ([`crate::memory`]). What all
-//! clients of an IP address or a network do is counted in memory, and in the table only for every
-//! tenth request, so it costs most requests nothing. Requests that count for a whole project, such
-//! as the sign-ups that its servers make, are counted after the proof, so that nobody else can use
-//! up the project's quota. Requests with a wrong key, and those for a project that does not exist,
-//! are counted by IP address ([`unproved`]). An operation counts the subjects that only it knows:
-//! the account whose password or second factor is guessed ([`Failures`]), a secret such as a
-//! refresh token ([`by_secret`]), and the recipient of an email ([`gate`](crate::email::gate)).
-//! What a client reads is counted once it was read ([`Reader`]).
+//! table. So operations that take an `Access` cannot forget to count, and counting does not cost a
+//! round trip. If the process has not seen the project or key yet, the request is counted only
+//! after the proof, and the process remembers them from then on ([`crate::memory`]). The clients of
+//! an IP address or a network are together counted in memory, and in the table only with every
+//! tenth request, so most requests pay nothing for it. Requests that count for a whole project,
+//! such as sign-ups by its servers, are counted after the proof, so that nobody else can use up the
+//! project's quota. Requests with a wrong key, or for a project that does not exist, are counted by
+//! IP address ([`unproved`]). Operations count the subjects that only they know: the account whose
+//! password or second factor is guessed ([`Failures`]), a secret such as a refresh token
+//! ([`by_secret`]), and the recipient of an email ([`gate`](crate::email::gate)). Reads of a client
+//! are counted afterwards ([`Reader`]).
 
 mod failures;
 mod reads;
@@ -33,7 +33,7 @@ use crate::context::Context;
 pub use crate::limits::failures::Failures;
 pub use crate::limits::reads::Reader;
 
-/// The sender of a request, as claimed and not yet proved.
+/// The claimed sender of a request, not proved yet.
 pub struct Claimed<'a> {
     /// The limit of the operation, if it has one.
     pub limit: Option<Limit>,
@@ -49,8 +49,8 @@ pub struct Claimed<'a> {
     pub owner: Option<UserId>,
     /// The digest of the API key of the claimed level; `None` without one.
     pub key: Option<&'a Digest>,
-    /// The secret API key of a user or team that the operation is to check; `None` for a public
-    /// key, whose limit anybody could use up through the app, and for other operations.
+    /// The secret API key of a user or team that the operation checks; `None` for a public key,
+    /// whose limit anybody could use up through the app, and for other operations.
     pub checked: Option<KeyText>,
     /// Where the request came from.
     pub place: &'a Place,
@@ -61,16 +61,15 @@ pub struct Claimed<'a> {
 }
 
 /// How many bytes of a body count as another write, for the limits of an IP address and a network:
-/// what a write costs grows with what it writes.
+/// large writes cost more.
 const BYTES_PER_WRITE: usize = 4096;
 
 impl<'a> Claimed<'a> {
-    /// The counters for this request. If one of them is that of the whole project, the request is
-    /// counted after the proof. Otherwise it may be counted concurrently with the proof. A false
-    /// claim then harms only its sender, with one exception: an access token is known to be
-    /// genuine, but its session may have ended, and such requests count for the user until the
-    /// token expires. So what shuts an intruder out is counted by session
-    /// ([`Limit::SecureAccount`]).
+    /// The counters for this request. If one of them is the whole project's, the request is counted
+    /// after the proof, otherwise perhaps during it. A false claim then harms only its sender, with
+    /// one exception: an access token is known to be genuine, but its session may have ended, and
+    /// such requests count for the user until the token expires. So requests that lock an intruder
+    /// out are counted by session ([`Limit::SecureAccount`]).
     pub fn counting(&self, app: &'a App) -> Counting<'a> {
         let is_client = self.level == Level::Client;
         let limits = [self.limit, Some(Limit::Picture).filter(|_| self.uploads)];
@@ -104,15 +103,14 @@ impl<'a> Claimed<'a> {
         counting
     }
 
-    /// The client whose reads are counted; `None` if those of this request are not, because it has
-    /// another limit, or a server or administrator sends it.
+    /// The client whose reads are counted; `None` for a request with another limit, or one of a
+    /// server or administrator.
     pub fn reader(&self, app: &App) -> Option<Reader> {
         let counts = self.level == Level::Client && self.limit.is_none();
         counts.then(|| Reader::at(app, self.project, self.place, self.session))
     }
 
-    /// The subject that the caller is counted as, and the key that must be proved before the caller
-    /// is counted, if one must.
+    /// The subject to count the caller as, and the key that must be proved first, if any.
     fn caller(&self) -> (Subject, Option<Subject>) {
         match (self.level, self.user, self.owner, self.key) {
             (Level::Client, Some(user), ..) => (Subject::user(user), None),
@@ -128,7 +126,7 @@ pub struct Counting<'a> {
     app: &'a App,
     project: &'a ProjectId,
     counters: Vec<Counter>,
-    /// The counters that are counted in memory first.
+    /// The counters counted in memory first.
     batched: Vec<Counter>,
     /// How often the batched counters count the request.
     weight: u32,
@@ -148,8 +146,7 @@ impl<'a> Counting<'a> {
         Self { app, project, counters: Vec::new(), batched: Vec::new(), weight: 1, proved_by: None, is_after_proof: false }
     }
 
-    /// A client's request that is counted by IP address and network, for an operation that does not
-    /// take an `Access`.
+    /// A client's request, counted by IP address and network, for an operation without an `Access`.
     pub fn by_place(app: &'a App, project: &'a ProjectId, limit: Limit, place: &Place) -> Self {
         let mut counting = Self::new(app, project);
         for (rule, by) in limit.of_request(true) {
@@ -173,8 +170,7 @@ impl<'a> Counting<'a> {
     }
 
     /// Counts concurrently with reading the table, unless the request must be counted after the
-    /// proof, or its project or key is not known to exist. Fails if a counter is remembered to be
-    /// full.
+    /// proof, or its project or key is not known to exist. Fails if a counter is known to be full.
     pub async fn early(&self) -> Result<Early, store::Error> {
         for counter in self.counters.iter().chain(&self.batched) {
             if let Some(refusal) = self.app.memory.refusal(self.project, counter) {
@@ -188,7 +184,7 @@ impl<'a> Counting<'a> {
     }
 
     /// Counts the request now that its claims are proved, unless it was counted early, and decides
-    /// whether the request is refused.
+    /// whether to refuse it.
     pub async fn settle(&self, early: Early, items: &Items) -> Result<(), store::Error> {
         self.remember();
         let counted = match early.0 {
@@ -217,12 +213,12 @@ impl<'a> Counting<'a> {
         }
         let (before, counted) = self.app.store.add(self.project, counter, count).await?;
         self.app.memory.carried(self.project, counter, before, counted);
-        // The request is one of those that the count contains: only the next ones are refused, and
-        // other processes learn of it when they add theirs.
+        // The count includes this request: only the next ones are refused, and other processes find
+        // out when they add theirs.
         Ok(())
     }
 
-    /// Remembers the refusal, if the result is one.
+    /// Remembers a refusal.
     fn told<T>(&self, counter: &Counter, result: Result<T, store::Error>) -> Result<T, store::Error> {
         if let Err(store::Error::Limited(refusal)) = &result {
             self.app.memory.refused(self.project, counter, *refusal);
@@ -248,15 +244,15 @@ impl<'a> Counting<'a> {
 }
 
 /// Counts a client's request by IP address and network, once its project is known, for an operation
-/// that does not take an `Access`.
+/// without an `Access`.
 pub async fn by_place(app: &App, project: &ProjectId, limit: Limit, place: &Place) -> Result<(), store::Error> {
     let counting = Counting::by_place(app, project, limit, place);
     let (early, items) = try_join(counting.early(), app.store.get_many(counting.keys())).await?;
     counting.settle(early, &items).await
 }
 
-/// Counts a request by the secret that it contains. Check first that the secret is valid, so that
-/// only its owner can use up the limit.
+/// Counts a request by its secret. Check the secret first, so that only its owner can use up the
+/// limit.
 pub async fn by_secret(app: &App, project: &ProjectId, rule: Rule, secret: &SecretString) -> Result<(), store::Error> {
     match app.settings.limits.counter(rule, &Subject::secret(secret), app.clock.now()) {
         Some(counter) => app.store.count(project, &counter).await,
@@ -267,14 +263,15 @@ pub async fn by_secret(app: &App, project: &ProjectId, rule: Rule, secret: &Secr
 /// Counts a request by the caller's IP address: a request with a wrong key, for a project, code or
 /// flow that does not exist, to revoke an exposed key, or to check a version. With `project`, which
 /// must exist, the count is in the table. Without it, the count is in this process's memory:
-/// made-up projects must create no items, and operations without a limit may not write to the
+/// made-up projects must not create items, and operations without a limit may not write to the
 /// table.
 pub async fn unproved(app: &App, project: Option<&ProjectId>, place: &Place) -> Result<(), store::Error> {
     unknown(app, project, Rule::Unproved, place).await
 }
 
 /// Counts a request with an unknown refresh token, authorization code, polling code or device code
-/// by the caller's IP address and not by the token or code, so that made-up ones create no items.
+/// by the caller's IP address instead of the token or code, so that made-up ones do not create
+/// items.
 pub async fn unknown_token(app: &App, project: &ProjectId, place: &Place) -> Result<(), store::Error> {
     unknown(app, Some(project), Rule::TokenUnknown, place).await
 }
@@ -304,9 +301,9 @@ pub async fn like_sign_up(context: &Context) -> Result<(), store::Error> {
     Ok(())
 }
 
-/// The counters of a change by which a user invalidates codes for the user's unverified email
-/// addresses. A person who created an account with somebody else's address must not be able to
-/// invalidate every code before the owner of the address can use it.
+/// The counters of a user's change that invalidates codes for the user's unverified email
+/// addresses. Whoever created an account with someone else's address must not be able to invalidate
+/// every code before the owner of the address can use it.
 pub fn ended_codes(app: &App, user: &User) -> impl Iterator<Item = Counter> {
     user.unproved().filter_map(|email| app.settings.limits.ended_codes(email, app.clock.now()))
 }

@@ -4,8 +4,8 @@ use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// Whether the user saw the bot challenge. After an invisible challenge has failed, an app can
-/// still show a visible one.
+/// Whether the user saw the bot challenge. If an invisible challenge fails, an app can still show a
+/// visible one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserr, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[deserr(rename_all = lowercase)]
@@ -34,7 +34,7 @@ impl<E: DeserializeError> Deserr<E> for True {
     }
 }
 
-/// The answer of operations that return nothing else: `{"success": true}`.
+/// The answer of operations without another result: `{"success": true}`.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 pub struct Success {
     success: bool,

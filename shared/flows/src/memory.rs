@@ -1,9 +1,9 @@
-//! The facts that a process remembers between requests: which projects and keys exist, which rate
-//! limits are reached, and which trail entries have counted the maximum of rejected sign-ups. This
-//! saves calls to the table; forgotten facts are looked up again. Requests that name no existing
-//! project, wrong keys at operations without a rate limit, reports of exposed API keys, checks of
-//! versions, and what clients read are counted only here. What all clients of an IP address or a
-//! network do is counted here first ([`Rule::is_batched`](model::limit::Rule::is_batched)).
+//! What a process remembers between requests: which projects and keys exist, which rate limits are
+//! reached, and which trail entries have counted the maximum of rejected sign-ups. This saves calls
+//! to the table; forgotten facts are looked up again. Some things are counted only here: requests
+//! without an existing project, wrong keys at operations without a rate limit, reports of exposed
+//! API keys, checks of versions, and clients' reads. The clients of an IP address or a network are
+//! together counted here first ([`Rule::is_batched`](model::limit::Rule::is_batched)).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,7 +17,7 @@ use wire::id::ProjectId;
 /// are forgotten, so that a flood cannot fill the memory.
 const MOST: usize = 10_000;
 
-/// The facts that the process remembers.
+/// The facts a process remembers.
 #[derive(Debug, Clone, Default)]
 pub struct Memory(Arc<Mutex<Learnt>>);
 
@@ -29,20 +29,20 @@ struct Learnt {
     refused: HashMap<String, (Timestamp, Refused)>,
     /// Counters that are not stored in the table, by name; those of a project, by project and name.
     counters: HashMap<String, u32>,
-    /// Counters of which the table gets several requests at a time, by project and name.
+    /// Counters added to the table several requests at a time, by project and name.
     batches: HashMap<String, Batch>,
-    /// The names of trail entries that count rejected sign-ups and have reached the maximum.
+    /// The names of trail entries with the maximum count of rejected sign-ups.
     full: HashSet<String>,
 }
 
-/// A counter in the table, and what this process has not added to it yet.
+/// A counter in the table, and the requests this process has not added yet.
 #[derive(Debug, Clone, Copy, Default)]
 struct Batch {
-    /// The count in the table when it was last seen.
+    /// The count last seen in the table.
     counted: u32,
     /// The count of the previous window, as far as this process knows.
     before: u32,
-    /// What the table does not count yet.
+    /// Requests not counted in the table yet.
     pending: u32,
 }
 
@@ -52,7 +52,7 @@ impl Batch {
     }
 }
 
-/// How much of a batched counter a process keeps to itself before the table gets it.
+/// How many requests of a batched counter a process may hold before it adds them to the table.
 const MAX_PENDING: u32 = 10;
 
 impl Memory {
@@ -79,7 +79,7 @@ impl Memory {
         learnt.refused.insert(full_name(project, counter), (until, refusal));
     }
 
-    /// The refusal of a counter that is remembered to be full; `None` for any other counter.
+    /// The refusal of a counter known to be full; `None` for any other counter.
     pub fn refusal(&self, project: &ProjectId, counter: &Counter) -> Option<Refused> {
         let (until, refusal) = *self.learnt().refused.get(&full_name(project, counter))?;
         let left = u64::try_from(until.as_millisecond() - counter.now().as_millisecond()).ok().filter(|left| *left > 0)?;
@@ -94,18 +94,18 @@ impl Memory {
         Ok(())
     }
 
-    /// Whether a counter of a project that only this process counts has room.
+    /// Whether a project's counter, kept only by this process, has room.
     pub fn room(&self, project: &ProjectId, counter: &Counter) -> Result<(), Refused> {
         self.learnt().room(counter, &format!("{project}#{}", counter.before()), &full_name(project, counter))
     }
 
-    /// Adds to a counter of a project that only this process counts, beyond its quota if need be.
+    /// Adds to a project's counter, kept only by this process, even beyond its quota.
     pub fn spend(&self, project: &ProjectId, counter: &Counter, count: u32) {
         self.learnt().add(full_name(project, counter), count);
     }
 
-    /// Counts a request `weight` times. Returns what must be added to the counter in the table now,
-    /// after which [`Self::carried`] must be called; 0 if nothing yet.
+    /// Counts a request `weight` times. Returns what must be added to the counter in the table now
+    /// (then call [`Self::carried`]), or 0 to wait.
     pub fn batch(&self, project: &ProjectId, counter: &Counter, weight: u32) -> Result<u32, Refused> {
         let mut learnt = self.learnt();
         let name = full_name(project, counter);
@@ -122,7 +122,7 @@ impl Memory {
         Ok(if batch.pending < MAX_PENDING { 0 } else { std::mem::take(&mut batch.pending) })
     }
 
-    /// Remembers the counts of the table, this window's and that of the previous one.
+    /// Remembers the table's counts of this window and the previous one.
     pub fn carried(&self, project: &ProjectId, counter: &Counter, before: u32, counted: u32) {
         if let Some(batch) = self.learnt().batches.get_mut(&full_name(project, counter)) {
             batch.counted = batch.counted.max(counted);
@@ -130,8 +130,8 @@ impl Memory {
         }
     }
 
-    /// The names of the batched counters that have counted something, each with its project, as in
-    /// the key of the counter's item.
+    /// The names of batched counters that are not zero, each with its project, as in the key of its
+    /// item.
     pub fn batched(&self) -> Vec<String> {
         self.learnt().batches.iter().filter(|(_, batch)| batch.total() > 0).map(|(name, _)| name.clone()).collect()
     }
@@ -143,7 +143,7 @@ impl Memory {
         learnt.full.insert(entry);
     }
 
-    /// Whether a trail entry of rejected sign-ups is remembered to have reached the maximum count.
+    /// Whether a trail entry of rejected sign-ups is known to have reached the maximum count.
     pub fn is_full(&self, entry: &str) -> bool {
         self.learnt().full.contains(entry)
     }

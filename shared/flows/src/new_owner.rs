@@ -1,4 +1,4 @@
-//! What happens to an account when somebody else than its creator first proves its address
+//! What happens to an account when someone other than its creator first proves its address
 //! ([`ownership`](model::user::ownership)).
 
 use errors::Error;
@@ -13,20 +13,19 @@ use crate::app::App;
 use crate::email::code::account_claimed;
 use crate::teams::personal;
 
-/// How many writes release the claims of an account's previous owner and delete memberships, at
-/// most; the remaining memberships are deleted before. If the claims take more, the new owner gets
-/// no personal team. One transaction contains all of them; if it were too large, nobody could prove
-/// the address of an account that somebody has filled on purpose.
+/// The maximum number of writes that release the claims of an account's previous owner and delete
+/// memberships; further memberships are deleted beforehand. If the claims alone take more, the new
+/// owner does not get a personal team. All of these writes are in one transaction: if it were too
+/// large, nobody could prove the address of an account filled up on purpose.
 const MOST_RELEASED: usize = 80;
 
 /// Hands the account of `before` to its new owner: `user`, who has only the proved address and the
-/// credential of the proof. Returns the writes that belong to the change, which include an email to
-/// the address.
+/// credential of the proof. Returns the change's further writes, including an email to the address.
 ///
-/// The user leaves all teams, because the previous owner may have let others into them, as members
-/// or by API keys and invitations, and what a client can write about the person is cleared. If the
+/// The user leaves all teams, because the previous owner may have let others in, as members or with
+/// API keys and invitations. Fields about the person that a client can write are cleared. If the
 /// project's settings provide a personal team, the user gets a new one, which is selected. An
-/// account that a server created and nobody entered keeps its teams and what the server wrote.
+/// account created by a server and never used keeps its teams and the server's data.
 pub async fn hand_over(app: &App, project: &Project, before: &UserRow, user: &mut User) -> Result<Vec<Write>, Error> {
     let mut writes = Vec::new();
     if was_used(app, project, before).await? {
@@ -36,12 +35,12 @@ pub async fn hand_over(app: &App, project: &Project, before: &UserRow, user: &mu
     Ok(writes)
 }
 
-/// Whether somebody may have used the account.
+/// Whether someone may have used the account.
 async fn was_used(app: &App, project: &Project, row: &UserRow) -> Result<bool, Error> {
     if row.user.may_have_been_used() || row.last_active_at > row.user.signed_up_at {
         return Ok(true);
     }
-    // A server may have started a session for somebody.
+    // A server may have started a session for someone.
     let sessions = app.store.sessions(&project.id, row.user.id, None, 1, |_| true).await?;
     Ok(!sessions.sessions.is_empty())
 }

@@ -1,10 +1,10 @@
-//! Proved access levels that a process remembers for the time that the deployment permits, which
-//! saves the reads of the project and of its key. Off unless the operator sets the time, because a
-//! revoked key, the settings before a change, and a deleted project stay in effect for as long.
+//! Proved access levels, remembered by a process for the time set by the operator, to save the
+//! reads of the project and of its key. Off by default, because revoked keys, old settings and
+//! deleted projects stay in effect for that time.
 //!
-//! Only proofs that succeeded are remembered, each for its project, access level and key: a refused
-//! key is always read. The time counts from before the read, so nothing outlives a change by more
-//! than the permitted time. Proofs of administrators are never remembered.
+//! Only successful proofs are remembered, each for its project, access level and key: a refused key
+//! is always read. The time starts before the read, so nothing outlives a change by more than the
+//! permitted time. Proofs of administrators are never remembered.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,18 +24,18 @@ use wire::level::Level;
 const MOST: usize = 1000;
 
 /// A project and a key, as read for a claim. In a remembered proof, the key proved the claimed
-/// access level; without a key, the project required none at that level.
+/// access level; without a key, the project did not require one.
 #[derive(Debug)]
 pub struct Proof {
     /// The project.
     pub project: Arc<Project>,
     /// The version of the project's item.
     pub project_version: u64,
-    /// The key; absent if the claim has none, or one that does not exist.
+    /// The key; absent if the claim does not have one, or if it does not exist.
     pub key: Option<Arc<ApiKey>>,
 }
 
-/// What a request claims: a project, an access level, and the digest of a key.
+/// A request's claim: a project, an access level, and the digest of a key.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Claim {
     /// The project.
@@ -64,18 +64,18 @@ impl Claim {
     }
 }
 
-/// A claim with its proof, if that is remembered; otherwise the proof must be read.
+/// A claim with its proof if remembered, to be read if not.
 #[derive(Debug)]
 pub struct Lookup {
     claim: Claim,
     began_at: Timestamp,
-    /// Whether a proof that is read may be remembered.
+    /// Whether a proof may be remembered after it is read.
     may_remember: bool,
     remembered: Option<Arc<Proof>>,
 }
 
 impl Lookup {
-    /// Whether the claim is proved already, by a remembered proof.
+    /// Whether a remembered proof has proved the claim already.
     pub fn is_proved(&self) -> bool {
         self.remembered.is_some()
     }
@@ -94,8 +94,8 @@ impl Lookup {
         }
     }
 
-    /// Remembers a proof that was read and has proved the claim. If the proof was already
-    /// remembered, its time is not extended.
+    /// Remembers a newly read proof of the claim. The time of one already remembered is not
+    /// extended.
     pub fn remember(self, proofs: &Proofs, proof: &Arc<Proof>) {
         if self.may_remember && !self.is_proved() {
             proofs.insert(self.claim, self.began_at, Arc::clone(proof));
@@ -107,7 +107,7 @@ impl Lookup {
 #[derive(Debug)]
 pub struct Proofs {
     life: SignedDuration,
-    /// Each proof, with a time just before it was read.
+    /// Each proof, with the time just before it was read.
     proved: Mutex<HashMap<Claim, (Timestamp, Arc<Proof>)>>,
 }
 
@@ -117,20 +117,20 @@ impl Proofs {
         Self { life, proved: Mutex::default() }
     }
 
-    /// Looks up a claim at `now`. Unless the request permits it with `may_remember`, no remembered
-    /// proof is used, and none is remembered.
+    /// Looks up a claim at `now`. Only with `may_remember` is a remembered proof used, or a new one
+    /// remembered.
     pub fn look_up(&self, claim: Claim, may_remember: bool, now: Timestamp) -> Lookup {
         let may_remember = may_remember && !self.life.is_zero() && claim.level != Level::Admin;
         let remembered = if may_remember { self.get(&claim, now) } else { None };
         Lookup { claim, began_at: now, may_remember, remembered }
     }
 
-    /// The proof of a claim that is remembered at `now`, unless its key has expired.
+    /// The remembered proof of a claim at `now`, unless its key has expired.
     fn get(&self, claim: &Claim, now: Timestamp) -> Option<Arc<Proof>> {
         let proved = self.proved();
         let (read_at, proof) = proved.get(claim)?;
         let opens = proof.key.as_ref().is_none_or(|key| key.opens(KeyKind::of(claim.level), now));
-        // A clock that was set back must not make a proof live longer.
+        // Setting the clock back must not make a proof live longer.
         (opens && *read_at <= now && now < after(*read_at, self.life)).then(|| Arc::clone(proof))
     }
 

@@ -1,9 +1,8 @@
-//! Providers of a project. Tests OpenID issuers when an administrator saves them: their metadata
-//! and their keys. What is wrong is then an error for the administrator, and not one for the first
-//! user who signs in.
+//! Providers of a project. Tests OpenID issuers, their metadata and keys, when an administrator
+//! saves them, so that mistakes show up there and not at the first user's sign-in.
 //!
-//! Providers of the catalog are not tested, because their endpoints are known, and no request could
-//! tell whether client id and secret are right without a user.
+//! Providers of the catalog are not tested: their endpoints are known, and client id and secret
+//! cannot be tested without a user.
 
 use std::collections::BTreeMap;
 
@@ -18,13 +17,12 @@ use settings::Settings;
 
 use crate::app::App;
 
-/// How many issuers are tested at once. What an issuer publishes may have 256 KB.
+/// How many issuers are tested at once. An issuer's documents may have 256 KB.
 const MAX_TESTS: usize = 4;
 
-/// Tests the issuers of providers that a change adds or alters; each issuer once, and none after
-/// the first that fails: whoever may create a project could otherwise have this service send a
-/// hundred requests to somebody else with each of theirs. Providers that stay as they are need not
-/// be available.
+/// Tests the issuers of new and changed providers, each issuer once, and stops at the first
+/// failure: otherwise anyone allowed to create a project could turn one request into a hundred
+/// requests to someone else. Unchanged providers need not be available.
 pub async fn test_changed(app: &App, before: &ProjectConfig, after: &ProjectConfig) -> Result<(), KnownError> {
     // A provider that users could not sign in with has not been tested.
     let changed =
@@ -45,13 +43,13 @@ async fn test(app: &App, outgoing: Outgoing<'_>, issuer: &str, provider_id: &str
     }
 }
 
-/// The redirect URI to which a provider sends users back, and which is registered there.
+/// The redirect URI registered at a provider, which sends users back there.
 pub fn redirect_uri(settings: &Settings, provider_id: &str) -> String {
     format!("{}/api/v1/auth/oauth/callback/{provider_id}", settings.api_url)
 }
 
-/// What an administrator is told. A host that is not public and one that does not answer are not
-/// told apart, so that nobody learns about the deployment's own network.
+/// The reason an administrator gets. It does not tell a host that is not public from one that does
+/// not answer, so as not to reveal the deployment's own network.
 fn reason(issuer: &str, fault: &Fault) -> String {
     let text = match fault {
         Fault::Private(_) | Fault::Unavailable(_) => {

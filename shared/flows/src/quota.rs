@@ -6,18 +6,18 @@ use wire::level::Level;
 
 use crate::context::Context;
 
-/// The maximum for one owner, if a client creates; `None` for servers and administrators. Fails for
-/// an anonymous user, unless the project lets anonymous users create.
+/// The maximum for one owner if the caller is a client; `None` for servers and administrators.
+/// Fails for an anonymous user, unless the project lets anonymous users create.
 ///
-/// The caller compares the maximum in the conditional write that creates: a count that was read
-/// before says nothing of the requests beside this one.
+/// Compare it in the conditional write that creates: a count read earlier misses concurrent
+/// requests.
 pub fn max(context: &Context, quota: Quota) -> Result<Option<usize>, KnownError> {
     anonymous(context)?;
     Ok((context.level < Level::Server).then(|| context.project.config.quotas.max(quota)))
 }
 
 /// Fails for a client's anonymous user, unless the project lets anonymous users create. Also for
-/// pictures, of which a user has only one, but a large one.
+/// pictures: a user has only one, but a large one.
 pub fn anonymous(context: &Context) -> Result<(), KnownError> {
     let is_anonymous = context.user.as_ref().is_some_and(|user| user.row.user.is_anonymous);
     if context.level >= Level::Server || context.project.config.quotas.admits(is_anonymous) {
@@ -26,8 +26,8 @@ pub fn anonymous(context: &Context) -> Result<(), KnownError> {
     Err(KnownError::AnonymousAuthenticationNotAllowed)
 }
 
-/// Fails for a client's anonymous user, unless the project lets anonymous users create. For what is
-/// part of its owner's item, whose own rules know the maximum.
+/// Fails for a client's anonymous user, unless the project lets anonymous users create. For parts
+/// of their owner's item, whose own rules have the maximum.
 pub fn check(context: &Context, quota: Quota) -> Result<(), KnownError> {
     max(context, quota).map(drop)
 }

@@ -1,12 +1,12 @@
-//! Counts the sign-ups that a project's rules reject. A rejected sign-up changes nothing, so no
-//! transaction adds it to the trail.
+//! Counts the sign-ups that a project's rules reject. A rejected sign-up does not change anything,
+//! so there is no transaction to add it to the trail.
 
 use crate::app::App;
 
 /// The maximum count of a trail entry of rejected sign-ups; each entry is for one minute, operation
-/// and combination of rules. Each process may exceed the maximum by the number of requests that it
-/// is answering. The maximum keeps a flood of sign-ups from becoming a flood of writes to one item;
-/// sign-ups beyond the maximum are not counted.
+/// and combination of rules. It keeps a flood of sign-ups from becoming a flood of writes to one
+/// item; further sign-ups are not counted. Each process may exceed it by the number of requests in
+/// progress.
 pub const MOST_COUNTED: u64 = 600;
 
 /// Counts the sign-up of the current request if it was rejected. An error of the table is only

@@ -1,13 +1,13 @@
-//! Evaluates the sign-up rules of projects, in threads of their own: the requests of other projects
-//! do not wait for them. One evaluation has a budget of work ([`model::sign_up`]); here, the number
-//! of evaluations beside each other and the time that a request waits for one are limited. A
+//! Evaluates the sign-up rules of projects, in threads of their own, so that other projects'
+//! requests do not wait for them. Each evaluation has a budget of work ([`model::sign_up`]); this
+//! module limits the number of concurrent evaluations and how long a request waits for one. A
 //! request that waits too long fails: nobody signs up without being judged.
 //!
-//! Projects take turns. The evaluations of one project are made one after another, and only the
-//! next of them waits for a thread: however many requests a project has, another project's next
-//! request waits for at most one evaluation of each project that waits already.
+//! Projects take turns. A project's evaluations run one after another, and only the next of them
+//! waits for a thread: however many requests a project has, another project's next request waits
+//! for at most one evaluation of each project already waiting.
 //!
-//! Compiled rules are kept until the project has others.
+//! Compiled rules are kept until the project's rules change.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,14 +23,13 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 use wire::id::ProjectId;
 
-/// The number of threads that evaluate rules.
+/// The number of threads for evaluating rules.
 const THREADS: usize = 2;
-/// The maximum number of requests of a project that wait for an evaluation.
+/// The maximum number of a project's waiting requests.
 const MAX_WAITING: usize = 64;
 /// How long a request waits for its evaluation.
 const TIMEOUT: Duration = Duration::from_secs(2);
-/// The memory of the compiled rules that are kept, in bytes. When it is full, all of them are
-/// dropped.
+/// The maximum memory for compiled rules, in bytes. When it is full, all of them are dropped.
 const MAX_KEPT: usize = 16 << 20;
 
 /// Evaluates the sign-up rules of projects.
@@ -46,14 +45,14 @@ struct Known {
     programs: HashMap<ProjectId, Arc<Program>>,
     /// The memory of the programs, in bytes.
     bytes: usize,
-    /// The projects with requests that wait for an evaluation, or are being evaluated.
+    /// The projects with requests that are waiting or being evaluated.
     waiting: HashMap<ProjectId, Queue>,
 }
 
 /// The requests of one project.
 struct Queue {
     length: usize,
-    /// One permit, for the evaluation that may use a thread.
+    /// One permit, for the project's next evaluation to use a thread.
     turn: Arc<Semaphore>,
 }
 
@@ -70,8 +69,8 @@ impl Default for SignUpRules {
 }
 
 impl SignUpRules {
-    /// Decides about a sign-up by the rules of the project. Fails with
-    /// [`KnownError::ServiceUnavailable`] if too many evaluations wait.
+    /// Judges a sign-up by the project's rules. Fails with [`KnownError::ServiceUnavailable`] if
+    /// too many evaluations wait.
     pub async fn judge<'a>(&self, project: &'a Project, attempt: &Attempt<'_>) -> Result<Verdict<'a>, KnownError> {
         let config = &project.config;
         let statuses = if config.sign_up_rules.is_empty() { Vec::new() } else { self.statuses(project, attempt.facts()).await? };
@@ -87,7 +86,7 @@ impl SignUpRules {
             let thread = self.threads.clone().acquire_owned().await.ok()?;
             let (this, id) = (self.clone(), project.id.clone());
             let work = move || {
-                // All are taken until the evaluation ends, even if nobody waits any longer.
+                // All are held until the evaluation ends, even if nobody waits for it any longer.
                 let _taken = (thread, turn, place);
                 known.unwrap_or_else(|rules| this.compile(id, &rules)).run(&facts)
             };
@@ -96,7 +95,7 @@ impl SignUpRules {
         timeout(self.timeout, evaluation).await.ok().flatten().ok_or(KnownError::ServiceUnavailable)
     }
 
-    /// Compiles rules, unless another request has done so meanwhile.
+    /// Compiles rules, unless another request already has.
     fn compile(&self, project: ProjectId, rules: &[SignUpRule]) -> Arc<Program> {
         if let Some(known) = self.known().program(&project, rules) {
             return known;
@@ -106,7 +105,7 @@ impl SignUpRules {
         program
     }
 
-    /// Counts a request that waits; `None` if the project has too many.
+    /// Counts a waiting request; `None` if the project has too many.
     fn wait(&self, project: &ProjectId) -> Option<Waiting> {
         let mut known = self.known();
         let queue = known.waiting.entry(project.clone()).or_default();
@@ -139,7 +138,7 @@ impl Known {
     }
 }
 
-/// A request that waits for its evaluation, or is being evaluated.
+/// A request that is waiting or being evaluated.
 struct Waiting {
     rules: SignUpRules,
     project: ProjectId,

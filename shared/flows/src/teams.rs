@@ -1,8 +1,7 @@
-//! What a caller may do with a team. A server may do everything, a client what the permissions of
-//! its user in the team permit.
+//! What a caller may do with a team. A server may do everything, a client what its user's
+//! permissions in the team allow.
 //!
-//! If the user of a client is not a member of a team, the client gets the same error as for a team
-//! that does not exist.
+//! A client whose user is not a member gets the same error as for a team that does not exist.
 
 use std::collections::BTreeSet;
 
@@ -46,7 +45,7 @@ pub fn no_member(team: TeamId, user: UserId) -> KnownError {
     KnownError::TeamMembershipNotFound { team_id: team.to_string(), user_id: user.to_string() }
 }
 
-/// The user to whom a client's access is limited; `None` for servers and administrators.
+/// The only user a client may access; `None` for servers and administrators.
 pub fn limited_to(context: &Context) -> Result<Option<UserId>, KnownError> {
     match (context.level, &context.user) {
         (Level::Client, Some(user)) => Ok(Some(user.row.user.id)),
@@ -55,9 +54,9 @@ pub fn limited_to(context: &Context) -> Result<Option<UserId>, KnownError> {
     }
 }
 
-/// Refuses a client whose user is anonymous. A person who takes over the anonymous user of a tool
-/// does not know who started the tool, and must not get a team for which that stranger made
-/// invitations and keys.
+/// Refuses a client whose user is anonymous. Someone who takes over the anonymous user of a tool
+/// does not know who started the tool, and must not get a team with invitations and keys made by
+/// that stranger.
 pub fn refuse_anonymous(context: &Context) -> Result<(), KnownError> {
     match &context.user {
         Some(user) if context.level == Level::Client && user.row.user.is_anonymous => Err(KnownError::AnonymousAuthenticationNotAllowed),
@@ -65,8 +64,8 @@ pub fn refuse_anonymous(context: &Context) -> Result<(), KnownError> {
     }
 }
 
-/// Refuses a client whose user is restricted, for example because a required verification of the
-/// address is missing: such a user must not cause emails to other people.
+/// Refuses a client whose user is restricted, for example for lack of a verified address: such a
+/// user must not cause emails to other people.
 pub fn refuse_restricted(context: &Context) -> Result<(), KnownError> {
     let user = context.user.as_ref().filter(|_| context.level == Level::Client);
     match user.and_then(|user| context.restricted_reason(&user.row.user)) {
@@ -75,7 +74,7 @@ pub fn refuse_restricted(context: &Context) -> Result<(), KnownError> {
     }
 }
 
-/// Refuses a client whose user does not hold a permission in a team.
+/// Refuses a client whose user lacks a permission in a team.
 pub fn require(project: &Project, team: TeamId, user: UserId, grants: Option<&BTreeSet<Grant>>, needed: System) -> Result<(), KnownError> {
     if may(&project.config.rbac, grants, needed) {
         return Ok(());
@@ -99,8 +98,7 @@ pub async fn enter(table: &Store, context: &Context, team: TeamId, others: &[Use
     Ok(Entered { row: row.ok_or_else(|| no_team(team))?, members })
 }
 
-/// The writes of a new team with its creator as a member; the caller of this function writes the
-/// user.
+/// The writes of a new team with its creator as a member, without the write of the user.
 pub fn founding(app: &App, project: &Project, team: &Team, creator: &User, is_selected: bool) -> Result<Vec<Write>, store::Error> {
     let grants = project.config.rbac.default_grants(Occasion::TeamCreator);
     let row = MemberRow::new(team.id, creator.id, Member::new(app.clock.now()), grants).selected(is_selected);
@@ -108,12 +106,12 @@ pub fn founding(app: &App, project: &Project, team: &Team, creator: &User, is_se
     Ok([team::create(&project.id, team)?].into_iter().chain(member).collect())
 }
 
-/// A team that a user joins.
+/// A team for a user to join.
 #[derive(Debug, Clone, Copy)]
 pub struct Joined {
     /// The team.
     pub team: TeamId,
-    /// When the team was created, if that is known.
+    /// When the team was created, if known.
     pub created_at: Option<Timestamp>,
     /// The version that the user must still have; `None` for any.
     pub user_version: Option<u64>,

@@ -1,8 +1,8 @@
-//! The access tokens that this process has verified, so that the signature of a token is not
-//! checked with each of its requests (`infra/README.md`, "What a request costs in the gateway").
+//! Access tokens already verified by this process, so that each signature is checked only once
+//! (`infra/README.md`, "What a request costs in the gateway").
 //!
 //! Only the claims in the token are remembered: every request reads the session, the user and
-//! (unless it is remembered, too) the project, and checks the expiry again.
+//! (unless remembered, too) the project, and checks the expiry again.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use crypto::digest::Digest;
 use jiff::Timestamp;
 use model::session::token::{Claims, Remember};
 
-/// The maximum number of remembered tokens, each of which takes about a kilobyte.
+/// The maximum number of remembered tokens; each takes about a kilobyte.
 const MOST: usize = 2000;
 
 /// Claims of verified tokens, by the digest of the whole token.
@@ -34,7 +34,7 @@ impl Remember for Tokens {
         let mut known = self.known();
         if known.len() >= MOST {
             known.retain(|_, claims| claims.exp > now.as_second());
-            // Otherwise, every token could cause a search for expired ones.
+            // Otherwise, every token might cause a search for expired ones.
             if known.len() > MOST / 2 {
                 known.clear();
             }

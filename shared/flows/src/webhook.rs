@@ -1,5 +1,5 @@
-//! One attempt to deliver an event to an endpoint. The request is signed, its duration is limited,
-//! and every outcome, even a failure, becomes an [`Attempt`].
+//! One attempt to deliver an event to an endpoint. The request is signed and limited in time, and
+//! every outcome, even a failure, becomes an [`Attempt`].
 
 use std::time::Duration;
 
@@ -21,7 +21,6 @@ use crate::app::App;
 const FAMILIES: [[&str; 3]; 2] =
     [["webhook-id", "webhook-timestamp", "webhook-signature"], ["svix-id", "svix-timestamp", "svix-signature"]];
 
-/// Names and values of headers.
 type Headers = Vec<(String, String)>;
 
 /// The text in a fault's reason if the endpoint took too long; the time limit follows the text.
@@ -30,7 +29,7 @@ const LATE: &str = "no answer within";
 /// The texts in a fault's reason if the name did not resolve, and if it has only private addresses.
 const UNRESOLVED: [&str; 2] = ["dns error", "no public address"];
 
-/// Sends a delivery to its endpoint, which may take `budget` until the status of its answer.
+/// Sends a delivery to its endpoint, and waits up to `budget` for the status of the answer.
 pub async fn attempt(app: &App, project: &ProjectId, endpoint: &Endpoint, delivery: &Delivery, budget: Duration) -> Attempt {
     let (at, began) = (app.clock.now(), Instant::now());
     let outcome = match headers(app, project, endpoint, delivery, at) {
@@ -44,9 +43,9 @@ pub async fn attempt(app: &App, project: &ProjectId, endpoint: &Endpoint, delive
     }
 }
 
-/// What a project's administrators learn about a failure: neither the addresses that a name
-/// resolved to nor whether it resolved at all, because that would reveal the names and addresses of
-/// the deployment's network.
+/// What a project's administrators learn about a failure. Which addresses a name resolves to, or
+/// whether it resolves at all, is left out, because it would reveal names and addresses of the
+/// deployment's network.
 fn told(fault: &Fault) -> String {
     let reason = fault.to_string();
     let lower = reason.to_lowercase();

@@ -13,15 +13,16 @@ use crate::email::Email;
 
 /// Length of a code in characters.
 pub const LENGTH: usize = 45;
-/// The longest text that may contain a code, in bytes: one with something between all characters.
+/// The longest text that may contain a code, in bytes; people may paste one with something between
+/// all characters.
 const MAX_PASTED: usize = 512;
 /// The number of characters that people type, at the start of the code.
 pub const TYPED: usize = 6;
-/// How many attempts at a code are permitted. They are counted by the nonce; for an invitation,
-/// each caller's attempts are counted separately.
+/// The maximum number of attempts at a code. They are counted by the nonce; for an invitation,
+/// separately for each caller.
 pub const MAX_ATTEMPTS: u32 = 20;
 
-/// The purpose of a code. A code cannot be used for any other purpose.
+/// The purpose of a code. A code works for its own purpose only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Purpose {
@@ -70,8 +71,8 @@ impl Code {
     }
 
     /// Parses a code as people type, copy and paste it: in upper or lower case, with spaces and
-    /// dashes ([`typed`]), and with the letters that Crockford's base32 leaves out because they
-    /// look like digits.
+    /// dashes ([`typed`]), and with the letters that Crockford's base32 omits because they look
+    /// like digits.
     pub fn parse(text: &str) -> Result<Self, NotACode> {
         if text.len() > MAX_PASTED {
             return Err(NotACode);
@@ -100,19 +101,18 @@ impl Code {
         self.text().chars().take(TYPED).collect::<String>().to_uppercase()
     }
 
-    /// The part kept by the app that requested the code: the last 39 characters.
+    /// The part kept by the app that requested the code: its last 39 characters.
     pub fn nonce(&self) -> String {
         self.text().chars().skip(TYPED).collect()
     }
 
-    /// The digest of the whole code. An item that is stored under the digest of the nonce contains
-    /// this digest, for comparison; items of other codes, such as those in unsubscribe links, have
-    /// it in their keys.
+    /// The digest of the whole code. Items stored under the digest of the nonce contain it, for
+    /// comparison; items of other codes, such as those in unsubscribe links, have it in their keys.
     pub fn digest(&self) -> Digest {
         Digest::of(self.text())
     }
 
-    /// The digest of the nonce. Codes whose attempts are counted are stored under it, so that
+    /// The digest of the nonce. Codes with counted attempts are stored under it, so that all
     /// guesses at the first six characters count together.
     pub fn nonce_digest(&self) -> Digest {
         Digest::of(&self.nonce())
@@ -133,7 +133,7 @@ pub struct StoredCode {
     pub purpose: Purpose,
     /// The email address that the code was sent to.
     pub email: Email,
-    /// The account that the code is for; absent for a sign-in that will create an account.
+    /// The account that the code is for; absent for a sign-in that will create one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<UserId>,
     /// The contact channel to verify; absent for other purposes.
@@ -154,8 +154,8 @@ pub struct StoredCode {
 /// Why a code is rejected, in the order of the checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Rejected {
-    /// No code of this purpose has these characters, or the code no longer applies to the account,
-    /// invitation or sign-in that it was made for.
+    /// No code of this purpose has these characters, or the code no longer applies to its account,
+    /// invitation or sign-in.
     #[error("the code does not exist")]
     NotFound,
     /// The code has expired.
@@ -211,7 +211,7 @@ mod tests {
             format!(" {code}\r\n"),
             format!("ABC 011{}", &code[6..]),
             format!("AbC-01-1\u{a0}{}", &code[6..]),
-            // The letters that are not in a code look like digits that are.
+            // The letters that codes leave out look like digits that they contain.
             format!("abcOIl{}", &code[6..]),
             format!("ａｂｃ０１１{}", &code[6..]),
             code.split("").collect::<Vec<_>>().join("\u{200b} "),

@@ -33,7 +33,7 @@ pub struct BlogPost {
     pub slug: String,
     /// The headline.
     pub title: String,
-    /// When the post was published, in RFC 3339 format: in UTC, with seconds.
+    /// When the post was published: RFC 3339, in UTC, with seconds.
     #[schema(format = DateTime)]
     pub published_at: String,
     /// An excerpt of the post: plain text of at most 200 characters.
@@ -98,7 +98,7 @@ pub struct Resources {
 }
 
 impl Site {
-    /// The content of a site before anything is published, when only its URL is known.
+    /// A site's content before the first publication, when only its URL is known.
     pub fn unpublished(site_url: &str) -> Self {
         let host = url::Url::parse(site_url).ok().and_then(|url| url.host_str().map(str::to_owned));
         let name = host.unwrap_or_else(|| site_url.to_owned());
@@ -132,8 +132,8 @@ impl Resources {
     }
 }
 
-/// Makes a content URL absolute: appends a path, which may be empty, to the site's URL, and leaves
-/// an absolute URL unchanged.
+/// Makes a content URL absolute: appends a path, which may be empty, to the site's URL; absolute
+/// URLs stay unchanged.
 fn based(url: &mut String, site_url: &str) {
     if url.is_empty() || url.starts_with('/') {
         url.insert_str(0, site_url);
@@ -141,7 +141,7 @@ fn based(url: &mut String, site_url: &str) {
 }
 
 impl Site {
-    /// Replaces former default URLs, at which nothing is served, with the current defaults.
+    /// Replaces former default URLs, which serve nothing, with the current defaults.
     pub fn with_current_defaults(mut self) -> Self {
         let current = Resources::following(&self.url);
         let resources = &mut self.resources;
@@ -200,14 +200,14 @@ impl BlogPost {
     }
 }
 
-/// The maximum size of a list of posts, and approximately that of all post texts in a document, in
-/// bytes: Lambda's responses are limited to 6 MB of JSON, in which some characters take more bytes.
+/// The maximum size of a list of posts, and roughly that of all post texts in a document, in bytes.
+/// Lambda limits responses to 6 MB of JSON, in which some characters take more bytes.
 pub const MOST_BYTES: usize = 4 * 1024 * 1024;
 
-/// The maximum number of posts in a list, so that the list takes a bounded number of reads.
+/// The maximum number of posts in a list, which bounds its reads.
 pub const MOST_POSTS: usize = 10_000;
 
-/// A part of the public posts, which are sorted from newest to oldest.
+/// A range of the public posts, sorted from newest to oldest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
     /// How many newer posts are left out.
@@ -223,7 +223,7 @@ impl Window {
     }
 }
 
-/// The content that a document of the site shows: the site, its apps and a part of its posts.
+/// The content shown in a document of the site: the site, its apps and a range of its posts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown {
     /// The content, with only the shown posts.
@@ -246,7 +246,7 @@ impl Shown {
     }
 }
 
-/// Everything that a site shows. One publication replaces all of it, for every reader at once.
+/// Everything that a site shows. A publication replaces all of it, for all readers at once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Content {
     /// The site itself.
@@ -255,19 +255,19 @@ pub struct Content {
     pub apps: Vec<App>,
     /// The blog posts, newest first.
     pub blog_posts: Vec<BlogPost>,
-    /// The texts of posts by their slugs, in Markdown. A post that is missing here has no text.
+    /// The Markdown texts of posts by slug. A post that is missing here has no text.
     #[serde(default)]
     pub texts: BTreeMap<String, String>,
-    /// The pictures in link previews: for the path of each page that has one, the path of an image.
+    /// The pictures in link previews: the path of an image, by the path of the page that has it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub pictures: BTreeMap<String, String>,
-    /// The names of all images that texts and pages refer to.
+    /// The names of all images used in texts and pages.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub images: BTreeSet<String>,
 }
 
 impl Content {
-    /// The content of a site before anything is published.
+    /// A site's content before the first publication.
     pub fn unpublished(site_url: &str) -> Self {
         Self::of_site(Site::unpublished(site_url))
     }
@@ -277,7 +277,7 @@ impl Content {
         Self { site, apps: Vec::new(), blog_posts: Vec::new(), texts: BTreeMap::new(), pictures: BTreeMap::new(), images: BTreeSet::new() }
     }
 
-    /// The path of the image in link previews of a page; `None` if the page has no picture.
+    /// The path of a page's image in link previews; `None` if it has none.
     pub fn picture(&self, page: &str) -> Option<&str> {
         self.pictures.get(page).map(String::as_str)
     }

@@ -1,12 +1,12 @@
-//! The origin of a request: the client's IP address, and the location that CloudFront reports.
+//! The origin of a request: the client's IP address, and the location reported by CloudFront.
 
 use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// The origin of a request, for example of the last use of a session
-/// (`last_used_at_end_user_ip_info`). Only the IP address is always known.
+/// The origin of a request, such as the last use of a session (`last_used_at_end_user_ip_info`).
+/// Only the IP address is always known.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Place {
@@ -16,7 +16,7 @@ pub struct Place {
     /// The country: ISO 3166-1 alpha-2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub country_code: Option<String>,
-    /// The code of the region, as CloudFront reports it.
+    /// The code of the region, as reported by CloudFront.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub region_code: Option<String>,
     /// The name of the city.
@@ -34,7 +34,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Whether the same person is plausibly at both places: the same city and country if both
+    /// Whether both places are plausibly those of one person: the same city and country if both
     /// cities are known, otherwise the same network (IPv4 /24, IPv6 /64).
     pub fn is_near(&self, other: &Self) -> bool {
         match (&self.city_name, &other.city_name) {
@@ -43,14 +43,13 @@ impl Place {
         }
     }
 
-    /// The city and the country, as far as they are known, such as `Lisbon, PT`; `None` if neither
-    /// is known.
+    /// The known parts of city and country, such as `Lisbon, PT`; `None` if neither is known.
     pub fn name(&self) -> Option<String> {
         let parts: Vec<&str> = [&self.city_name, &self.country_code].into_iter().flatten().map(String::as_str).collect();
         (!parts.is_empty()).then(|| parts.join(", "))
     }
 
-    /// A place of which only the IP address is known.
+    /// A place with only its IP address known.
     pub fn of(ip: IpAddr) -> Self {
         Self { ip, country_code: None, region_code: None, city_name: None, latitude: None, longitude: None, tz_identifier: None }
     }

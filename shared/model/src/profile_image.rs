@@ -1,9 +1,9 @@
-//! Pictures of users, teams and members: an external URL, or an image that is uploaded as a data
-//! URL and stored by this service.
+//! Pictures of users, teams and members: an external URL, or an image uploaded as a data URL and
+//! stored by this service.
 //!
-//! An uploaded image is stored in a separate item, which is read only by the operation that serves
-//! the image. The owner's item contains the URL and the digest of the image, so neither
-//! authentication nor lists of users read the image itself.
+//! An uploaded image is a separate item, read only by the operation that serves it. The owner's
+//! item has the image's URL and digest, so neither authentication nor lists of users read the image
+//! itself.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -81,7 +81,7 @@ impl ImageKind {
         }
     }
 
-    /// The format that a data URL names. `image/jpg` is not registered, but common.
+    /// The format named in a data URL. `image/jpg` is not registered, but common.
     fn of_media_type(text: &str) -> Option<Self> {
         if text.eq_ignore_ascii_case("image/jpg") {
             return Some(Self::Jpeg);
@@ -104,7 +104,7 @@ impl ImageKind {
 /// The scheme of data URLs.
 const SCHEME: &str = "data:";
 
-/// Whether the picture in a request is an image to store, and not the URL of one.
+/// Whether the picture in a request is an image to store, rather than a URL of one.
 pub fn is_upload(text: &str) -> bool {
     text.get(..SCHEME.len()).is_some_and(|scheme| scheme.eq_ignore_ascii_case(SCHEME))
 }
@@ -121,8 +121,8 @@ impl ProfileImage {
     }
 }
 
-/// Whether a URL points to this machine: uploaded images have such URLs in development, and clients
-/// may send these URLs back.
+/// Whether a URL points to this machine. In development, uploaded images have such URLs, and
+/// clients may send them back.
 fn is_this_machine(url: &Url) -> bool {
     matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"))
 }
@@ -144,15 +144,14 @@ impl Upload {
         }
     }
 
-    /// The digest of the file. The URL of an image ends with its digest, so the content at a URL
-    /// never changes and can be cached.
+    /// The digest of the file. The URL of an image ends with it, so the content at a URL never
+    /// changes and can be cached.
     pub fn digest(&self) -> Digest {
         Digest::of_bytes(&self.bytes)
     }
 
     /// The digest for the image of a team member, computed from the member's user id and the file.
-    /// Two members with the same file have separate copies, so that each copy can be deleted
-    /// separately.
+    /// Members with the same file thus have separate copies, which can be deleted separately.
     pub fn digest_of_member(&self, user: UserId) -> Digest {
         Digest::of_bytes(&[user.uuid().as_bytes(), self.bytes.as_slice()].concat())
     }
@@ -190,10 +189,10 @@ impl Owner {
     }
 }
 
-/// The effect of a change on a picture's URL and the image behind it.
+/// What a change does to a picture's URL and the image behind it.
 #[derive(Debug, Clone, Default)]
 pub struct NewImage {
-    /// The new URL, with the digest of the image if this service stores the image.
+    /// The new URL, with the digest of the image if this service stores it.
     pub change: Change<(String, Option<Digest>)>,
     /// The image to store, if one is uploaded.
     pub upload: Option<(Digest, Upload)>,
@@ -214,14 +213,14 @@ impl NewImage {
         }
     }
 
-    /// Changes a picture's URL and the digest of its stored image; returns the digest of the
-    /// previous image if that image is no longer used and must be deleted.
+    /// Changes a picture's URL and the digest of its stored image; returns the previous image's
+    /// digest if that image must be deleted because it is no longer used.
     pub fn apply(&self, url: &mut Option<String>, uploaded: &mut Option<Digest>) -> Option<Digest> {
         let old = uploaded.clone();
         match &self.change {
             Change::Keep => {}
             Change::Clear => (*url, *uploaded) = (None, None),
-            // The client sent back the current URL, so a stored image is kept.
+            // The client sent back the current URL, so the stored image stays.
             Change::Set((new, None)) if url.as_ref() == Some(new) => {}
             Change::Set((new, upload)) => (*url, *uploaded) = (Some(new.clone()), upload.clone()),
         }

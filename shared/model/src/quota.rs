@@ -1,9 +1,9 @@
-//! What clients can create that stays until somebody removes it, and the maximum for each owner.
+//! What clients can create that stays until it is removed, and the maximum for each owner.
 //!
-//! This is the only table of these maxima: the code that refuses one more, the errors and
-//! `docs/api/quotas.md` read it. A stranger can become a user, so whatever a user can create costs
+//! This is the only table of these maxima: the code that enforces them, the errors and
+//! `docs/api/quotas.md` read it. Strangers can become users, so whatever a user can create costs
 //! the project something until it is removed. Servers and administrators create without a maximum,
-//! unless what they create is part of the item of its owner, which every request reads.
+//! except for what is part of its owner's item, which every request reads.
 //!
 //! An anonymous user has proved nothing and costs nothing to make, so the maximum of such a user is
 //! none, unless the project allows it ([`QuotaSettings::anonymous`]).
@@ -12,14 +12,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::setting::{InvalidSetting, invalid};
 
-/// One kind of what clients create.
+/// A kind of thing that clients create.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quota {
     /// Teams that a user has created.
     Teams,
     /// Teams that a user belongs to.
     Memberships,
-    /// Invitations to a team that wait for an answer.
+    /// Unanswered invitations to a team.
     Invitations,
     /// The contact channels of a user.
     ContactChannels,
@@ -42,17 +42,17 @@ pub enum Quota {
 /// A row of the table.
 #[derive(Debug, Clone, Copy)]
 pub struct Row {
-    /// What is counted, in words that follow a number.
+    /// What is counted, worded to follow a number.
     pub what: &'static str,
-    /// Who has it: `user` or `team`.
+    /// The owner: `user` or `team`.
     pub owner: &'static str,
-    /// The maximum; for [`Quota::Teams`] the default of the project's setting.
+    /// The maximum; for [`Quota::Teams`], the default of the project's setting.
     pub max: usize,
-    /// The code of the error that refuses one more; `None` if the oldest one makes room.
+    /// The error code when the maximum is reached; `None` if the oldest one makes room.
     pub code: Option<&'static str>,
-    /// How to free room.
+    /// How to make room.
     pub room: &'static str,
-    /// The operations with which a client creates it.
+    /// The operations by which clients create it.
     pub operations: &'static [&'static str],
 }
 
@@ -127,7 +127,7 @@ impl Quota {
         Row { what, owner, max, code: self.code(), room, operations }
     }
 
-    /// The code of the error that refuses one more.
+    /// The error code when the maximum is reached.
     const fn code(self) -> Option<&'static str> {
         match self {
             Self::Teams => Some("TOO_MANY_TEAMS"),
@@ -144,17 +144,17 @@ impl Quota {
     }
 }
 
-/// What a project sets.
+/// The project's settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct QuotaSettings {
     /// How many teams a user can create with client access; 0 to [`MAX_TEAMS`].
     pub teams_per_user: u16,
-    /// Whether anonymous users can create what users can.
+    /// Whether anonymous users can create everything that users can.
     pub anonymous: bool,
 }
 
-/// The greatest number of teams per user that a project may set: the ids of the teams are part of
+/// The maximum number of teams per user that a project may set: the ids of the teams are part of
 /// the user's item, which every request of the user reads.
 pub const MAX_TEAMS: u16 = 200;
 
@@ -170,17 +170,17 @@ impl QuotaSettings {
         *self == Self::default()
     }
 
-    /// Whether a user may create at all.
+    /// Whether a user may create anything at all.
     pub fn admits(&self, is_anonymous: bool) -> bool {
         self.anonymous || !is_anonymous
     }
 
-    /// The maximum of what one owner has, as the project sets it.
+    /// The maximum for one owner, as set by the project.
     pub fn max(&self, quota: Quota) -> usize {
         if quota == Quota::Teams { usize::from(self.teams_per_user) } else { quota.max() }
     }
 
-    /// Applies a change of the settings.
+    /// Applies a change to the settings.
     pub(crate) fn change(&mut self, teams_per_user: Option<u16>, anonymous: Option<bool>) -> Result<(), InvalidSetting> {
         if teams_per_user.is_some_and(|teams| teams > MAX_TEAMS) {
             return Err(invalid("config.max_teams_per_user", format!("must be from 0 to {MAX_TEAMS}")));

@@ -1,22 +1,22 @@
-//! Where to report vulnerabilities of a deployment, as its `security.txt` says (RFC 9116).
+//! Where to report vulnerabilities of a deployment, for its `security.txt` (RFC 9116).
 
 use std::fmt;
 
 use jiff::{SignedDuration, Timestamp};
 
-/// The contacts of a deployment, and the time when they expire.
+/// The contacts of a deployment, and when they expire.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecurityContact {
     /// URIs with the schemes `mailto`, `https` or `tel`, the preferred one first.
     pub contacts: Vec<String>,
-    /// The time after which nobody should rely on the contacts (RFC 9116 §2.5.5).
+    /// When the contacts can no longer be relied on (RFC 9116 §2.5.5).
     pub expires: Timestamp,
 }
 
 /// Why a value is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Invalid {
-    /// A contact is not a URI that the format permits, or is too long, or there is none.
+    /// There is no contact, or one is too long or not a URI permitted by the format.
     #[error(
         "{0:?} is not a contact: expected URIs of at most 500 bytes, separated by commas, such as \
          mailto:security@example.com, https://example.com/report or tel:+1-201-555-0123"
@@ -30,13 +30,13 @@ pub enum Invalid {
 /// Why a valid contact needs attention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stale {
-    /// Its time has passed, so those who find a vulnerability should not rely on it.
+    /// Its time has passed, so whoever finds a vulnerability should not rely on it.
     Expired,
     /// Its time is more than a year ahead, which RFC 9116 §2.5.5 advises against.
     Distant,
 }
 
-/// Formats the end of a sentence that begins with the name of the setting.
+/// Formats the end of a sentence that begins with the setting's name.
 impl fmt::Display for Stale {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -58,7 +58,7 @@ impl SecurityContact {
         if let Some(wrong) = contacts.iter().find(|one| !is_contact(one)) {
             return Err(Invalid::Contact(wrong.clone()));
         }
-        // The parser accepts more than RFC 3339, such as the name of a time zone in brackets.
+        // The parser accepts more than RFC 3339, such as a time zone's name in brackets.
         let has_only = expires.bytes().all(|byte| byte.is_ascii_digit() || b"-:.+TZ".contains(&byte));
         let time = expires.parse().ok().filter(|_| has_only && expires.contains('T'));
         Ok(Self { contacts, expires: time.ok_or_else(|| Invalid::Expiry(expires.to_owned()))? })
@@ -74,8 +74,8 @@ impl SecurityContact {
     }
 }
 
-/// Whether a text is a URI with a permitted scheme, at most [`LONGEST_CONTACT`] bytes long. It must
-/// consist of printable ASCII characters, so that it cannot begin a new line of the document.
+/// Whether a text is a URI with a permitted scheme, at most [`LONGEST_CONTACT`] bytes long. Only
+/// printable ASCII is permitted, so that it cannot begin a new line of the document.
 fn is_contact(text: &str) -> bool {
     let is_plain = text.len() <= LONGEST_CONTACT && text.bytes().all(|byte| byte.is_ascii_graphic());
     let Ok(url) = url::Url::parse(text) else { return false };

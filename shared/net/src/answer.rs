@@ -6,38 +6,38 @@ use bytes::Bytes;
 use http::StatusCode;
 use serde::de::DeserializeOwned;
 
-/// Why a provider gave no usable answer. Here, "provider" also means Turnstile or a webhook
-/// endpoint. The texts are for the log; what administrators learn about a failed webhook is derived
-/// from them (`flows::webhook`).
+/// Why a provider's answer is missing or unusable. Here, "provider" includes Turnstile and webhook
+/// endpoints. The texts are for the log; what administrators learn about a failed webhook is
+/// derived from them (`flows::webhook`).
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Fault {
-    /// The provider cannot be reached, took too long, answered with status 429 or 5xx, or named an
-    /// error of its own, such as `temporarily_unavailable`. A name with only private addresses is
-    /// such a fault like one that does not resolve, and as late: the difference would reveal which
-    /// names a private network has.
+    /// The provider cannot be reached, took too long, answered with status 429 or 5xx, or named a
+    /// problem of its own, such as `temporarily_unavailable`. A name with only private addresses
+    /// causes the same fault as one that does not resolve, just as late: a difference would reveal
+    /// which names a private network has.
     #[error("the provider is unavailable: {0}")]
     Unavailable(String),
     /// The provider refused the request.
     #[error("the provider refused the request: {0}")]
     Refused(String),
     /// The provider answered a GET with status 401: it does not accept the access token, or asks
-    /// for one where none is sent.
+    /// for one when none was sent.
     #[error("the provider does not accept the access token, or requires one")]
     Unauthorized,
-    /// What the provider publishes or answers shows that it, or its entry in the project's
-    /// settings, is not set up as needed, so that later attempts would fail as well.
+    /// The provider's metadata or answer shows that it, or its entry in the project's settings, is
+    /// set up incorrectly, so later attempts would fail, too.
     #[error("the provider is not set up correctly: {0}")]
     Misconfigured(String),
     /// The provider's answer violates the protocol, or a request to it cannot be built.
     #[error("the request or the provider's answer is invalid: {0}")]
     Senseless(String),
     /// The URL must not be called: it uses neither HTTP nor HTTPS or, unless the deployment allows
-    /// private addresses, it does not use HTTPS or its host is a private IP address.
+    /// private addresses, it uses plain HTTP or its host is a private IP address.
     #[error("{0} is not a public HTTPS address; GATELET_ALLOW_PRIVATE_ISSUERS=1 allows private ones and HTTP")]
     Private(String),
 }
 
-/// An answer with a status below 500 that is not 429.
+/// An answer with a status below 500 other than 429.
 #[derive(Debug, Clone)]
 pub struct Answer {
     pub(crate) status: StatusCode,
@@ -87,7 +87,7 @@ fn redirects(status: StatusCode) -> Fault {
 /// A request without a usable answer.
 pub(crate) struct Failure {
     pub(crate) fault: Fault,
-    /// Whether the request has certainly not reached the server.
+    /// Whether the request definitely did not reach the server.
     pub(crate) is_unsent: bool,
     /// Whether the server asked for fewer requests.
     pub(crate) is_throttled: bool,
@@ -99,14 +99,14 @@ impl Failure {
         Self { fault, is_unsent: false, is_throttled: false }
     }
 
-    /// Whether a second attempt could succeed and can do no harm. What is safe by itself can be
-    /// repeated in any case.
+    /// Whether a second attempt could succeed without harm; it is always harmless if the request
+    /// `is_safe`.
     pub(crate) fn may_repeat(&self, is_safe: bool) -> bool {
         matches!(self.fault, Fault::Unavailable(_)) && !self.is_throttled && (is_safe || self.is_unsent)
     }
 }
 
-/// The fault of a request that cannot be built, such as one with a header that is malformed.
+/// The fault of a request that cannot be built, for example because of a malformed header.
 pub(crate) fn unsendable(error: impl Into<http::Error>) -> Fault {
     Fault::Senseless(error.into().to_string())
 }

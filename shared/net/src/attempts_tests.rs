@@ -1,4 +1,4 @@
-//! What is tried a second time, and what is not.
+//! Which requests are tried a second time, and which are not.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener};
@@ -27,7 +27,7 @@ enum Deed {
 
 const OK: Deed = Deed::Answers("200 OK");
 
-/// A server that does something else at each connection, and counts those on which something has
+/// A server that treats each connection differently, and counts those on which something has
 /// arrived.
 fn server(deeds: Vec<Deed>) -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
@@ -56,8 +56,8 @@ fn server(deeds: Vec<Deed>) -> (String, Arc<AtomicUsize>) {
     (url, count)
 }
 
-/// How long an attempt may take, and all together: longer than anything that a test does not let
-/// take that long.
+/// The time limit for an attempt, and for all together: only what a test delays on purpose takes as
+/// long.
 const PATIENCE: Duration = Duration::from_secs(600);
 const TOGETHER: Duration = Duration::from_secs(1500);
 
@@ -73,7 +73,7 @@ async fn post(url: &str) -> Result<(u16, Value), Fault> {
     outgoing().post(url, &[("code", "x")], None).await
 }
 
-/// Does `call`, which takes too long once this many requests have arrived.
+/// Makes `call`, which times out once this many requests have arrived.
 async fn too_late<T>(call: impl Future<Output = T>, count: &AtomicUsize, requests: usize) -> T {
     let time = async {
         until("a request arrives", || count.load(Ordering::SeqCst) == requests).await;
@@ -119,7 +119,7 @@ async fn a_code_is_not_sent_twice_once_it_may_have_arrived() {
     assert_eq!(count.load(Ordering::SeqCst), 1);
 }
 
-/// Nobody listens at first, so nothing can have arrived.
+/// Nobody listens at first, so nothing has arrived.
 #[tokio::test]
 async fn a_code_that_certainly_did_not_arrive_is_sent_again() {
     let socket = TcpSocket::new_v4().expect("a socket");
@@ -140,7 +140,7 @@ async fn a_code_that_certainly_did_not_arrive_is_sent_again() {
     assert_eq!(answer.expect("an answer"), (200, json!({})));
 }
 
-/// Without the end of the TLS handshake, there is no connection on which a code could be sent.
+/// Before the TLS handshake ends, there is no connection for sending a code.
 #[tokio::test]
 async fn a_code_is_sent_again_if_the_connection_is_not_established_in_time_or_breaks() {
     let (url, count) = server(vec![Deed::Waits, Deed::Closes]);

@@ -1,11 +1,11 @@
 //! Connections of the HTTP clients: directly, or through the operator's [`Proxy`].
 //!
-//! With a proxy, the address that is called is the proxy's choice, so the filter against calls into
-//! the own network ([`crate::public_address`]) sees only the name: it is resolved here first, and
-//! refused if all its addresses are private. A name that does not resolve here is left to the
-//! proxy, as networks with a proxy often resolve no public names; the proxy must refuse private
-//! destinations itself. If it does, the error says the same as for a name with private addresses,
-//! so that projects do not learn which names the network has.
+//! A proxy chooses the address to call, so the filter against calls into the operator's network
+//! ([`crate::public_address`]) sees only the name: it is resolved here first, and refused if all
+//! its addresses are private. Names that do not resolve here are left to the proxy, because
+//! networks with a proxy often cannot resolve public names; the proxy must refuse private
+//! destinations itself. If it does, the error is the same as for a name with private addresses, so
+//! that projects do not learn which names the network has.
 
 use std::error::Error as StdError;
 use std::net::{IpAddr, SocketAddr};
@@ -36,14 +36,14 @@ pub struct Connector<R = GaiResolver> {
     /// To the proxy, whose address the operator chose.
     to_proxy: HttpConnector,
     proxy: Option<Proxy>,
-    /// Resolves, and thereby checks, the names that the proxy is asked for; `None` if none needs a
+    /// Resolves, and thereby checks, the names to ask the proxy for; `None` if they do not need a
     /// check.
     checking: Option<R>,
 }
 
 impl Connector {
-    /// A connector to hosts that the operator chose. Once a name is resolved, a TCP connection may
-    /// take `patience`; [`Limited`](crate::limited::Limited) bounds the rest.
+    /// A connector to hosts that the operator chose. After the name is resolved, a TCP connection
+    /// may take `patience`; [`Limited`](crate::limited::Limited) bounds the rest.
     pub fn new(proxy: Option<Proxy>, patience: Duration) -> Self {
         let mut connector = Self::with(HttpConnector::new(), proxy, None);
         connector.direct.set_nodelay(true);
@@ -53,7 +53,7 @@ impl Connector {
 }
 
 impl<R: Clone> Connector<R> {
-    /// A connector to hosts whose addresses `resolver` checks.
+    /// A connector to hosts with addresses checked by `resolver`.
     pub(crate) fn checked(resolver: R, proxy: Option<Proxy>) -> Self {
         Self::with(HttpConnector::new_with_resolver(resolver.clone()), proxy, Some(resolver))
     }
@@ -105,8 +105,8 @@ where
     }
 }
 
-/// Refuses a name all of whose addresses are private; otherwise, whether the name resolves. An IP
-/// address was checked with its URL.
+/// Refuses a name with only private addresses; otherwise, returns whether the name resolves. IP
+/// addresses were checked with their URL.
 async fn check<R>(mut resolver: R, host: &str) -> Result<bool, BoxError>
 where
     R: Service<Name, Error: Into<BoxError>>,

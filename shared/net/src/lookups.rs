@@ -1,7 +1,7 @@
 //! Lookups of host names by the system. Each occupies a thread of the pool for blocking work until
-//! it ends, even if nobody waits for it any more. Writes to the table of a gateway need threads of
-//! the same pool, so the number of lookups in progress is bounded. It is also bounded for each host
-//! name, because a name server that never answers would otherwise occupy all places.
+//! it ends, even if nobody waits for it any more. A gateway's writes to the table need threads of
+//! the same pool, so the number of concurrent lookups is limited. It is also limited for each host
+//! name, because a name server that never answers could otherwise occupy all places.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,14 +15,14 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tower::Service;
 
-/// The number of lookups of one host name at the same time.
+/// The maximum number of concurrent lookups of one host name.
 const OF_HOST: usize = 2;
-/// The number of lookups for providers at the same time.
+/// The maximum number of concurrent lookups for providers.
 const OF_PROVIDERS: usize = 64;
-/// The number of lookups for webhook endpoints at the same time. The pool for blocking work has 512
-/// threads.
+/// The maximum number of concurrent lookups for webhook endpoints. The pool for blocking work has
+/// 512 threads.
 const OF_WEBHOOKS: usize = 192;
-/// The number of lookups for mail servers at the same time.
+/// The maximum number of concurrent lookups for mail servers.
 const OF_MAIL_SERVERS: usize = 64;
 
 /// The lookups for providers.
@@ -40,17 +40,17 @@ fn system(host: &str) -> io::Result<Addresses> {
     (host, 0).to_socket_addrs()
 }
 
-/// A bounded number of lookups.
+/// Lookups, limited in number.
 #[derive(Debug)]
 pub(crate) struct Lookups {
     places: Semaphore,
-    /// The places for each host name that is being looked up.
+    /// The places for each host name during its lookups.
     hosts: Mutex<BTreeMap<String, Weak<Semaphore>>>,
     look_up: fn(&str) -> io::Result<Addresses>,
 }
 
 impl Lookups {
-    /// At most `most` lookups at the same time; `look_up` may block.
+    /// At most `most` concurrent lookups; `look_up` may block.
     pub(crate) const fn new(most: usize, look_up: fn(&str) -> io::Result<Addresses>) -> Self {
         Self { places: Semaphore::const_new(most), hosts: Mutex::new(BTreeMap::new()), look_up }
     }

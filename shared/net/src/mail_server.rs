@@ -1,6 +1,6 @@
-//! The IP addresses of mail servers, whose names a project's administrators choose. A lookup has a
-//! time limit of its own, and only so many are made at the same time (`lookups`): sending
-//! gives up after some seconds, but the system may go on looking for a name much longer.
+//! The IP addresses of mail servers, whose names a project's administrators choose. Lookups have
+//! their own time limit, and are limited in number (`lookups`): sending gives up after
+//! some seconds, but the system may look for a name much longer.
 
 use std::error::Error as StdError;
 use std::net::{IpAddr, SocketAddr};
@@ -13,10 +13,10 @@ use crate::public_address::{among, rule};
 
 type BoxError = Box<dyn StdError + Send + Sync>;
 
-/// Resolves a host to those of its IP addresses that may be called, at least one. Fails with
-/// [`NotPublic`](crate::public_address::NotPublic) if none may be called, with an I/O error if the
-/// name does not resolve, and with [`Elapsed`](tokio::time::error::Elapsed) if that takes longer
-/// than `limit`.
+/// Resolves a host to its allowed IP addresses, at least one. Fails with
+/// [`NotPublic`](crate::public_address::NotPublic) if none is allowed, with an I/O error if the
+/// name does not resolve, and with [`Elapsed`](tokio::time::error::Elapsed) if resolving takes
+/// longer than `limit`.
 pub async fn resolve(host: &str, port: u16, allow_private: bool, limit: Duration) -> Result<Vec<SocketAddr>, BoxError> {
     let found = match host.parse::<IpAddr>() {
         Ok(address) => vec![address],

@@ -1,10 +1,10 @@
-//! Requests to OAuth providers, and to Turnstile. A project's administrators choose issuers, so
-//! the target of a request is untrusted: no redirects, a timeout, bounded answers, and only public
-//! IP addresses ([`crate::public_address`]) unless the deployment allows others.
+//! Requests to OAuth providers and Turnstile. A project's administrators choose issuers, so the
+//! target of a request is untrusted: no redirects, a timeout, answers of limited size, and only
+//! public IP addresses ([`crate::public_address`]) unless the deployment allows others.
 //!
-//! A request that fails is made a second time if that is safe: if it only reads, or if it has
-//! certainly not reached the server. A code or a refresh token is never sent twice otherwise,
-//! because a provider that sees it again revokes what it issued (RFC 6749 §4.1.2, RFC 9700 §4.14).
+//! A failed request is made a second time if that is safe: if it only reads, or definitely did not
+//! reach the server. Otherwise, codes and refresh tokens are never sent twice, because a provider
+//! that sees one again revokes what it issued (RFC 6749 §4.1.2, RFC 9700 §4.14).
 
 use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
@@ -39,39 +39,39 @@ use crate::public_address::is_public;
 use crate::resolver::{BoxError, PublicResolver};
 use crate::tls;
 
-/// How long an attempt to call a provider may take, from resolving the name to the last byte.
+/// The time limit for an attempt to call a provider, from resolving the name to the last byte.
 const PROVIDER_TIMEOUT: Duration = Duration::from_secs(6);
-/// How long all calls of a request to providers may take together: less than the timeout of the
+/// The time limit for all calls of a request to providers together: below the timeout of the
 /// functions that make them.
 pub const PROVIDERS_TIMEOUT: Duration = Duration::from_secs(20);
-/// How long Turnstile may take: people wait for it at every sign-up.
+/// The time limit for Turnstile: people wait for it at every sign-up.
 const CHALLENGE_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long calls may take in operations whose main work is another: less than the timeout of
+/// The time limit for calls in operations that mainly do something else: below the timeout of
 /// functions.
 const BRIEF_TIMEOUT: Duration = Duration::from_secs(8);
 /// The pause before the second attempt.
 pub(crate) const PAUSE: Duration = Duration::from_millis(200);
-/// Longest accepted answer, in bytes; a set of ten RSA keys has about 5 KB.
+/// The maximum size of an answer, in bytes; a set of ten RSA keys has about 5 KB.
 const MAX_ANSWER: usize = 256 * 1024;
-/// The number of unused connections that are kept open to one host: as many as there are deliveries
-/// to a webhook endpoint at the same time.
+/// The maximum number of unused connections kept open to one host, as many as concurrent deliveries
+/// to a webhook endpoint.
 pub(crate) const MAX_IDLE: usize = 8;
 /// How long an unused connection is kept; the pool may need as long again to notice. It is short,
-/// because projects choose the hosts, and so how many there are.
+/// because projects choose the hosts and thereby their number.
 pub(crate) const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A client for calls to providers, for the time of one request.
+/// A client for one request's calls to providers.
 #[derive(Clone, Copy)]
 pub struct Outgoing<'a> {
     /// Whether loopback, private and link-local IP addresses, and plain HTTP, are allowed.
     allow_private: bool,
-    /// Base URL of the server that stands in for every `https` host; `None` to call the hosts.
+    /// Base URL of the server that stands in for every `https` host; `None` to call the real hosts.
     stand_in: Option<&'a str>,
-    /// Whether the calls go to webhook endpoints. Their names are looked up in places of their own.
+    /// Whether the calls are to webhook endpoints, whose names have their own places for lookups.
     is_for_webhooks: bool,
-    /// How long an attempt may take.
+    /// The time limit for an attempt.
     patience: Duration,
-    /// When all calls end.
+    /// The time limit for all calls together.
     until: Instant,
 }
 
@@ -94,20 +94,20 @@ impl<'a> Outgoing<'a> {
         Self { patience: CHALLENGE_TIMEOUT, until, ..Self::new(settings) }
     }
 
-    /// A client that reads what issuers publish, in operations that call no other endpoint: its
+    /// A client for the metadata of issuers, in operations that do not call any other endpoint: its
     /// calls may take eight seconds together.
     pub fn for_metadata(settings: &'a Settings) -> Self {
         Self { until: Instant::now() + BRIEF_TIMEOUT, ..Self::new(settings) }
     }
 
-    /// A client for webhook endpoints, with the rules of [`Self::new`], that never calls the server
-    /// that stands in for providers.
+    /// A client for webhook endpoints, with the rules of [`Self::new`], but without the server that
+    /// stands in for providers.
     pub(crate) fn of_webhooks(settings: &'a Settings) -> Self {
         Self { stand_in: None, is_for_webhooks: true, ..Self::new(settings) }
     }
 
-    /// Whether there is time left for a whole attempt. What must not be sent twice should not be
-    /// sent otherwise.
+    /// Whether there is time left for a whole attempt. If not, do not send what must not be sent
+    /// twice.
     pub fn has_time(self) -> bool {
         Instant::now() + self.patience <= self.until
     }
@@ -127,23 +127,23 @@ impl<'a> Outgoing<'a> {
         }
     }
 
-    /// Fetches a JSON document. Any status but 2xx is a fault. A document of untrusted size and
-    /// shape should be read as a type of its own, because a [`Value`] needs up to a hundred times
-    /// the memory of the text.
+    /// Fetches a JSON document. Any status but 2xx is a fault. Read documents of untrusted size and
+    /// shape as a type of their own, because a [`Value`] needs up to a hundred times the memory of
+    /// the text.
     pub async fn get<T: DeserializeOwned>(self, url: &str, bearer: Option<&str>, header: Option<(&str, &str)>) -> Result<T, Fault> {
         self.fetch(url, bearer, header).await?.successful()?.json()
     }
 
-    /// Fetches a document. The status may be any below 500 except 429; media types other than JSON
-    /// and JWT may be answered.
+    /// Fetches a document. The status may be any below 500 except 429, and the media type may
+    /// differ from JSON and JWT.
     pub async fn fetch(self, url: &str, bearer: Option<&str>, header: Option<(&str, &str)>) -> Result<Answer, Fault> {
         let bearer = bearer.map(|token| (AUTHORIZATION, format!("Bearer {token}")));
         let header = header.map(|(name, value)| Ok((name.parse::<HeaderName>().map_err(unsendable)?, value.to_owned()))).transpose()?;
         self.send(Method::GET, url, bearer.into_iter().chain(header), Bytes::new()).await
     }
 
-    /// Posts a form. Returns the status and the JSON answer, which is `null` if the status is 401
-    /// and the body is not JSON. 3xx, 429, 5xx, and any other answer that is not JSON are faults.
+    /// Posts a form. Returns the status and the JSON answer, or `null` for a 401 without JSON. 3xx,
+    /// 429, 5xx, and other answers without JSON are faults.
     pub async fn post(self, url: &str, form: &[(&str, &str)], basic: Option<(&str, &str)>) -> Result<(u16, Value), Fault> {
         let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(form).finish();
         let login = basic.map(|(id, secret)| {
@@ -154,7 +154,7 @@ impl<'a> Outgoing<'a> {
         let headers = [(CONTENT_TYPE, "application/x-www-form-urlencoded".to_owned())].into_iter().chain(login);
         let answer = self.send(Method::POST, url, headers, body.into()).await?.unredirected()?;
         match answer.json() {
-            // The status says enough.
+            // Here, the status is enough.
             Err(_) if answer.status() == 401 => Ok((401, Value::Null)),
             parsed => Ok((answer.status(), parsed?)),
         }
@@ -186,7 +186,7 @@ impl<'a> Outgoing<'a> {
         .map_err(|failure| failure.fault)
     }
 
-    /// Sends a request once. Without a connection, it has certainly not reached the server.
+    /// Sends a request once. Without a connection, it definitely did not reach the server.
     async fn attempt(self, mut request: Request<Full<Bytes>>) -> Result<Answer, Failure> {
         let begun = Instant::now();
         let end = (begun + self.patience).min(self.until);
@@ -220,11 +220,11 @@ impl<'a> Outgoing<'a> {
 
 pub(crate) type Client<R = SystemNames> = legacy::Client<HttpsConnector<Connector<PublicResolver<R>>>, Full<Bytes>>;
 
-/// A client whose connections to a host name go only to the addresses that the resolver returns.
-/// An IP address in a URL is not resolved; [`Outgoing::check`] checks it. Trusts the operator's
+/// A client whose connections to a host name go only to the addresses that the resolver returns. IP
+/// addresses in URLs are not resolved; [`Outgoing::check`] checks them. Trusts the operator's
 /// certificates, and uses the operator's proxy.
 fn client_from_env(resolver: PublicResolver) -> Client {
-    // A process whose environment is invalid does not start: these are read there, too.
+    // A process with an invalid environment does not start: it reads these variables then, too.
     let unreadable = |error: &wire::environment::Error| tracing::error!(%error, "outgoing calls ignore a setting of the environment");
     let roots = tls::roots().inspect_err(unreadable).unwrap_or_else(|_| tls::public_roots());
     let proxy = Proxy::from_env().inspect_err(unreadable).unwrap_or_default();

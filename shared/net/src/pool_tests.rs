@@ -1,4 +1,4 @@
-//! How many connections stay open after calls to many hosts.
+//! The number of connections left open after calls to many hosts.
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -18,11 +18,11 @@ use crate::resolver::PublicResolver;
 use crate::test_time::{jump, until};
 
 const HOSTS: usize = 40;
-/// The number of requests to each host at the same time.
+/// The number of concurrent requests to each host.
 const AT_ONCE: usize = MAX_IDLE * 2;
 
-/// A server that keeps its connections open, and answers once requests have arrived on so many of
-/// them; returns its port. `open` counts the connections of all servers.
+/// A server that keeps its connections open, and answers once [`AT_ONCE`] of them have a request;
+/// returns its port. `open` counts the connections of all servers.
 async fn server(open: &Arc<AtomicUsize>) -> u16 {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a port");
     let port = listener.local_addr().expect("an address").port();

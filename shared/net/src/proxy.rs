@@ -1,7 +1,6 @@
-//! The proxy of the operator's network, through which HTTPS calls leave it (`HTTPS_PROXY`, and
-//! `NO_PROXY` for hosts that are called directly). The proxy is asked for a tunnel (CONNECT, RFC
-//! 9110 §9.3.6), so TLS is still that of the host. Plain HTTP, which only private hosts may use, is
-//! never sent to the proxy.
+//! The proxy for HTTPS calls out of the operator's network (`HTTPS_PROXY`, and `NO_PROXY` for hosts
+//! to call directly). The proxy opens a tunnel (CONNECT, RFC 9110 §9.3.6), so TLS is still that of
+//! the host. Plain HTTP, allowed only for private hosts, is never sent to the proxy.
 
 use std::sync::Arc;
 
@@ -10,16 +9,16 @@ use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use url::Url;
 use wire::environment::{Error, variable};
 
-/// A proxy, and the hosts that are called without it.
+/// A proxy, and the hosts to call without it.
 #[derive(Debug, Clone)]
 pub struct Proxy(Arc<Matcher>);
 
 impl Proxy {
     /// A proxy by its URL, `http://[user:password@]host[:port]`, and the hosts to call without it:
-    /// domains with those below them, IP addresses, networks, or `*`, separated by commas. Fails if
+    /// domains with their subdomains, IP addresses, networks, or `*`, separated by commas. Fails if
     /// the URL has another scheme.
     pub fn new(url: &str, without: &str) -> Result<Self, Error> {
-        // As other programs do, a URL without a scheme is accepted.
+        // A URL without a scheme is accepted, as in other programs.
         let whole = if url.contains("://") { url.to_owned() } else { format!("http://{url}") };
         let parsed = Url::parse(&whole).ok().filter(|parsed| parsed.scheme() == "http" && parsed.has_host());
         parsed.ok_or(Error::InvalidProxy)?;
@@ -29,13 +28,14 @@ impl Proxy {
         if is_usable { Ok(Self(Arc::new(matcher(without)))) } else { Err(Error::InvalidProxy) }
     }
 
-    /// The proxy of the environment; `None` if it has none. Capital names come first, as in curl.
+    /// The environment's proxy; `None` if it does not name one. Variables with capital names take
+    /// precedence, as in curl.
     pub fn from_env() -> Result<Option<Self>, Error> {
         let either = |name: &str| variable(name).or_else(|| variable(&name.to_ascii_lowercase()));
         either("HTTPS_PROXY").map(|url| Self::new(url.trim(), &either("NO_PROXY").unwrap_or_default())).transpose()
     }
 
-    /// How a URL is reached through the proxy; `None` if it is called directly.
+    /// How to reach a URL through the proxy; `None` for a direct call.
     pub(crate) fn intercept(&self, uri: &Uri) -> Option<Intercept> {
         self.0.intercept(uri)
     }

@@ -1,7 +1,7 @@
-//! The IP addresses that may be called on behalf of a project (SSRF, CWE-918). The project's
-//! administrators name hosts, so the target of a connection is untrusted: addresses are checked
-//! after the name has been resolved, and connections go only to the checked addresses. Checking
-//! the name alone would not prevent DNS rebinding.
+//! The IP addresses allowed for calls on behalf of a project (SSRF, CWE-918). The project's
+//! administrators choose hosts, so the target of a connection is untrusted: addresses are checked
+//! after the name is resolved, and only checked addresses are connected to. Checking the name alone
+//! would not prevent DNS rebinding.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
@@ -10,12 +10,12 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 #[error("{0} has no public address; GATELET_ALLOW_PRIVATE_ISSUERS=1 allows private ones")]
 pub struct NotPublic(pub String);
 
-/// The rule for the addresses that may be called.
+/// The rule for allowed addresses.
 pub(crate) fn rule(allow_private: bool) -> fn(IpAddr) -> bool {
     if allow_private { |_| true } else { is_public }
 }
 
-/// Those of a host's addresses that may be called, at least one.
+/// A host's allowed addresses, at least one.
 pub(crate) fn among(
     host: &str,
     found: impl Iterator<Item = SocketAddr>,
@@ -40,7 +40,7 @@ pub fn is_public(address: IpAddr) -> bool {
                 || a >= 240
                 || (a == 100 && (64..128).contains(&b))
                 || (a == 192 && b == 0 && c == 0)
-                // Relays for 6to4, which are no longer used (RFC 7526).
+                // 6to4 relays, no longer used (RFC 7526).
                 || (a == 192 && b == 88 && c == 99)
                 || (a == 198 && (18..20).contains(&b)))
         }
@@ -61,8 +61,8 @@ pub fn is_public(address: IpAddr) -> bool {
     }
 }
 
-/// The IPv4 address that an IPv6 address contains: mapped (`::ffff:0:0/96`), translated
-/// (`64:ff9b::/96`), 6to4 (`2002::/16`).
+/// The IPv4 address in an IPv6 address: mapped (`::ffff:0:0/96`), translated (`64:ff9b::/96`), 6to4
+/// (`2002::/16`).
 fn embedded(address: Ipv6Addr) -> Option<std::net::Ipv4Addr> {
     let parts = address.segments();
     let v4 = |high: u16, low: u16| std::net::Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));

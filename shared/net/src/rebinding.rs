@@ -1,5 +1,5 @@
 //! Tests that DNS rebinding fails: the address of a name changes between the check and the
-//! connection. The tests use the complete client.
+//! connection. They use the complete client.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -20,11 +20,11 @@ use crate::answer::unavailable;
 use crate::outgoing::{Client, Fault, client};
 use crate::resolver::PublicResolver;
 
-/// Two addresses of this machine: one that stands for a public address, and a private one.
+/// Two addresses of this machine: one stands for a public address, the other is private.
 const PUBLIC: Ipv4Addr = Ipv4Addr::LOCALHOST;
 const PRIVATE: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 
-/// A resolver of an attacker's domain, whose answer can differ each time.
+/// The resolver of an attacker's domain; its answer can differ each time.
 #[derive(Clone)]
 struct Changing(Arc<Mutex<VecDeque<Vec<Ipv4Addr>>>>);
 

@@ -1,6 +1,6 @@
-//! The resolver for requests to providers and webhook endpoints. It returns only the addresses that
-//! may be called, and a connection goes to one of these. The name is not resolved again between the
-//! check and the connection, so an attacker cannot change its address in between (DNS rebinding).
+//! The resolver for requests to providers and webhook endpoints. It returns only allowed addresses,
+//! and connections use one of these. The name is not resolved again between check and connection,
+//! so an attacker cannot change its address in between (DNS rebinding).
 
 use std::error::Error as StdError;
 use std::net::{IpAddr, SocketAddr};
@@ -15,17 +15,17 @@ use crate::public_address::{among, rule};
 
 pub(crate) type BoxError = Box<dyn StdError + Send + Sync>;
 
-/// Resolves names to IP addresses that may be called.
+/// Resolves names to allowed IP addresses.
 #[derive(Debug, Clone)]
 pub(crate) struct PublicResolver<R = SystemNames> {
-    /// The resolver whose answers are checked.
+    /// The resolver that finds the addresses to check.
     pub(crate) names: R,
-    /// Whether an address may be called.
+    /// Whether an address is allowed.
     pub(crate) may_call: fn(IpAddr) -> bool,
 }
 
 impl PublicResolver {
-    /// Resolves names as the system does, with these lookups.
+    /// Resolves names with these lookups by the system.
     pub(crate) fn new(allow_private: bool, lookups: &'static Lookups) -> Self {
         Self { names: SystemNames(lookups), may_call: rule(allow_private) }
     }

@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use tokio::task::yield_now;
 
-/// How long an event may take, on any machine.
+/// The time limit for an event, generous enough for any machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Waits until something is so.
+/// Waits until a condition holds.
 pub(crate) async fn until(what: &str, is_so: impl Fn() -> bool) {
     let end = Instant::now() + PATIENCE;
     while !is_so() {
@@ -16,7 +16,7 @@ pub(crate) async fn until(what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// Moves tokio's clock forward, and lets it run on.
+/// Advances tokio's clock, and lets it run on.
 pub(crate) async fn jump(by: Duration) {
     tokio::time::pause();
     tokio::time::advance(by).await;

@@ -1,5 +1,5 @@
 //! TLS for outgoing connections, such as those to AWS, OAuth providers, webhook endpoints and mail
-//! servers: rustls on ring, and no second TLS stack.
+//! servers: rustls on ring, the only TLS stack.
 
 use std::fs;
 use std::sync::Arc;
@@ -9,8 +9,7 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::{ClientConfig, RootCertStore};
 use wire::environment::{Error, variable};
 
-/// The configuration of a client that trusts these roots and has no certificate of its own; TLS 1.2
-/// and 1.3.
+/// The configuration of a client without a certificate that trusts these roots; TLS 1.2 and 1.3.
 #[expect(clippy::expect_used, reason = "ring has cipher suites for the versions that rustls thinks safe")]
 pub fn client(roots: RootCertStore) -> ClientConfig {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -18,7 +17,7 @@ pub fn client(roots: RootCertStore) -> ClientConfig {
     config.expect("ring speaks TLS 1.2 and 1.3").with_root_certificates(roots).with_no_client_auth()
 }
 
-/// Mozilla's root certificates. They make a function that uses them a thirtieth larger.
+/// Mozilla's root certificates. They make a function a thirtieth larger.
 pub fn public_roots() -> RootCertStore {
     RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() }
 }
@@ -39,7 +38,7 @@ pub fn trust(roots: &mut RootCertStore, pem: &[u8]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Adds to the roots the certificates (PEM) in the file that `SSL_CERT_FILE` names; does nothing if
+/// Adds the certificates (PEM) in the file named by `SSL_CERT_FILE` to the roots; does nothing if
 /// the variable is not set. Fails if the file cannot be read or parsed.
 pub fn trust_operator(roots: &mut RootCertStore) -> Result<(), Error> {
     match variable("SSL_CERT_FILE") {

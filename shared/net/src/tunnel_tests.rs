@@ -32,7 +32,7 @@ fn resolver() -> PublicResolver {
     PublicResolver { names: SystemNames(&LOOKUPS), may_call: |address| address.is_loopback() }
 }
 
-/// A TLS server with a certificate of its own for these names; returns its port and the
+/// A TLS server with a self-signed certificate for these names; returns its port and the
 /// certificate.
 fn tls_server(names: &[&str]) -> (u16, Vec<u8>) {
     let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
@@ -56,7 +56,7 @@ fn tls_server(names: &[&str]) -> (u16, Vec<u8>) {
     (port, certified.cert.pem().into_bytes())
 }
 
-/// A proxy that tunnels everything to `port`; returns its URL and the requests that it got.
+/// A proxy that tunnels everything to `port`; returns its URL and the requests to it.
 fn proxy(port: u16) -> (String, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let url = format!("http://ada:secret@{}", listener.local_addr().expect("an address"));
@@ -117,7 +117,7 @@ async fn a_name_with_private_addresses_is_not_called_through_the_proxy_either() 
 
 #[tokio::test]
 async fn a_name_that_nobody_knows_is_refused_like_a_private_one() {
-    // Nobody listens at this port, so the proxy closes the tunnel.
+    // This port has no listener, so the proxy closes the tunnel.
     let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port").local_addr().expect("an address").port();
     let (url, requests) = proxy(port);
     let through = Proxy::new(&url, "").expect("a proxy");

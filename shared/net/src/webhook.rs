@@ -1,7 +1,6 @@
-//! Requests to webhook endpoints, which a project's administrators choose. They follow the same
-//! rules as requests to providers ([`crate::outgoing`]): no redirects, and connections only to
-//! addresses that were checked. The body of an answer is only shown to people, so it may have any
-//! form.
+//! Requests to webhook endpoints, which a project's administrators choose. The rules for requests
+//! to providers ([`crate::outgoing`]) apply: no redirects, and connections only to checked
+//! addresses. The body of an answer is only shown to people, so its form does not matter.
 
 use std::time::Duration;
 
@@ -17,18 +16,17 @@ use url::{Host, Url};
 use crate::answer::{unavailable, unsendable};
 use crate::outgoing::{Fault, Outgoing};
 
-/// How long an endpoint may take for a delivery, from resolving its name to the status of its
-/// answer.
+/// The time limit for a delivery, from resolving the endpoint's name to the status of its answer.
 pub const BUDGET: Duration = Duration::from_secs(10);
-/// The part of an answer's body that is kept, in bytes.
+/// The maximum number of bytes kept of an answer's body.
 const KEPT: usize = 1024;
-/// How long the body may take after the status. An endpoint that sends its body slowly has answered
-/// already, and must not delay other deliveries.
+/// The time limit for the body after the status. An endpoint with a slow body has already answered,
+/// and must not delay other deliveries.
 const BODY: Duration = Duration::from_secs(1);
 /// The refusal of an endpoint whose host may not be called or does not resolve: one text for both,
-/// because the difference would reveal which names a private network has.
+/// because a difference would reveal which names a private network has.
 pub const NOT_ON_THE_INTERNET: &str = "its host has no public address";
-/// The longest URL, in bytes.
+/// The maximum length of a URL, in bytes.
 const MAX_URL: usize = 2048;
 
 /// The answer of an endpoint.
@@ -42,7 +40,7 @@ pub struct Posted {
 
 /// Checks a URL that an administrator enters: `https`, or `http` for this machine if the deployment
 /// allows private addresses. The IP addresses of a host name are checked only when it is resolved
-/// for a request. The error says what is wrong, or what is expected.
+/// for a request. The error says what is wrong or expected.
 pub fn check(settings: &Settings, text: &str) -> Result<(), &'static str> {
     if text.len() > MAX_URL || text.contains(|letter: char| letter.is_control() || letter.is_whitespace()) {
         return Err("the URL must have at most 2048 bytes, and no spaces or control characters");
@@ -67,7 +65,7 @@ fn is_this_machine(url: &Url) -> bool {
 }
 
 /// Posts a body to an endpoint, which may take `budget` until the status of its answer. Any status
-/// is an answer; a fault means that there was none.
+/// counts as an answer; a fault means that there was no answer.
 pub async fn post(settings: &Settings, url: &str, headers: Vec<(String, String)>, body: String, budget: Duration) -> Result<Posted, Fault> {
     let outgoing = Outgoing::of_webhooks(settings);
     let uri = outgoing.check(url)?.as_str().to_owned();
@@ -94,6 +92,6 @@ async fn beginning(mut body: Incoming) -> String {
         bytes.extend_from_slice(frame.data_ref().map(|data| &data[..data.len().min(KEPT)]).unwrap_or_default());
     }
     bytes.truncate(KEPT);
-    // The end may cut a character in two. Control characters could mislead whoever reads the text.
+    // The cut may split the last character. Control characters could mislead readers of the text.
     String::from_utf8_lossy(&bytes).chars().filter(|letter| !letter.is_control() || letter.is_whitespace()).collect()
 }

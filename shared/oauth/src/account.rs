@@ -1,5 +1,5 @@
-//! Reads the account that tokens belong to: from the ID token and the userinfo endpoint of an
-//! OpenID provider, or from a provider's own API.
+//! Reads the account behind tokens: from the ID token and the userinfo endpoint of an OpenID
+//! provider, or from a provider's own API.
 
 use crypto::shared_secret::hmac_sha256_hex;
 use jiff::Timestamp;
@@ -32,7 +32,7 @@ pub(crate) struct OpenId {
     pub(crate) issuer: String,
     pub(crate) jwks_uri: String,
     pub(crate) userinfo: Option<String>,
-    /// The HMAC algorithms that the issuer says to sign with.
+    /// The HMAC algorithms that the issuer lists for signing.
     pub(crate) hmac: Vec<&'static str>,
 }
 
@@ -41,7 +41,7 @@ fn senseless(error: NoAccount) -> Fault {
 }
 
 impl Reader<'_> {
-    /// The account of an ID token, with claims of userinfo that the token lacks.
+    /// The account in an ID token, with missing claims from userinfo.
     pub(crate) async fn of_openid(&self, source: &OpenId, tokens: &Tokens, nonce: &str) -> Result<Profile, Fault> {
         let missing = || Fault::Misconfigured("the token response has no ID token: the client must be allowed the scope openid".to_owned());
         let token = tokens.id_token.as_ref().ok_or_else(missing)?;
@@ -62,14 +62,14 @@ impl Reader<'_> {
                 Fields::OPENID.read(&claims).map_err(senseless)
             }
             Ok(None) => Ok(profile),
-            // What the token says is enough to sign in.
+            // The token alone is enough to sign in.
             Err(Fault::Unavailable(_) | Fault::Senseless(_)) if profile.email.is_some() => Ok(profile),
             Err(fault) => Err(fault),
         }
     }
 
-    /// The claims of the userinfo endpoint (OpenID Connect Core §5.3), as JSON or as a JWT that the
-    /// issuer signed; `None` if the endpoint is not there or refuses the token.
+    /// The claims of the userinfo endpoint (OpenID Connect Core §5.3), as JSON or as a JWT signed
+    /// by the issuer; `None` if the endpoint does not exist or refuses the token.
     async fn userinfo(&self, endpoint: &str, expected: &Expected<'_>, tokens: &Tokens) -> Result<Option<Value>, Fault> {
         let answer = self.outgoing.fetch(endpoint, Some(tokens.access_token.expose_secret()), None).await?;
         match answer.status() {
@@ -84,7 +84,7 @@ impl Reader<'_> {
         Ok(Some(id_token::verify_claims(self.outgoing, text, expected, self.now).await?))
     }
 
-    /// The account of a provider's own API.
+    /// The account, from a provider's own API.
     pub(crate) async fn of_api(&self, api: &Api, tokens: &Tokens) -> Result<Profile, Fault> {
         let answer = self.ask(api, &tokens.access_token).await?;
         let refused = |status: u16| match status {
@@ -97,7 +97,7 @@ impl Reader<'_> {
         let mut profile = api.fields.read(&value(&answer)?).map_err(senseless)?;
         if let Some((url, addresses)) = api.addresses {
             let answer = self.outgoing.fetch(url, Some(tokens.access_token.expose_secret()), None).await?;
-            // An app that may not read addresses still gets the account.
+            // An app without permission to read addresses still gets the account.
             let found = match answer.status() {
                 403 | 404 => None,
                 _ if is_success(&answer) => addresses.primary(&value(&answer)?),
@@ -134,10 +134,10 @@ pub(crate) fn value(answer: &Answer) -> Result<Value, Fault> {
     answer.json()
 }
 
-/// Adds claims of userinfo to those of the ID token, which has precedence because it is signed.
+/// Adds claims of userinfo to those of the ID token, which take precedence because they are signed.
 ///
-/// Fails if they are those of another account (OpenID Connect Core §5.3.2). Whether an address is
-/// verified is said about the address beside it, so it is not taken from there for another address.
+/// Fails if they are those of another account (OpenID Connect Core §5.3.2). `email_verified`
+/// concerns the address next to it, so it is not applied to a different address.
 fn add(claims: &mut Value, more: &Value) -> Result<(), Fault> {
     if more["sub"].as_str().is_none_or(|sub| claims["sub"].as_str() != Some(sub)) {
         return Err(Fault::Senseless("the userinfo response belongs to another account".to_owned()));

@@ -1,6 +1,6 @@
 //! The second half of a flow: exchanges a provider's code for tokens (RFC 6749 §4.1.3) and reads
-//! the account that they belong to. Later, refreshes these tokens (§6), and asks the provider
-//! whether it still accepts an access token.
+//! their account. Later, refreshes these tokens (§6), and asks the provider whether it still
+//! accepts an access token.
 
 use jiff::Timestamp;
 use model::project::OAuthProvider;
@@ -19,7 +19,7 @@ use crate::tokens::error;
 /// The error code for a client that is unknown or not authenticated (RFC 6749 §5.2).
 const INVALID_CLIENT: &str = "invalid_client";
 
-/// A provider with everything that a call to it needs.
+/// A provider with everything needed to call it.
 pub struct Peer<'a> {
     outgoing: Outgoing<'a>,
     provider: &'a OAuthProvider,
@@ -27,7 +27,7 @@ pub struct Peer<'a> {
     now: Timestamp,
 }
 
-/// A client that is registered with a provider.
+/// A client registered with a provider.
 pub struct Client {
     /// The client id.
     pub id: String,
@@ -35,13 +35,13 @@ pub struct Client {
     pub secret: SecretString,
 }
 
-/// The authorization code of a flow, and the values that belong to the flow.
+/// The authorization code of a flow, with the flow's other values.
 pub struct Grant<'a> {
     /// The authorization code.
     pub code: &'a str,
     /// The PKCE verifier (RFC 7636 §4.5).
     pub verifier: &'a SecretString,
-    /// The redirect URI that the code was sent to; providers compare it with the one in the
+    /// The redirect URI that received the code; providers compare it with the one in the
     /// authorization request.
     pub callback: &'a str,
     /// The nonce that the ID token must contain.
@@ -52,16 +52,16 @@ pub struct Grant<'a> {
     pub scope: &'a str,
 }
 
-/// Why a provider issued no tokens.
+/// Why a provider did not issue tokens.
 #[derive(Debug, thiserror::Error)]
 pub enum NotIssued {
-    /// The provider does not accept the code or the refresh token, or no longer does.
+    /// The provider does not, or no longer, accept the code or the refresh token.
     #[error("the provider does not accept the grant: {0}")]
     Grant(String),
     /// The provider does not accept the client id or the client secret.
     #[error("the provider does not accept the client: {0}")]
     Client(String),
-    /// The provider gave no usable answer, or refused the request for another reason.
+    /// The provider's answer was unusable or missing, or refused the request for another reason.
     #[error(transparent)]
     Fault(Fault),
 }
@@ -87,7 +87,7 @@ impl From<Fault> for NotIssued {
     }
 }
 
-/// A provider's endpoints, and what calls to them depend on.
+/// A provider's endpoints, and what is needed to call them.
 struct Endpoints {
     names_issuer: bool,
     token: String,
@@ -101,7 +101,7 @@ enum Source {
 }
 
 impl<'a> Peer<'a> {
-    /// A provider of a project, called with this client.
+    /// A project's provider, called with this client.
     pub fn new(outgoing: Outgoing<'a>, provider: &'a OAuthProvider, client: Client, now: Timestamp) -> Self {
         Self { outgoing, provider, client, now }
     }
@@ -129,14 +129,14 @@ impl<'a> Peer<'a> {
         Reader { outgoing: self.outgoing, client_id: &self.client.id, secret: &self.client.secret, now: self.now }
     }
 
-    /// The scopes that a token request repeats, if the provider wants them.
+    /// The scopes to repeat in a token request, if the provider wants them.
     fn scope<'s>(&self, scope: &'s str) -> Option<(&'static str, &'s str)> {
         catalog::find(&self.provider.id).filter(|known| known.wants_scope).map(|_| ("scope", scope))
     }
 
-    /// Exchanges a code, and reads the account that it belongs to. Fails if the provider cannot be
-    /// called or refuses the code or the client ([`NotIssued::from`] tells which), or if one of its
-    /// answers violates the protocol.
+    /// Exchanges a code and reads its account. Fails if the provider cannot be called, if it
+    /// refuses the code or the client ([`NotIssued::from`] tells which), or if one of its answers
+    /// violates the protocol.
     pub async fn account(&self, grant: &Grant<'_>) -> Result<(Tokens, Profile), Fault> {
         let endpoints = self.endpoints().await?;
         if endpoints.names_issuer && !grant.names_issuer {
@@ -154,12 +154,13 @@ impl<'a> Peer<'a> {
         Ok((tokens, profile))
     }
 
-    /// A new access token from the provider (RFC 6749 §6). `scope` has the scopes of the refresh
-    /// token.
+    /// Gets a new access token from the provider (RFC 6749 §6). `scope` has the scopes of the
+    /// refresh token.
     pub async fn refresh(&self, refresh_token: &SecretString, scope: &str) -> Result<Tokens, NotIssued> {
         let endpoints = self.endpoints().await?;
         let mut form = vec![("grant_type", "refresh_token"), ("refresh_token", refresh_token.expose_secret())];
-        // What asked for the refresh token, and is often not reported, also asks for the next one.
+        // The scope that asked for the refresh token also asks for the next one; providers often do
+        // not report it.
         let scope = joined([scope, catalog::find(&self.provider.id).map_or("", |known| known.offline.scope)]);
         form.extend(self.scope(&scope));
         Ok(self.tokens(&endpoints, form).await?)
@@ -184,7 +185,7 @@ impl<'a> Peer<'a> {
             }
             (TokenCheck::Account, Identity::Api(api)) => (api, None),
             (TokenCheck::AccountError(number), Identity::Api(api)) => (api, Some(number)),
-            // Apple has no API for this question, and its tokens live for an hour.
+            // Apple does not have an API for this, and its tokens live for an hour.
             (TokenCheck::None, _) | (_, Identity::IdToken { .. }) => return Ok(Some(true)),
         };
         judged(&self.reader().ask(&api, access_token).await?, number).map(Some)
@@ -208,15 +209,15 @@ impl<'a> Peer<'a> {
         if (200..=299).contains(&status) {
             return Tokens::read(&answer, self.now);
         }
-        // RFC 6749 §5.2: only a client that is not authenticated is answered with 401.
+        // RFC 6749 §5.2: only an unauthenticated client gets a 401.
         let code = if status == 401 { INVALID_CLIENT } else { "it gave no reason" };
         Err(Fault::Refused(code.to_owned()))
     }
 }
 
 /// Whether an answer to a call with an access token shows that the provider accepts the token.
-/// `number` is the one at `/error/code` with which the provider refuses a token with the status 400
-/// in place of 401.
+/// `number` is the value at `/error/code` of a provider that refuses a token with the status 400 in
+/// place of 401.
 fn judged(answer: &Answer, number: Option<i64>) -> Result<bool, Fault> {
     match answer.status() {
         200..=299 => Ok(true),

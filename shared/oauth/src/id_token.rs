@@ -1,4 +1,4 @@
-//! Validates ID tokens (OpenID Connect Core §3.1.3.7), and other claims that an issuer signs
+//! Validates ID tokens (OpenID Connect Core §3.1.3.7), and other claims signed by an issuer
 //! (§5.3.2).
 
 use crypto::shared_secret::verify_hmac;
@@ -15,18 +15,18 @@ use crate::metadata;
 /// How far an issuer's clock may be off, in seconds.
 const LEEWAY: f64 = 60.0;
 
-/// The values that an ID token must contain, and the keys that verify it.
+/// The required values of an ID token, and the keys that verify it.
 pub struct Expected<'a> {
     /// The required `iss`.
     pub issuer: &'a str,
     /// URL of the issuer's keys.
     pub jwks_uri: &'a str,
-    /// The client ids that are accepted as audience and as authorized party (`azp`).
+    /// The client ids accepted as audience and as authorized party (`azp`).
     pub client_ids: &'a [&'a str],
-    /// The required nonce. If it is absent, the token must not have a nonce either, so nobody can
-    /// use a stolen token with a nonce by leaving out the nonce.
+    /// The required nonce. If absent, the token must not have a nonce either; otherwise, leaving
+    /// out the nonce would make a stolen token with one usable.
     pub nonce: Option<&'a str>,
-    /// The client's secret and the HMAC algorithms that the issuer says to sign with, if any
+    /// The client's secret and the HMAC algorithms that the issuer lists for signing, if any
     /// (§3.1.3.7 step 8).
     pub shared: Option<(&'a SecretString, &'a [&'a str])>,
 }
@@ -50,12 +50,12 @@ impl From<NotVerified> for Fault {
     }
 }
 
-/// A token that may be valid another time.
+/// The fault of this token; the next one may be valid.
 fn senseless(text: impl std::fmt::Display) -> NotVerified {
     NotVerified::Token(Fault::Senseless(format!("ID token: {text}")))
 }
 
-/// A token as the issuer will go on issuing it.
+/// The fault of all tokens from this issuer.
 fn misconfigured(text: impl std::fmt::Display) -> NotVerified {
     NotVerified::Token(Fault::Misconfigured(format!("ID token: {text}")))
 }
@@ -67,8 +67,8 @@ pub async fn verify(outgoing: Outgoing<'_>, token: &str, expected: &Expected<'_>
     Ok(claims)
 }
 
-/// The claims of another token that the issuer signed for the client: what it says about issuer,
-/// audience and times must hold, and nothing need be there.
+/// The claims of another token that the issuer signed for the client. Issuer, audience and times
+/// are all optional, but must be valid if present.
 pub(crate) async fn verify_claims(
     outgoing: Outgoing<'_>,
     token: &str,
@@ -114,7 +114,7 @@ fn time(claims: &Value, name: &str) -> Option<f64> {
     claims[name].as_f64().filter(|time| time.is_finite())
 }
 
-/// When a token expires, in whole seconds; `None` if it does not say, or at no valid time.
+/// When a token expires, in whole seconds; `None` if the time is missing or invalid.
 pub fn expiry(claims: &Value) -> Option<Timestamp> {
     #[expect(clippy::cast_possible_truncation, reason = "a number out of range becomes the nearest one, which is no timestamp")]
     let second = time(claims, "exp")?.ceil() as i64;
@@ -128,7 +128,7 @@ fn check(claims: &Value, expected: &Expected<'_>, now: f64) -> Result<(), NotVer
         return Err(misconfigured("its `sub` is missing or not a text"));
     }
     check_expiry(claims, now)?;
-    // The issuer's clock may be ahead, so no `iat` is too late.
+    // The issuer's clock may be ahead, so `iat` is never too late.
     if time(claims, "iat").is_none() {
         return Err(misconfigured("its `iat` is missing or not a number"));
     }
@@ -157,7 +157,8 @@ fn check_issuer(claims: &Value, expected: &Expected<'_>) -> Result<(), NotVerifi
 }
 
 /// The client must be an audience. If there are others, the token must name the client as the
-/// authorized party (`azp`). For one audience, `azp` belongs to extensions (errata 2 of §3.1.3.7).
+/// authorized party (`azp`). With a single audience, `azp` is left to extensions (errata 2 of
+/// §3.1.3.7).
 fn check_audience(claims: &Value, expected: &Expected<'_>) -> Result<(), NotVerified> {
     let is_client = |value: &Value| value.as_str().is_some_and(|id| expected.client_ids.contains(&id));
     let (has_client, has_others) = match &claims["aud"] {

@@ -8,24 +8,24 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use wire::json::is_too_complex;
 
-/// The part of a header that matters here; other parameters are ignored (RFC 7515 §4).
+/// The parameters of a header that matter here; others are ignored (RFC 7515 §4).
 #[derive(Deserialize)]
 struct Header {
     alg: String,
     #[serde(default)]
     kid: Option<String>,
-    /// Extensions that a recipient must understand (§4.1.11). None is understood.
+    /// Extensions that a recipient must understand (§4.1.11); this one does not understand any.
     #[serde(default)]
     crit: Option<IgnoredAny>,
 }
 
-/// A JWT whose signature has not been verified.
+/// A JWT with an unverified signature.
 pub(crate) struct Jwt<'a> {
-    /// The algorithm of the signature, as the token names it.
+    /// The signature's algorithm, according to the token.
     pub(crate) algorithm: String,
     /// The id of the key, if the token names one.
     pub(crate) key_id: Option<String>,
-    /// What is signed: the encoded header and claims.
+    /// The signed part: the encoded header and claims.
     pub(crate) signed: &'a str,
     /// The signature, in base64url.
     pub(crate) signature: &'a str,
@@ -57,7 +57,7 @@ impl<'a> Jwt<'a> {
         Ok(Self { algorithm: header.alg, key_id: header.kid, signed, signature, claims })
     }
 
-    /// The asymmetric algorithm of the signature; `None` if it is another one, or not supported.
+    /// The asymmetric algorithm of the signature; `None` if it is symmetric or not supported.
     pub(crate) fn asymmetric(&self) -> Option<Algorithm> {
         Algorithm::parse(&self.algorithm)
     }

@@ -1,8 +1,8 @@
 //! The public keys of issuers (RFC 7517).
 //!
-//! Anybody with a project can name an issuer, so sets of keys may be hostile, and real ones have
-//! keys of unknown types beside those that sign: a set is read into the few fields that verifying
-//! needs, and whatever is not understood is left out rather than refused.
+//! Anybody with a project can name an issuer, so sets of keys may be hostile, and genuine ones have
+//! keys of unknown types next to those for signing. So only the few fields needed for verifying are
+//! read, and unknown content is skipped rather than refused.
 
 use std::fmt;
 
@@ -14,16 +14,16 @@ use serde::{Deserialize, Deserializer};
 
 use crate::jwt::Jwt;
 
-/// Maximum number of keys that are kept of a set. Large issuers publish about ten.
+/// How many keys of a set are kept. Large issuers publish about ten.
 const MAX_KEYS: usize = 64;
-/// Maximum number of keys that a signature is tried with.
+/// How many keys are tried for a signature.
 const MAX_TRIED: usize = 8;
 
 /// The keys of an issuer that verify signatures.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Keys(Vec<Key>);
 
-/// The fields of a key that verifying needs (RFC 7517 §4, RFC 7518 §6, RFC 8037 §2).
+/// The fields of a key needed for verifying (RFC 7517 §4, RFC 7518 §6, RFC 8037 §2).
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 struct Key {
@@ -40,25 +40,26 @@ struct Key {
     y: Field,
 }
 
-/// What a token's signature has to do with the keys of its issuer.
+/// The result of comparing a token's signature with its issuer's keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verification {
     /// One of the keys made it.
     Signed,
-    /// There is no key that the token could have been signed with.
+    /// The token cannot have been signed with any of the keys.
     NoKey,
-    /// None of those keys made it.
+    /// There are keys that could have made it, but none of them did.
     Forged,
 }
 
 impl Keys {
-    /// Whether there are none.
+    /// Whether there are no keys.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Verifies a token with the keys that it may have been signed with: those whose id it names,
-    /// or all of its type if it names none. Keys without an id are tried if none has the id.
+    /// Verifies a token with the keys that may have signed it: those with the id in the token, or
+    /// all of the right type if the token does not name an id. If none has the id, keys without an
+    /// id are tried.
     pub(crate) fn verify(&self, jwt: &Jwt<'_>, algorithm: Algorithm) -> Verification {
         let of_type: Vec<&Key> = self.0.iter().filter(|key| key.may_sign(algorithm, &jwt.algorithm)).collect();
         let named = |id: Option<&str>| -> Vec<&Key> { of_type.iter().copied().filter(|key| key.kid.text() == id).collect() };
@@ -78,7 +79,7 @@ impl Keys {
 }
 
 impl Key {
-    /// Whether the key is public and for signatures.
+    /// Whether the key is public and meant for signatures.
     fn verifies(&self) -> bool {
         let is_for_it = self.r#use.text().is_none_or(|purpose| purpose == "sig") && !matches!(self.operations, Field::List(false));
         let is_known = match self.kty.text() {
@@ -89,7 +90,7 @@ impl Key {
         is_for_it && is_known && self.public().is_some()
     }
 
-    /// Whether a signature with this algorithm, and under this name, could be of the key.
+    /// Whether a signature with this algorithm, under this name, could be the key's.
     fn may_sign(&self, algorithm: Algorithm, name: &str) -> bool {
         let (kind, curve) = match algorithm {
             Algorithm::Es256 => ("EC", Some("P-256")),
@@ -154,11 +155,11 @@ fn some_keys<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Key>, D::
     deserializer.deserialize_seq(KeysVisitor)
 }
 
-/// The value of a field, as far as it matters: values that no field should have are ignored.
+/// The relevant part of a field's value; values that a field should not have are ignored.
 #[derive(Debug, Clone, Default)]
 enum Field {
     Text(String),
-    /// A list; whether it has the text `verify`.
+    /// A list: whether it contains the text `verify`.
     List(bool),
     #[default]
     Other,

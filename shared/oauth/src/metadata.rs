@@ -1,11 +1,10 @@
 //! Reads what an OpenID issuer publishes: its endpoints (OpenID Connect Discovery 1.0) and its keys
-//! (`keys`). Each instance caches both. If no cached key verifies a token, the keys are fetched
-//! again unless they were fetched in the last 30 seconds, so a new key takes effect quickly,
-//! whatever its id. An answer that is not a valid document is not cached, so the next request
-//! fetches the document again.
+//! (`keys`). Each instance caches both. If none of the cached keys verifies a token, they are
+//! fetched again, at most every 30 seconds, so a new key takes effect quickly, whatever its id.
+//! Invalid documents are not cached, so the next request fetches them again.
 //!
-//! Anybody with a project can name an issuer, so documents may be hostile: they are read as types
-//! with bounded lists, and the cache holds nothing that is not used. A document then needs little
+//! Anybody with a project can name an issuer, so documents may be hostile: they are parsed into
+//! types with bounded lists, and the cache keeps only what is used. A document then takes little
 //! more memory than its text, which has at most 256 KiB.
 
 use std::collections::VecDeque;
@@ -27,14 +26,14 @@ use crate::keys::{Keys, Verification};
 /// How long a cached document is used.
 const FRESH: SignedDuration = SignedDuration::from_hours(1);
 /// Minimum interval between two fetches of an issuer's keys if none in the cache verifies a token,
-/// so that forged tokens do not each cause a request.
+/// so that not every forged token causes a request.
 const AGAIN: SignedDuration = SignedDuration::from_secs(30);
 /// Maximum number of documents of each kind that an instance caches. When it is reached, the oldest
 /// is dropped.
 const KEPT: usize = 64;
-/// Maximum number of elements that are read of a list of names.
+/// Maximum number of elements read from a list of names.
 const MAX_LISTED: usize = 64;
-/// In an issuer of Microsoft, stands for the tenant that the token names (`tid`).
+/// In an issuer of Microsoft, stands for the tenant in the token (`tid`).
 const TENANT_ID: &str = "{tenantid}";
 
 /// An issuer's metadata (OpenID Connect Discovery 1.0 §3); only the fields used here.
@@ -42,9 +41,9 @@ const TENANT_ID: &str = "{tenantid}";
 pub struct Metadata {
     /// Identifier of the issuer: the `iss` of its tokens.
     pub issuer: String,
-    /// URL that users are redirected to in order to sign in.
+    /// URL where users sign in.
     pub authorization_endpoint: String,
-    /// URL where codes are exchanged for tokens.
+    /// URL that exchanges codes for tokens.
     pub token_endpoint: String,
     /// URL of the issuer's public keys.
     pub jwks_uri: String,
@@ -92,7 +91,7 @@ impl Metadata {
         self.has_offline_access
     }
 
-    /// Whether the issuer says that it signs ID tokens with this algorithm.
+    /// Whether the issuer lists this algorithm for signing ID tokens.
     pub fn signs_with(&self, algorithm: &str) -> bool {
         self.algorithms.iter().flatten().any(|one| one == algorithm)
     }
@@ -134,7 +133,7 @@ impl<T: DeserializeOwned> Cache<T> {
     }
 }
 
-/// The fault of a document that an issuer must publish: a refusal is for good.
+/// The fault of a document that an issuer must publish; a refusal is permanent.
 fn published(fault: Fault, url: &str) -> Fault {
     match fault {
         Fault::Refused(status) => Fault::Misconfigured(format!("{url} answers {status}")),
@@ -143,15 +142,15 @@ fn published(fault: Fault, url: &str) -> Fault {
     }
 }
 
-/// Checks that a browser can be sent to an authorization endpoint: apps navigate to it, and a URL
-/// such as `javascript:…` would run a script in the app.
+/// Checks that an authorization endpoint is safe to navigate to: a URL such as `javascript:…` would
+/// run a script in the app.
 fn check_location(endpoint: &str) -> Result<(), Fault> {
     let url = Url::parse(endpoint).ok().filter(|url| url.has_host() && matches!(url.scheme(), "http" | "https"));
     url.map(drop).ok_or_else(|| Fault::Misconfigured("the authorization endpoint is not an http or https URL".to_owned()))
 }
 
-/// Whether the metadata of an issuer may name this other issuer: at Microsoft, each tenant is an
-/// issuer, and the metadata for several tenants name none or all of them.
+/// Whether an issuer's metadata may name this other issuer: at Microsoft, each tenant is an issuer,
+/// and the metadata for several tenants names none or all of them.
 fn is_tenant_of(named: &str, issuer: &str) -> bool {
     let (Ok(named), Ok(issuer)) = (Url::parse(named), Url::parse(issuer)) else { return false };
     let host = issuer.host_str().unwrap_or_default();
@@ -173,9 +172,8 @@ pub async fn discover(outgoing: Outgoing<'_>, issuer: &str, now: Timestamp) -> R
     discover_since(outgoing, issuer, (FRESH, now)).await
 }
 
-/// Like [`discover`], and reads the issuer's keys: as they are now, not as they were cached. Fails
-/// as well if there is no key that could verify a signature and the issuer does not sign with the
-/// client's secret.
+/// Like [`discover`], but reads the issuer's keys, too, and bypasses the cache. Also fails if there
+/// is no key to verify a signature with and the issuer does not sign with the client's secret.
 pub async fn examine(outgoing: Outgoing<'_>, issuer: &str, now: Timestamp) -> Result<Metadata, Fault> {
     let metadata = discover_since(outgoing, issuer, (SignedDuration::ZERO, now)).await?;
     let keys = KEYS.read(outgoing, &metadata.jwks_uri, (SignedDuration::ZERO, now), |_| Ok(())).await?;
@@ -194,7 +192,7 @@ async fn discover_since(outgoing: Outgoing<'_>, issuer: &str, when: (SignedDurat
     METADATA.read(outgoing, &url, when, check).await.map(Arc::unwrap_or_clone)
 }
 
-/// Verifies the signature of a token with the issuer's keys. Fails if none of them made it.
+/// Verifies a token's signature with the issuer's keys. Fails if it was not made with any of them.
 pub(crate) async fn verify(
     outgoing: Outgoing<'_>,
     jwks_uri: &str,

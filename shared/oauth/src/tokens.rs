@@ -6,7 +6,7 @@ use secrecy::SecretString;
 use serde_json::Value;
 use wire::clock::after;
 
-/// What a provider issues for a code or a refresh token (RFC 6749 §5.1).
+/// The tokens a provider issues for a code or a refresh token (RFC 6749 §5.1).
 pub struct Tokens {
     /// The provider's access token.
     pub access_token: SecretString,
@@ -14,25 +14,24 @@ pub struct Tokens {
     pub refresh_token: Option<SecretString>,
     /// The ID token of an OpenID provider; not verified yet.
     pub id_token: Option<SecretString>,
-    /// When the access token expires; absent unless the provider names a time at most one year
-    /// away.
+    /// When the access token expires; absent if unknown or more than a year away.
     pub expires_at: Option<Timestamp>,
     /// The granted scopes as the provider reports them, separated by spaces or, at some, by commas;
-    /// `None` if the provider reports none. The requested scopes then count as granted.
+    /// `None` if it does not report any; the requested scopes then count as granted.
     pub scope: Option<String>,
 }
 
-/// The longest lifetime of an access token that is believed, in seconds: a year.
+/// The longest plausible lifetime of an access token, in seconds: a year.
 const MAX_LIFE: f64 = 31_536_000.0;
-/// The longest token, and the longest list of scopes, in bytes. Servers rarely take longer headers,
-/// in which access tokens are sent, and everything that is kept costs by its size.
+/// The longest token, and the longest list of scopes, in bytes. Access tokens are sent in headers,
+/// which servers rarely accept if longer, and the cost of storage grows with size.
 const MAX_LENGTH: usize = 16 * 1024;
 
 impl Tokens {
     /// Reads a successful answer.
     pub(crate) fn read(answer: &Value, now: Timestamp) -> Result<Self, Fault> {
         let secret = |name: &str| answer[name].as_str().filter(|text| !text.is_empty()).map(|text| SecretString::from(text.to_owned()));
-        // A token of another type could not be used (§7.1). Some providers do not name the type.
+        // Tokens of other types are unusable (§7.1). Some providers do not name the type.
         if let Some(kind) = answer["token_type"].as_str().filter(|kind| !kind.eq_ignore_ascii_case("bearer")) {
             return Err(Fault::Misconfigured(format!("its tokens have the type {kind:.20}, not Bearer")));
         }
@@ -55,7 +54,7 @@ impl Tokens {
 }
 
 /// The scopes of an answer: a text or a list, as `scope` or, at Bitbucket, as `scopes`. An empty
-/// text, which GitHub sends for tokens that have permissions in place of scopes, says nothing.
+/// text counts as missing: GitHub sends it for tokens with permissions in place of scopes.
 fn scope(answer: &Value) -> Option<String> {
     let field = [&answer["scope"], &answer["scopes"]].into_iter().find(|field| !field.is_null())?;
     let text = match field {

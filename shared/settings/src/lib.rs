@@ -24,19 +24,19 @@ use crate::mail_relays::MailRelays;
 /// The table above as text, in Markdown.
 pub const TABLE: &str = include_str!("settings.md");
 
-/// Secrets published in examples, which no deployment may use.
+/// Secrets from published examples, forbidden in deployments.
 const KNOWN_SECRETS: [&str; 2] = ["change-me-change-me-change-me-change-me", "00000000000000000000000000000000"];
 
 /// The operator's settings of a deployment.
 #[derive(Clone)]
 pub struct Settings {
-    /// Base URL of the product API and of the issuers of tokens, without a trailing slash.
+    /// Base URL of the product API and the issuers of tokens, without a trailing slash.
     pub api_url: String,
     /// Base URL of the public content, without a trailing slash.
     pub site_url: String,
     /// The deployment secret, from which the deployment's own keys are derived.
     pub secret: DeploymentSecret,
-    /// Proves that a request came through the deployment's distribution; if absent,
+    /// Proves that a request comes through the deployment's distribution; if absent,
     /// [`Self::trust_viewer_headers`] applies.
     pub origin_secret: Option<SecretString>,
     /// Whether functions with an [`Self::origin_secret`] also answer requests that did not come
@@ -44,18 +44,17 @@ pub struct Settings {
     pub allows_direct: bool,
     /// Lifetime of an access token, 20 seconds to one hour.
     pub access_token_life: Duration,
-    /// For how many seconds each process remembers a project and its key, 0 to 10. A revoked key,
-    /// the settings before a change, and a deleted project stay in effect for as long; with 0, each
-    /// request reads the project and the key.
+    /// How long each process remembers a project and its key, in seconds, 0 to 10. Revoked keys,
+    /// old settings and deleted projects stay in effect that long; with 0, each request reads the
+    /// project and the key.
     pub project_cache_seconds: u8,
     /// The rate limits.
     pub limits: Limits,
     /// Name of the deployment; absent for a deployment without metrics.
     pub stage: Option<String>,
-    /// Addresses for the header `From` of emails that the deployment sends.
+    /// Addresses for the `From` header of the deployment's emails.
     pub senders: Senders,
-    /// Emails that a project may send per hour as long as it has no sending history; absent for no
-    /// limit.
+    /// Emails per hour for a project without a sending history; absent for no limit.
     pub mails_per_hour: Option<u32>,
     /// Whether viewer headers (`cloudfront-viewer-…`) are trusted if there is no origin secret: for
     /// tests.
@@ -65,12 +64,12 @@ pub struct Settings {
     pub development: bool,
     /// Whether OAuth issuers, mail servers and webhook endpoints may have loopback, private and
     /// link-local IP addresses. If so, issuers may also use plain HTTP, mail servers and webhook
-    /// endpoints on this machine need no TLS, and test emails may be sent to any port.
+    /// endpoints on this machine do not need TLS, and test emails may use any port.
     pub allow_private_issuers: bool,
     /// Mail servers of the deployment's own network.
     pub mail_relays: MailRelays,
     /// Base URL, without a trailing slash, of a server that stands in for all providers: for tests,
-    /// and to try a sign-in without an account at a provider.
+    /// and for trying a sign-in without an account at a provider.
     pub provider_stand_in: Option<String>,
     /// The deployment's clients at OAuth providers.
     pub shared_clients: SharedClients,
@@ -83,8 +82,8 @@ pub struct Settings {
 
 impl Settings {
     /// The settings of a function with this secret: that of [`secret_from_env`], or
-    /// [`DeploymentSecret::absent`] for functions that use none. Fails at the first variable that
-    /// is missing or invalid.
+    /// [`DeploymentSecret::absent`] for functions without one. Fails at the first missing or
+    /// invalid variable.
     pub fn from_env(secret: DeploymentSecret) -> Result<Self, Error> {
         let api_url = base_url("GATELET_API_URL", &required("GATELET_API_URL")?)?;
         let site_url = match variable("GATELET_SITE_URL") {
@@ -116,8 +115,8 @@ impl Settings {
     }
 
     /// Adds the security contact from the environment. Only functions without a deployment secret
-    /// show the contact. [`Self::from_env`] leaves it out, because the parser of its expiry would
-    /// make every function larger.
+    /// show the contact. [`Self::from_env`] omits it, because the parser of its expiry would make
+    /// every function larger.
     pub fn with_security_contact(self) -> Result<Self, Error> {
         Ok(Self { security_contact: security_contact(variable)?, ..self })
     }
@@ -135,8 +134,8 @@ pub fn mail_relays() -> Result<MailRelays, Error> {
     MailRelays::parse(variable("GATELET_MAIL_RELAYS").as_deref().unwrap_or_default()).map_err(|_| Error::InvalidMailRelays)
 }
 
-/// Whether the deployment serves the console (`GATELET_CONSOLE=on` or `1`). Everybody can open it,
-/// but has to sign in to see anything.
+/// Whether the deployment serves the console (`GATELET_CONSOLE=on` or `1`). Anyone can open it, but
+/// must sign in to see anything.
 pub fn has_console() -> bool {
     variable("GATELET_CONSOLE").is_some_and(|value| value == "on" || value == "1")
 }
@@ -146,8 +145,8 @@ pub fn secret_from_env() -> Result<DeploymentSecret, Error> {
     deployment_secret(required("GATELET_SECRET")?)
 }
 
-/// The deployment secret, together with the previous one if the environment contains it. Fails if
-/// either is shorter than 32 bytes or is a published example.
+/// The deployment secret, with the previous one if the environment contains it. Fails if either is
+/// shorter than 32 bytes or is a published example.
 pub fn deployment_secret(current: String) -> Result<DeploymentSecret, Error> {
     let current = DeploymentSecret::new(strong("GATELET_SECRET", current)?);
     match variable("GATELET_SECRET_PREVIOUS") {
@@ -186,7 +185,7 @@ pub fn whole_shared_clients(variable: impl Fn(&str) -> Option<String>) -> Result
 }
 
 /// Where to report vulnerabilities (`GATELET_SECURITY_CONTACT` and `GATELET_SECURITY_EXPIRES`);
-/// `None` if neither variable is set. Fails if only one of them is set, or if one is malformed.
+/// `None` if neither variable is set. Fails if only one is set, or if either is malformed.
 pub fn security_contact(variable: impl Fn(&str) -> Option<String>) -> Result<Option<SecurityContact>, Error> {
     const CONTACT: &str = "GATELET_SECURITY_CONTACT";
     const EXPIRES: &str = "GATELET_SECURITY_EXPIRES";
@@ -202,7 +201,7 @@ pub fn security_contact(variable: impl Fn(&str) -> Option<String>) -> Result<Opt
     })
 }
 
-/// Refuses a secret that is short or a published example.
+/// Refuses short secrets and published examples.
 fn strong(name: &'static str, secret: String) -> Result<SecretString, Error> {
     if secret.len() < 32 || KNOWN_SECRETS.contains(&secret.as_str()) { Err(Error::WeakSecret(name)) } else { Ok(secret.into()) }
 }
@@ -215,14 +214,14 @@ pub fn access_token_life() -> Result<Duration, Error> {
     seconds.map(Duration::from_secs).ok_or(Error::InvalidTokenLife)
 }
 
-/// A hasher whose new hashes have the cost that `GATELET_PASSWORD_HASH` sets; see [`Cost::parse`].
-/// The default is [`Cost::STANDARD`].
+/// A hasher with the cost in `GATELET_PASSWORD_HASH` for new hashes; see [`Cost::parse`]. The
+/// default is [`Cost::STANDARD`].
 pub fn hasher() -> Result<Hasher, Error> {
     let Some(text) = variable("GATELET_PASSWORD_HASH") else { return Ok(Hasher::default()) };
     Cost::parse(&text).map(Hasher::at).ok_or(Error::InvalidPasswordHash)
 }
 
-/// Parses the number of seconds for which a project and its key are remembered, 0 to 10.
+/// Parses how long a project and its key are remembered, in seconds, 0 to 10.
 pub fn project_cache_seconds(text: &str) -> Result<u8, Error> {
     text.parse().ok().filter(|seconds| *seconds <= 10).ok_or(Error::InvalidProjectCache)
 }
@@ -255,8 +254,8 @@ pub fn limits(mode: &str, variable: impl Fn(&str) -> Option<String>) -> Result<L
     Ok(limits)
 }
 
-/// Parses an absolute http or https URL that has neither a query nor a fragment, and removes its
-/// trailing slashes. The error names the variable `name`.
+/// Parses an absolute http or https URL without a query or fragment, and removes trailing slashes.
+/// The error names the variable `name`.
 pub fn base_url(name: &'static str, text: &str) -> Result<String, Error> {
     let url = Url::parse(text).map_err(|_| Error::InvalidUrl(name))?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() || url.query().is_some() || url.fragment().is_some() {
@@ -265,10 +264,9 @@ pub fn base_url(name: &'static str, text: &str) -> Result<String, Error> {
     Ok(url.as_str().trim_end_matches('/').to_owned())
 }
 
-/// The email addresses that emails may be sent from. The deployment's own address is
-/// `GATELET_SENDER` or, if that is not set, `noreply@` followed by the host of the API. Projects
-/// may use the domains and email addresses in `GATELET_SENDER_DOMAINS` or, if that is not set, in
-/// `default_domains`.
+/// The allowed sender addresses. The deployment's own address is `GATELET_SENDER` or, if that is
+/// not set, `noreply@` followed by the API's host. Projects may use the domains and email addresses
+/// in `GATELET_SENDER_DOMAINS` or, if that is not set, in `default_domains`.
 pub fn senders(api_url: &str, default_domains: &str) -> Result<Senders, Error> {
     let own = match variable("GATELET_SENDER") {
         Some(text) => Email::parse(&text).map_err(|_| Error::InvalidSender)?.to_string(),

@@ -1,9 +1,9 @@
-//! The mail relays of a deployment's own network, which the operator lists.
+//! The mail relays of a deployment's own network, as listed by the operator.
 
 use url::Host;
 
-/// Mail servers that projects may name although their address is private, and that get emails
-/// without TLS from projects that do not log in to them.
+/// Mail servers that projects may use despite a private address; projects that do not log in to
+/// them send their emails without TLS.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MailRelays(Vec<(Host<String>, u16)>);
 
@@ -23,7 +23,7 @@ impl MailRelays {
         entries.map(relay).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Whether this is one of the relays: the host as it is listed, not one with the same address.
+    /// Whether this is one of the relays: the host as listed, not another with the same address.
     pub fn include(&self, host: &str, port: u16) -> bool {
         Host::parse(host).is_ok_and(|host| self.0.contains(&(host, port)))
     }

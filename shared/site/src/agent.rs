@@ -1,19 +1,18 @@
-//! What agents read before their first call: the cards of the MCP server and of the A2A agent, and
-//! the catalog that lists them.
+//! What agents read before their first call: the cards of the MCP server and the A2A agent, and the
+//! catalog of these cards.
 
 use serde_json::{Value, json};
 use url::Url;
 
 use crate::document::Document;
 
-/// What the MCP server tells models about itself.
+/// The MCP server's description of itself for models.
 pub const INSTRUCTIONS: &str = "The public apps, blog posts and texts of this site. Read only.";
 /// The version of the MCP server and of the agent.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// The revisions of the Model Context Protocol that the server supports, newest first.
+/// The supported revisions of the Model Context Protocol, newest first.
 pub const REVISIONS: [&str; 3] = ["2026-07-28", "2025-11-25", "2025-06-18"];
 
-/// The host of the site.
 fn host(site_url: &str) -> String {
     Url::parse(site_url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_else(|| "localhost".to_owned())
 }

@@ -1,5 +1,5 @@
-//! The API catalog, the links to the site's catalogs, and the OpenAPI document, by which programs
-//! discover the site.
+//! How programs discover the site: the API catalog, the links to the site's catalogs, and the
+//! OpenAPI document.
 
 use serde_json::json;
 
@@ -46,8 +46,8 @@ pub fn apis(site_url: &str, api_url: &str) -> Document {
     Document::of_release(LINKSET, format!("{catalog:#}\n"))
 }
 
-/// The value of the header `Link` (RFC 8288) of the documents that people and programs read first:
-/// links to the catalogs, the OpenAPI document, the documentation and the feed of the site.
+/// The header `Link` (RFC 8288) of the site's entry documents: links to the catalogs, the OpenAPI
+/// document, the documentation and the feed.
 pub fn links(site_url: &str) -> String {
     let links = [
         ("/.well-known/api-catalog", "api-catalog", "application/linkset+json"),
@@ -59,7 +59,7 @@ pub fn links(site_url: &str) -> String {
     links.map(|(path, relation, kind)| format!("<{site_url}{path}>; rel=\"{relation}\"; type=\"{kind}\"")).join(", ")
 }
 
-/// Stands for the base URL of the product API in the OpenAPI document that a function embeds.
+/// Stands for the base URL of the product API in the OpenAPI document embedded in a function.
 pub const API_URL: &str = "https://api.invalid";
 /// Stands for the URL of the site in that document.
 pub const SITE_URL: &str = "https://site.invalid";

@@ -1,17 +1,17 @@
 //! A document with its media type and its lifetime in caches.
 
-/// A document, as it is served.
+/// A document as served.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
     /// The value of `Content-Type`.
     pub media_type: &'static str,
     /// The text of the document.
     pub body: String,
-    /// For how many seconds caches may reuse the document without revalidation.
+    /// How long caches may reuse the document without revalidation, in seconds.
     pub max_age: u32,
 }
 
-/// How long caches may reuse a document that shows content, in seconds.
+/// How long caches may reuse a document with content, in seconds.
 pub const CONTENT_AGE: u32 = 300;
 /// How long caches may reuse a document that changes only with a release, in seconds.
 pub const RELEASE_AGE: u32 = 3600;

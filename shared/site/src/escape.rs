@@ -1,4 +1,4 @@
-//! Escapes texts of the content, so that they do not become markup.
+//! Escapes the content's texts, so that they do not become markup.
 
 use wire::markup::escaped;
 

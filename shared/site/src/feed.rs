@@ -8,17 +8,17 @@ use serde_json::json;
 use crate::document::Document;
 use crate::escape::markup;
 
-/// How many posts a feed has at most.
+/// The maximum number of posts in a feed.
 pub(crate) const NEWEST: usize = 50;
-/// The time at which a feed without posts was last updated.
+/// The time of the last update of a feed without posts.
 const NEVER: &str = "1970-01-01T00:00:00Z";
 
 fn newest(content: &Content) -> &[BlogPost] {
     &content.blog_posts[..content.blog_posts.len().min(NEWEST)]
 }
 
-/// The id of a post in feeds. It stays the same if the post's URL changes, so that readers do not
-/// show the post again.
+/// The id of a post in feeds. It does not change with the post's URL, so that readers do not show
+/// the post again.
 fn id(post: &BlogPost, site_url: &str) -> String {
     format!("{site_url}/blog/{}", post.slug)
 }
@@ -81,8 +81,8 @@ pub(crate) const MOST_PAGES: usize = 50_000;
 /// The maximum length of a URL in a sitemap, by the same protocol.
 const LONGEST_URL: usize = 2_047;
 
-/// `/sitemap.xml`: the pages of the site. Apps and posts with URLs of other sites are left out, and
-/// so is whatever exceeds the limits of the protocol or [`MOST_BYTES`].
+/// `/sitemap.xml`: the pages of the site. Leaves out apps and posts with URLs of other sites, and
+/// anything beyond the limits of the protocol or [`MOST_BYTES`].
 pub fn sitemap(content: &Content, site_url: &str) -> Document {
     let below = format!("{site_url}/");
     let lists = ["/docs", "/blog", "/apps"].map(|path| (format!("{site_url}{path}"), None));

@@ -1,9 +1,9 @@
-//! The ids of headings, to which links lead.
+//! The ids of headings, for links to them.
 
 use std::collections::{HashMap, HashSet};
 
 /// The ids of the headings of a document: the words of each in lower case, joined by hyphens, as on
-/// GitHub, and with a number if the id is taken.
+/// GitHub, with a number if the id is taken.
 #[derive(Debug, Default)]
 pub struct HeadingIds {
     taken: HashSet<String>,

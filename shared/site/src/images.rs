@@ -8,33 +8,32 @@ use pulldown_cmark::{Event, LinkType, OffsetIter, Parser, Tag, TagEnd};
 
 use crate::markdown::{OPTIONS, replaced};
 
-/// A picture or a link in Markdown, and where its destination is written.
+/// A picture or a link in Markdown, and the place of its destination.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference {
     /// The destination, without the escapes of Markdown.
     pub destination: String,
-    /// Where the destination is written: in the picture or link or, if that refers to a definition,
-    /// in the definition.
+    /// The place of the destination: in the picture or link itself or, if it refers to a
+    /// definition, there.
     pub range: Range<usize>,
     /// Where the picture or the link begins.
     pub start: usize,
-    /// The description of a picture, of which the first 200 characters are kept; `None` for a
-    /// link.
+    /// The first 200 characters of a picture's description; `None` for a link.
     pub alt: Option<String>,
 }
 
-/// How much of a description is kept, in characters. Pictures can be nested, and the description of
-/// each contains those of the pictures within it.
+/// How much of a description is kept, in characters. Pictures can be nested, and each description
+/// contains those of the pictures within.
 const MAX_ALT: usize = 200;
 
-/// A picture or a link that has begun.
+/// An open picture or link.
 struct Open {
     reference: Reference,
-    /// Whether the destination is written inline, not in a reference definition.
+    /// Whether the destination is inline, not in a reference definition.
     is_inline: bool,
-    /// Where the content of the picture or link ends, as far as it has been parsed.
+    /// Where the content parsed so far ends.
     inner: usize,
-    /// The text of the content, as far as it has been parsed.
+    /// The text of the content parsed so far.
     words: String,
 }
 
@@ -69,7 +68,7 @@ fn within(open: &mut [Open], end: usize, part: &str) {
     }
 }
 
-/// Where the definition with this id has its destination.
+/// The place of the destination in the definition with this id.
 fn defined(text: &str, events: &OffsetIter<'_>, id: &str) -> Option<Range<usize>> {
     let span = events.reference_definitions().get(id)?.span.clone();
     let end = span.start + text[span].find("]:")? + "]:".len();
@@ -78,7 +77,7 @@ fn defined(text: &str, events: &OffsetIter<'_>, id: &str) -> Option<Range<usize>
 
 impl Open {
     /// A picture or a link that begins at `start`; `defined` finds the destination in the
-    /// definition with an id.
+    /// definition with the given id.
     fn of(tag: &Tag<'_>, start: usize, defined: impl Fn(&str) -> Option<Range<usize>>) -> Option<Self> {
         let (Tag::Image { link_type, dest_url, id, .. } | Tag::Link { link_type, dest_url, id, .. }) = tag else { return None };
         let is_inline = *link_type == LinkType::Inline;
@@ -121,8 +120,8 @@ fn destination_after(text: &str, place: usize) -> Option<Range<usize>> {
     Some(start..text.len()).filter(|_| !is_bracketed)
 }
 
-/// Replaces the destinations in these ranges. A range can occur twice, because several references
-/// can share a definition.
+/// Replaces the destinations in these ranges. A range may occur twice, as references can share a
+/// definition.
 pub fn redirected(text: &str, mut changes: Vec<(Range<usize>, String)>) -> String {
     changes.sort_by_key(|(range, _)| range.start);
     changes.dedup_by_key(|(range, _)| range.start);
@@ -138,8 +137,8 @@ pub fn absolute(text: &str, site_url: &str) -> String {
     redirected(text, own.map(|reference| (reference.range, format!("{site_url}{}", reference.destination))).collect())
 }
 
-/// The HTML of a post with the sizes of the site's own images, so that nothing moves when they are
-/// loaded, and with their paths below `root`, the path of the site.
+/// The HTML of a post with the sizes of the site's own images, so that nothing moves while they
+/// load, and with their paths below `root`, the path of the site.
 pub(crate) fn placed(html: &str, root: &str) -> String {
     let mut parts = html.split("=\"/images/");
     let mut placed = parts.next().unwrap_or_default().to_owned();

@@ -1,7 +1,7 @@
 //! The documents of a site, for people and for agents: pages, feeds, texts and catalogs.
 //!
 //! Every document is a pure function of its arguments, such as the published content and the site's
-//! URL, so its `ETag` changes only when they or this program do.
+//! URL, so its `ETag` changes only with them or with this program.
 
 #![warn(missing_docs)]
 
@@ -29,11 +29,10 @@ pub const NAMES: [&str; 12] =
     ["apps", PAGED, "docs", "feed.json", "feed.xml", "icon.svg", "index.md", FULL, "llms.txt", "robots.txt", "sitemap.xml", "style.css"];
 /// The name of the only document among them that has pages.
 pub const PAGED: &str = "blog";
-/// The name of the only document among them that shows the texts of posts.
+/// The name of the only document among them with the texts of posts.
 pub const FULL: &str = "llms-full.txt";
 
-/// The document at a path of one segment that does not depend on the content; `None` if there is no
-/// such document.
+/// The document at a path of one segment if it does not depend on the content, otherwise `None`.
 pub fn fixed(name: &str, site_url: &str) -> Option<Document> {
     match name {
         "icon.svg" => Some(Document::of_release("image/svg+xml", look::ICON)),
@@ -46,8 +45,8 @@ pub fn fixed(name: &str, site_url: &str) -> Option<Document> {
 /// Renders a document from the content at a site's URL. All URLs of the content must be absolute.
 pub type Renderer = fn(&Shown, &str) -> Document;
 
-/// The renderer of the document at a path of one segment that depends on the content; `None` if
-/// there is no such document. [`fixed`] has the others.
+/// The renderer of the document at a path of one segment if it depends on the content, otherwise
+/// `None`. [`fixed`] has the others.
 pub fn renderer(name: &str) -> Option<Renderer> {
     match name {
         "apps" => Some(|shown, site_url| page::apps(&shown.content, site_url)),
@@ -63,7 +62,7 @@ pub fn renderer(name: &str) -> Option<Renderer> {
     }
 }
 
-/// How many posts the document at a path of one segment shows at most.
+/// The maximum number of posts in the document at a path of one segment.
 pub fn most_posts(name: &str) -> usize {
     match name {
         "apps" => 0,

@@ -1,5 +1,5 @@
-//! The appearance that all pages share: those of the content, the documentation, the gateway and
-//! the console, and the pages that links in emails open.
+//! The common appearance of all pages: those of the content, the documentation, the gateway and the
+//! console, and the pages behind links in emails.
 
 use std::sync::LazyLock;
 

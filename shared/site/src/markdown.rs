@@ -1,5 +1,5 @@
-//! Renders the Markdown of posts as HTML without scripts, frames or pictures of other hosts, and as
-//! part of a longer Markdown text.
+//! Renders the Markdown of posts: as HTML without scripts, frames or pictures from other hosts, and
+//! as part of a longer Markdown text.
 
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ pub fn anchor(id: &str) -> String {
 }
 
 /// Renders the text of a post below a heading with its title. HTML in the text is shown as text. A
-/// picture of another host becomes a link to it, as pages load nothing from other hosts.
+/// picture on another host becomes a link to it, as pages do not load anything from other hosts.
 pub fn html(text: &str, title: &str) -> String {
     let mut writer = Writer::default();
     for event in Parser::new_ext(text, OPTIONS) {
@@ -131,7 +131,8 @@ impl<'a> Writer<'a> {
         self.events.push(Event::Start(Tag::Image { link_type: pulldown_cmark::LinkType::Inline, dest_url: url, title, id: "".into() }));
     }
 
-    /// Drops the first heading if it repeats the title, which the page shows above the text.
+    /// Drops the first heading if it repeats the title, which the page already shows above the
+    /// text.
     fn drop_repeated(&mut self, title: &str) {
         if let Some((range, text)) = self.first.take()
             && text.trim() == title.trim()
@@ -141,9 +142,8 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Gives each heading the level below that of the heading that contains it. The title of the post
-/// is the only heading of the first level, and no level is skipped, because screen readers announce
-/// levels.
+/// Places each heading one level below the one that contains it. Screen readers announce levels, so
+/// the post's title is the only heading of the first level, and levels are never skipped.
 fn level_headings(events: &mut [Event]) {
     let mut above: Vec<HeadingLevel> = Vec::new();
     for event in events {
@@ -181,8 +181,8 @@ fn lower(level: HeadingLevel) -> HeadingLevel {
 }
 
 /// The text of a post as part of a longer Markdown text, below a heading of the second level: its
-/// headings are two levels lower, it contains no HTML, and its last code block is closed, so that
-/// it affects nothing after it.
+/// headings are two levels lower, it does not contain HTML, and its last code block is closed, so
+/// that the text after it is not affected.
 pub fn embedded(text: &str) -> String {
     let text = without_html(text);
     let mut changes: Vec<(Range<usize>, String)> = Vec::new();
@@ -212,12 +212,12 @@ pub fn embedded(text: &str) -> String {
     result
 }
 
-/// How often the HTML in a text is looked for.
+/// How often a text is searched for HTML.
 const ROUNDS: usize = 8;
 
-/// Escapes the HTML in the Markdown. The parser takes what follows an unclosed element for HTML,
-/// too, until the element is escaped, so the text is parsed again until nothing changes. If that
-/// takes too long, as in a text that was made for it, every `<` is escaped, even in code.
+/// Escapes the HTML in the Markdown. Until an unclosed element is escaped, the parser takes the
+/// text after it for HTML, too, so the text is parsed again until nothing changes. If that takes
+/// too long, as with a malicious text, every `<` is escaped, even in code.
 fn without_html(text: &str) -> String {
     let mut text = text.to_owned();
     for _ in 0..ROUNDS {
@@ -233,7 +233,7 @@ fn without_html(text: &str) -> String {
     text.replace('<', "&lt;")
 }
 
-/// Replaces these ranges of the text, which are in order. A range that overlaps one before it is
+/// Replaces these ranges of the text, which are in order. A range that overlaps an earlier one is
 /// left as it is.
 pub(crate) fn replaced(text: &str, changes: impl IntoIterator<Item = (Range<usize>, String)>) -> String {
     let (mut result, mut kept) = (String::with_capacity(text.len()), 0);
@@ -301,8 +301,8 @@ mod tests {
         }
     }
 
-    /// Parts each of which could cost as much as all before it. The bound is far above the second
-    /// that all of them take together, as other processes may be running.
+    /// Each part could cost as much as all before it. Together they take a second; the bound is far
+    /// above it, as other processes may be running.
     #[test]
     fn a_post_that_repeats_itself_takes_bounded_work() {
         for part in ["# a\n", "a\n=\n", "<b>", "![a", "[a](#", "[![a](/x)](/y)\n", "<!--\n\n", "> # a\n\n", "`", "* ", "[a]: x\n", "|-|\n"]

@@ -1,4 +1,4 @@
-//! The command-line tool of the site as an npm package, which `npx` runs from the site itself:
+//! The site's command-line tool as an npm package, which `npx` runs from the site itself:
 //! `npx --yes https://example.com/cli/site.tgz list-apps`.
 
 use std::io::{Error, Write as _};
@@ -11,10 +11,10 @@ use tar::{Builder, EntryType, Header};
 const NAME: &str = "gatelet-site";
 /// The version of the package.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// The program, which by default fetches from the site that it comes from.
+/// The program; by default, it fetches from the site it was downloaded from.
 const PROGRAM: &str = include_str!("cli.mjs");
 
-/// The package for a site: a compressed archive, whose bytes depend only on the site's URL.
+/// The package for a site: a compressed archive. Its bytes depend only on the site's URL.
 pub fn archive(site_url: &str) -> Result<Vec<u8>, Error> {
     let manifest = json!({
         "name": NAME,

@@ -1,5 +1,5 @@
-//! Pages about the content. They need no scripts, load only the stylesheet, the icon and pictures
-//! of the site, and show all times in UTC.
+//! Pages about the content. They work without scripts, load only the site's stylesheet, icon and
+//! pictures, and show all times in UTC.
 
 use model::content::image::ImageName;
 use model::content::{App, BlogPost, Content, Shown, Site};
@@ -30,7 +30,7 @@ struct Page<'a> {
     kind: &'a str,
     /// The path of the page's entry in the navigation.
     here: &'a str,
-    /// The path of the image that previews of links show, if there is one.
+    /// The path of the image for previews of links, if there is one.
     picture: Option<&'a str>,
     /// More markup for the `head` element, after the metadata.
     head: String,
@@ -39,7 +39,7 @@ struct Page<'a> {
 }
 
 /// The path of the site's URL without a trailing slash. Pages refer to each other by paths, so that
-/// they also work at other names of the same host.
+/// they also work under other names of the same host.
 fn root(site_url: &str) -> &str {
     let host = site_url.split_once("://").map_or(site_url, |(_, host)| host);
     host.find('/').map_or("", |start| &host[start..])
@@ -78,8 +78,7 @@ impl Page<'_> {
     }
 }
 
-/// The metadata of the image that previews of links to a page show; without an image, the metadata
-/// of a preview without one.
+/// The metadata for previews of links to a page, with an image or without one.
 fn preview(picture: Option<&str>, title: &str, site_url: &str) -> String {
     let Some((path, name)) = picture.and_then(|path| Some((path, ImageName::of_path(path)?))) else {
         return "<meta name=\"twitter:card\" content=\"summary\">\n".to_owned();
@@ -102,7 +101,7 @@ fn time(published_at: &str) -> String {
     format!("<time datetime=\"{}\">{}</time>", markup(published_at), markup(&shown))
 }
 
-/// A list of links, each with a title and a text (HTML); `nothing` if the list is empty.
+/// A list of links, each with a title and a text (HTML), or the text `nothing` if there are none.
 fn cards(lines: impl Iterator<Item = (String, String, String)>, nothing: &str) -> String {
     let items: Vec<String> = lines
         .map(|(url, title, text)| {
@@ -124,7 +123,7 @@ fn app_cards(apps: &[App]) -> String {
     cards(apps.iter().map(card), "No app has been published yet.")
 }
 
-/// How many posts a page of the blog has.
+/// The number of posts on a page of the blog.
 pub const POSTS: usize = 50;
 
 /// The path of a page of the blog; the first has the number 1.
@@ -158,7 +157,7 @@ pub fn blog(shown: &Shown, site_url: &str) -> Document {
     .document(&content.site, site_url)
 }
 
-/// The links between the pages of a list; nothing if there is only one.
+/// The links between the pages of a list; empty if there is only one.
 fn pages(number: usize, count: usize, newer: Option<String>, older: Option<String>) -> String {
     if count == 1 {
         return String::new();
@@ -188,7 +187,7 @@ pub fn apps(content: &Content, site_url: &str) -> Document {
 /// How many posts `/docs` shows.
 pub(crate) const RECENT: usize = 5;
 
-/// `/docs`: what there is on the site, for people and for programs.
+/// `/docs`: what the site has for people and for programs.
 pub fn docs(content: &Content, site_url: &str) -> Document {
     let (site, root) = (&content.site, markup(root(site_url)));
     let recent = &content.blog_posts[..content.blog_posts.len().min(RECENT)];

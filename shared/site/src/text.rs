@@ -35,7 +35,7 @@ fn head(content: &Content) -> String {
     )
 }
 
-/// The apps as a section; nothing if there are none.
+/// The apps as a section; empty if there are none.
 fn apps(content: &Content) -> String {
     let line = |app: &model::content::App| format!("- [{}]({}): {}\n", markdown(&app.display_name), app.url, markdown(&app.subtitle));
     section("Apps", content.apps.iter().map(line))
@@ -45,12 +45,12 @@ fn date(post: &BlogPost) -> &str {
     post.published_at.get(..10).unwrap_or(&post.published_at)
 }
 
-/// Room for what is said about posts that are left out, in bytes.
+/// Room for the note about omitted posts, in bytes.
 const REST: usize = 1024;
 
 /// The posts as a section, linked to their texts in Markdown; `others` is the number of bytes in
-/// the rest of the document. If there is no room for all posts, the last link leads to a list of
-/// those that were left out.
+/// the rest of the document. If there is not enough room for all posts, the last link leads to a
+/// list of the omitted ones.
 fn posts(shown: &Shown, site_url: &str, others: usize) -> String {
     let line = |post: &BlogPost| {
         format!("- [{}]({site_url}/blog/{}.md): {}. {}\n", markdown(&post.title), post.slug, date(post), markdown(&post.excerpt))
@@ -117,7 +117,7 @@ pub fn post(post: &BlogPost, text: &str) -> Document {
 }
 
 /// `/llms-full.txt`: the site with the texts of its posts, newest first. If they are too long, the
-/// oldest are left out, and the last line says how many, and where they are.
+/// oldest are omitted, and the last line says how many, and where to find them.
 pub fn llms_full(shown: &Shown, site_url: &str) -> Document {
     let content = &shown.content;
     let mut body = head(content) + &apps(content);
@@ -139,8 +139,8 @@ pub fn llms_full(shown: &Shown, site_url: &str) -> Document {
     Document::of_content(PLAIN, body)
 }
 
-/// `/robots.txt` (RFC 9309). Crawlers that cannot read it must not read the site at all, so it does
-/// not depend on the table.
+/// `/robots.txt` (RFC 9309). If it cannot be fetched, crawlers must stay away from the whole site,
+/// so it does not depend on the table.
 pub(crate) fn robots(site_url: &str) -> Document {
     let rules = format!("User-agent: *\nAllow: /\nDisallow: /api/v1/auth/\n\nSitemap: {site_url}/sitemap.xml\n");
     Document::of_release(PLAIN, rules)

@@ -1,14 +1,14 @@
-//! Counters for usual rates, and solved bot challenges. While a usual rate is exceeded, a project
-//! may require bot challenges.
+//! Counters for usual rates, and solved bot challenges. A project may require bot challenges while
+//! a usual rate is exceeded.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
 //! | counter of a usual rate | as for [limits](crate::limit) | `COUNT` | 2 units to read, 1 to count |
 //! | spent challenge | `B#<P>#<id>` | `SPENT` | 1 unit to spend |
 //!
-//! A usual rate determines what is suspicious, not what is permitted. Its counters are therefore
-//! read before a request is processed, and the request is counted while it is processed. A
-//! challenge is spent by a conditional write, so only the first attempt succeeds.
+//! A usual rate says what is suspicious, not what is permitted. So its counters are read before a
+//! request is processed, and the request is counted during processing. Spending a challenge is a
+//! conditional write, so only the first attempt succeeds.
 
 use std::time::Duration;
 
@@ -21,13 +21,13 @@ use wire::id::ProjectId;
 use crate::limit::{Window, add, counted, counter_key, key_before};
 use crate::table::{Error, Key, Store, Write};
 
-/// How long counting a request may take. If it takes longer or fails, the request may be missing
-/// from some of its tallies.
+/// The time limit for counting a request. If counting is too slow or fails, some of the request's
+/// tallies may miss it.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 impl Store {
-    /// Reads, in one round trip, the tallies of these counters and, if `limit` is set, its window,
-    /// in which the caller then counts the request.
+    /// Reads the tallies of these counters in one round trip, together with the window of `limit`
+    /// if it is set; the caller then counts the request in that window.
     pub async fn tallies(
         &self,
         project: &ProjectId,
@@ -44,8 +44,8 @@ impl Store {
         Ok((counters.into_iter().map(tally).collect(), window))
     }
 
-    /// Counts one request in every tally that is not full. Gives up silently after half a second;
-    /// an error is only logged.
+    /// Counts one request in every tally with room. Gives up silently after half a second; errors
+    /// are only logged.
     pub async fn count_usual(&self, project: &ProjectId, tallies: &[Tally]) {
         let counts = tallies.iter().filter(|tally| !tally.is_full()).map(|tally| self.write_unrecorded(add(project, &tally.counter)));
         let Ok(counted) = tokio::time::timeout(PATIENCE, join_all(counts)).await else { return };
@@ -55,7 +55,7 @@ impl Store {
     }
 
     /// Spends a challenge; `false` if it had already been spent. The item may be deleted at
-    /// `forgotten_at`, when the challenge must have expired by every instance's clock.
+    /// `forgotten_at`; by then the challenge must have expired by every instance's clock.
     pub async fn spend_challenge(&self, project: &ProjectId, id: &str, forgotten_at: Timestamp) -> Result<bool, Error> {
         let spend = Write::create(Key::new(format!("B#{project}#{id}"), "SPENT"), &true)?.expires(forgotten_at);
         match self.write_unrecorded(spend).await {

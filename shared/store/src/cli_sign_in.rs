@@ -2,11 +2,11 @@
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
-//! | sign-in of a tool | `CLI#<P>#<digest of the login code>` | `SIGN_IN` | 1 unit to begin, or 2 in a transaction with a user code; 1 to read for each poll, and 1 to record the poll of a device; 2 to decide and 2 to fetch, both in transactions |
-//! | code that a person types | `CLI#<P>#<digest of this code>` | `USER_CODE` | 2 units to write, in a transaction, and 1 to read |
+//! | a tool's sign-in | `CLI#<P>#<digest of the login code>` | `SIGN_IN` | 1 unit to begin, or 2 in a transaction with a user code; 1 to read for each poll, and 1 to record the poll of a device; 2 to decide and 2 to fetch, both in transactions |
+//! | code for typing | `CLI#<P>#<digest of this code>` | `USER_CODE` | 2 units to write, in a transaction, and 1 to read |
 //!
-//! Deciding, taking over the anonymous user and fetching the session are conditional writes, so of
-//! several concurrent attempts only one succeeds.
+//! Deciding, taking over the anonymous user and fetching the session are conditional writes, so
+//! only one of several concurrent attempts succeeds.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use crypto::digest::Digest;
@@ -20,8 +20,8 @@ use crate::table::{Error, Key, Label, Store, Write, entity, integer};
 /// How long a sign-in is kept after its expiry, so that the tool learns of the expiry.
 const MEMORY: SignedDuration = SignedDuration::from_hours(1);
 
-/// The condition that a sign-in waits for a decision: it exists, nobody has decided about it, its
-/// tool has not fetched a session, and it has not expired at `:now`.
+/// The condition that a sign-in awaits a decision: it exists, is undecided, its tool has not
+/// fetched a session, and it has not expired at `:now`.
 const WAITS: &str = "attribute_exists(pk) AND attribute_not_exists(d.decision) AND d.used = :no AND d.expires_at > :now";
 
 /// The key of a sign-in, from the digest of its login code.
@@ -33,13 +33,13 @@ fn user_code_key(project: &ProjectId, user_code: &UserCode) -> Key {
     Key::new(format!("CLI#{project}#{}", user_code.digest()), "USER_CODE")
 }
 
-/// Stores the decision about a sign-in that waits for one, and detaches the anonymous session.
+/// Stores the decision on a sign-in that awaits one, and detaches the anonymous session.
 pub fn decide(project: &ProjectId, login: &Digest, decision: Decision, now: Timestamp) -> Result<Write, Error> {
     waiting(project, login, "SET d.decision = :decision REMOVE d.anonymous", now).entity(":decision", &decision)
 }
 
-/// Detaches the anonymous session from a sign-in that waits for a decision; the condition fails if
-/// the sign-in has no anonymous session.
+/// Detaches the anonymous session from a sign-in that awaits a decision; the condition fails if it
+/// has no anonymous session.
 pub fn detach(project: &ProjectId, login: &Digest, now: Timestamp) -> Write {
     waiting(project, login, "REMOVE d.anonymous", now).on(format!("{WAITS} AND attribute_exists(d.anonymous)"))
 }
@@ -52,8 +52,8 @@ fn waiting(project: &ProjectId, login: &Digest, expression: &str, now: Timestamp
         .value(":now", integer(now.as_millisecond()))
 }
 
-/// Marks a sign-in as used by its tool, which then gets a session: of concurrent attempts, only one
-/// succeeds.
+/// Marks a sign-in as used by its tool, which then gets a session; only one of several concurrent
+/// attempts succeeds.
 pub fn spend(project: &ProjectId, login: &Digest) -> Write {
     Write::update(sign_in_key(project, login), "SET d.used = :yes")
         .labelled(Label::Code)
@@ -69,7 +69,7 @@ impl Store {
         self.write_unrecorded(create.expires(after(sign_in.expires_at, MEMORY))).await
     }
 
-    /// Stores a new sign-in that a person can also find by typing a code.
+    /// Stores a new sign-in that can also be found by a typed code.
     pub async fn begin_device_sign_in(
         &self,
         project: &ProjectId,
@@ -88,8 +88,8 @@ impl Store {
         self.get(&user_code_key(project, user_code)).await?.map(entity).transpose()
     }
 
-    /// Records a poll at `now`; `false` if the last recorded poll was after `before`, or if there
-    /// is no sign-in with this login code.
+    /// Records a poll at `now`; `false` if the last recorded poll was after `before`, or if no
+    /// sign-in has this login code.
     pub async fn note_poll(&self, project: &ProjectId, login: &Digest, before: Timestamp, now: Timestamp) -> Result<bool, Error> {
         let poll = Write::update(sign_in_key(project, login), "SET polled_at = :polled")
             .on("attribute_exists(pk) AND (attribute_not_exists(polled_at) OR polled_at <= :before)")
@@ -102,7 +102,7 @@ impl Store {
         }
     }
 
-    /// The sign-in with this login code, which may have expired; `None` if there is none.
+    /// The sign-in with this login code, even if it has expired; `None` if it does not exist.
     pub async fn cli_sign_in(&self, project: &ProjectId, login: &Digest) -> Result<Option<CliSignIn>, Error> {
         self.get(&sign_in_key(project, login)).await?.map(entity).transpose()
     }

@@ -5,16 +5,15 @@
 //! | code | `C#<P>#<purpose>#<digest of the nonce>` | `CODE` | 1 unit to try, 2 to redeem in a transaction |
 //! | code of an invitation | `C#<P>#team-invitation#<digest of the nonce>` | `CODE` | 1 unit to read, 2 to redeem in a transaction |
 //! | a caller's attempts at the code of an invitation | the same | `TRIES#<caller>` | 1 unit for each attempt |
-//! | code of a sign-in that waits for its second factor | `C#<P>#mfa#<digest of the nonce>` | `CODE` | 1 unit to try, 2 to redeem in a transaction |
-//! | code of an authenticator app that is being set up | `C#<P>#authenticator#<digest of the nonce>` | `CODE` | 1 unit to try, 2 to redeem in a transaction |
+//! | code of a sign-in awaiting its second factor | `C#<P>#mfa#<digest of the nonce>` | `CODE` | 1 unit to try, 2 to redeem in a transaction |
+//! | code of an authenticator app during setup | `C#<P>#authenticator#<digest of the nonce>` | `CODE` | 1 unit to try, 2 to redeem in a transaction |
 //!
-//! A code is stored under its nonce, the 39 characters that are not typed. Every guess at the typed
-//! six characters affects the same item, so one update counts the attempt and returns the code,
-//! whether the guess was right or wrong. The digest of the whole code is in the item and compared
-//! in constant time. The code of an invitation is part of links that others may see, so its
-//! attempts are counted per caller; a stranger could otherwise use up the invited person's
-//! attempts. Only attempts at existing codes are counted; for invitations, `CodeAccess` first
-//! checks that the code exists.
+//! A code is stored under its nonce, the 39 characters that nobody types. All guesses at the six
+//! typed characters therefore hit the same item: one update counts the attempt and returns the
+//! code, right or wrong. The item holds the digest of the whole code, which is compared in constant
+//! time. Others may see the link with an invitation's code, so its attempts are counted per caller;
+//! otherwise a stranger could use up the invited person's attempts. Only attempts at existing codes
+//! are counted; for invitations, `CodeAccess` first checks that the code exists.
 
 use jiff::Timestamp;
 use model::code::{Code, Purpose, Rejected, StoredCode};
@@ -32,7 +31,7 @@ fn code_key(project: &ProjectId, purpose: &str, code: &Code) -> Key {
     Key::new(format!("C#{project}#{purpose}#{}", code.nonce_digest()), "CODE")
 }
 
-/// The purpose in the keys of codes of sign-ins that wait for their second factor.
+/// The purpose in the keys of codes for sign-ins awaiting their second factor.
 pub const MFA: &str = "mfa";
 const ENROLMENT: &str = "authenticator";
 
@@ -58,44 +57,45 @@ pub fn create(project: &ProjectId, code: &Code, stored: &StoredCode) -> Result<W
     create_at(code_key(project, stored.purpose.name(), code), code, stored, stored.expires_at)
 }
 
-/// Redeems a code: of concurrent attempts, only one succeeds.
+/// Redeems a code; only one of several concurrent attempts succeeds.
 pub fn redeem(project: &ProjectId, purpose: Purpose, code: &Code) -> Write {
     let tells = (purpose == Purpose::ResetPassword).then_some(Event::PasswordReset);
     redeem_at(code_key(project, purpose.name(), code)).tells(tells)
 }
 
-/// Writes a sign-in that waits for its second factor.
+/// Writes a sign-in that awaits its second factor.
 pub fn create_attempt(project: &ProjectId, code: &Code, attempt: &MfaAttempt) -> Result<Write, Error> {
     let write = create_at(code_key(project, MFA, code), code, attempt, attempt.expires_at)?;
     Ok(write.about(attempt.user_id).tells([Event::SecondFactorAsked]).proved_by(&attempt.amr))
 }
 
-/// Completes a sign-in that waits for its second factor, and removes the provider account to add
-/// and the provider's tokens from the item. Of concurrent attempts, only one succeeds.
+/// Completes a sign-in that awaits its second factor, and removes the provider account to add and
+/// the provider's tokens from the item. Only one of several concurrent attempts succeeds.
 pub fn redeem_attempt(project: &ProjectId, code: &Code) -> Write {
     redeem_by(code_key(project, MFA, code), "SET d.used = :yes REMOVE d.to_attach, d.new_tokens")
 }
 
-/// Writes an authenticator app that is being set up.
+/// Writes an authenticator app during setup.
 pub fn create_enrolment(project: &ProjectId, code: &Code, enrolment: &Enrolment) -> Result<Write, Error> {
     Ok(create_at(code_key(project, ENROLMENT, code), code, enrolment, enrolment.expires_at)?.about(enrolment.user_id))
 }
 
-/// Redeems the code of an authenticator app that is being set up: of concurrent attempts, only one
+/// Redeems the code of an authenticator app during setup; only one of several concurrent attempts
 /// succeeds.
 pub fn redeem_enrolment(project: &ProjectId, code: &Code) -> Write {
     redeem_at(code_key(project, ENROLMENT, code))
 }
 
 impl Store {
-    /// The entity stored under a code's nonce, even if the typed part of the code is wrong. Base no
-    /// decision on the entity, because reading it does not count as an attempt.
+    /// The entity stored under a code's nonce, even if the typed part of the code is wrong. Never
+    /// base a decision on it, because reading it does not count as an attempt.
     pub async fn code_of_nonce<T: DeserializeOwned>(&self, project: &ProjectId, kind: &str, code: &Code) -> Result<Option<T>, Error> {
         self.get(&code_key(project, kind, code)).await?.map(entity).transpose()
     }
 
-    /// The first of these projects that has a code with this nonce, even if the typed part of the
-    /// code is wrong: one unit for each project. As [`Self::code_of_nonce`], it decides nothing.
+    /// The first of these projects with a code under this nonce, even if the typed part of the code
+    /// is wrong: one unit for each project. As with [`Self::code_of_nonce`], never base a decision
+    /// on it.
     pub async fn project_of_code(&self, projects: &[ProjectId], purpose: Purpose, code: &Code) -> Result<Option<ProjectId>, Error> {
         for some in projects.chunks(BATCH) {
             let key = |project: &ProjectId| code_key(project, purpose.name(), code);
@@ -119,24 +119,24 @@ impl Store {
         Ok(StoredCode::check(stored, attempts, now))
     }
 
-    /// Counts an attempt at the code of a sign-in that waits for its second factor, and checks the
-    /// code without redeeming it.
+    /// Counts an attempt at the code of a sign-in awaiting its second factor, and checks the code
+    /// without redeeming it.
     pub async fn try_attempt(&self, project: &ProjectId, code: &Code, now: Timestamp) -> Result<Result<MfaAttempt, Rejected>, Error> {
         let (stored, attempts) = self.try_at(code_key(project, MFA, code), code).await?;
         Ok(MfaAttempt::check(stored, attempts, now))
     }
 
-    /// Counts an attempt at the code of an authenticator app that is being set up, and checks the
-    /// code without redeeming it.
+    /// Counts an attempt at the code of an authenticator app during setup, and checks the code
+    /// without redeeming it.
     pub async fn try_enrolment(&self, project: &ProjectId, code: &Code, now: Timestamp) -> Result<Result<Enrolment, Rejected>, Error> {
         let (stored, attempts) = self.try_at(code_key(project, ENROLMENT, code), code).await?;
         Ok(Enrolment::check(stored, attempts, now))
     }
 
-    /// Counts an attempt by one of several callers who may know the nonce. Returns the stored
-    /// entity if the code is right, and the caller's number of attempts. Callers cannot use up each
-    /// other's attempts. The attempt is counted even if the code does not exist, so check first
-    /// that it exists; otherwise made-up codes would create items.
+    /// Counts an attempt separately for each caller, because several may know the nonce and must
+    /// not use up each other's attempts. Returns the stored entity if the code is right, and the
+    /// caller's number of attempts. The attempt is counted even if the code does not exist, so
+    /// check that first; otherwise made-up codes would create items.
     pub(crate) async fn try_code_as<T: DeserializeOwned>(
         &self,
         project: &ProjectId,

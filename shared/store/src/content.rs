@@ -1,6 +1,6 @@
-//! The public content of the site. A publication consists of items that are never changed, besides
-//! site and apps, which one transaction replaces to switch readers to the publication or back to an
-//! earlier one.
+//! The public content of the site. The items of a publication never change, except site and apps:
+//! one transaction replaces these two to switch readers to the publication, or back to an earlier
+//! one.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
@@ -8,25 +8,25 @@
 //! | apps | `CONTENT` | `APPS` | 1 unit for each 4 KB (about 20 apps) |
 //! | record of a publication, for a rollback | `CONTENT` | `PUBLICATION#<number>` | read only by the gateway |
 //! | page of posts, newest first, without texts | `CONTENT` | `POSTS#<digest>#<number>` | about 8 units (64 posts) |
-//! | where the texts of posts are: a part of an index by slug | `CONTENT` | `SLUGS#<digest>#<number>` | 1 unit for each 4 KB (about 60 posts) |
+//! | part of the index of texts by slug | `CONTENT` | `SLUGS#<digest>#<number>` | 1 unit for each 4 KB (about 60 posts) |
 //! | text of a post | `CONTENT` | `TEXT#<digest>#<number>` | 1 unit for each 4 KB |
-//! | names of images of a publication | `CONTENT` | `IMAGES#<digest>#<number>` | read only by the gateway |
-//! | that an image is stored, and since when | `CONTENT` | `IMAGE#<name>` | read only by the gateway |
+//! | names of a publication's images | `CONTENT` | `IMAGES#<digest>#<number>` | read only by the gateway |
+//! | record that an image is stored, and since when | `CONTENT` | `IMAGE#<name>` | read only by the gateway |
 //! | part of an image, in a table without a bucket | `CONTENT` | `~IMAGE#<name>#<number>` | about 85 units |
 //! | chunk of the newest texts, compressed | `CONTENT` | `FULL#<digest>#<number>` | 1 unit for each 4 KB (about 8 KB of texts) |
 //!
 //! A publication first writes the pages, parts, texts, chunks and lists of images that the previous
-//! one does not have; their keys have its own number. Then it writes site, apps and its record in
-//! one transaction, on the condition that there has been no other publication since. If two
-//! publications interfere, one of them fails at its transaction and is made again; what it has
-//! written is deleted by the next one. At most [`KEPT`] publications are kept: the newest ones, and
-//! the one that was shown before the current one.
+//! one lacks, with its own number in their keys. Then it writes site, apps and its record in one
+//! transaction, on the condition that nobody has published since. If two publications interfere,
+//! the transaction of one fails and that publication starts over; the next one deletes what it
+//! wrote. At most [`KEPT`] publications are kept: the newest ones, and the one shown before the
+//! current one.
 //!
-//! A post is public from its time on. Items have all posts, and readers leave out those whose time
-//! has not come.
+//! A post is public from its time on. The items contain all posts; readers leave out the future
+//! ones.
 //!
 //! Publishing reads the keys of all items except the bytes of images (1 unit for each 4 KB of these
-//! items) and takes 1 write unit for each KB of what is new, and 2 for each KB of site, apps and
+//! items), and costs 1 write unit for each KB of new items and 2 for each KB of site, apps and
 //! record. Readers take one round trip for the site and one for the pages. Visitors' caches keep
 //! reads rare.
 //!
@@ -54,13 +54,13 @@ use crate::content::layout::{APPS, ROUNDS, SITE, key};
 use crate::optimistic;
 use crate::table::{Error, Item, Store, entity};
 
-/// A part of the content, with the time at which readers were last switched to another publication.
+/// A part of the content, with the time of the last switch between publications.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dated<T> {
     /// The content.
     pub value: T,
-    /// The time since which its publication is shown; `None` if it was published by an earlier
-    /// version of this program, which did not record the time.
+    /// Since when its publication has been shown; `None` if an earlier version of this program,
+    /// which did not record the time, published it.
     pub since: Option<Timestamp>,
 }
 
@@ -70,7 +70,7 @@ impl<T> Dated<T> {
     }
 }
 
-/// The content that the head has: the site, and the pictures of all pages except those of posts.
+/// The content in the head: the site, and the pictures of all pages except those of posts.
 fn front_of(head: &Head) -> Content {
     Content { pictures: head.publication.pictures.clone(), ..Content::of_site(head.site.clone()) }
 }
@@ -92,8 +92,7 @@ impl Store {
         Ok(self.get(&key(APPS)).await?.map(entity).transpose()?.unwrap_or_default())
     }
 
-    /// The posts of a window among those that are public at this time, and how many are public in
-    /// all.
+    /// The posts of a window among those public at this time, and how many are public in all.
     pub async fn blog_posts(&self, now: Timestamp, window: Window) -> Result<(Vec<BlogPost>, usize), Error> {
         optimistic!(ROUNDS, |_| {
             match self.head().await? {
@@ -103,8 +102,8 @@ impl Store {
         })
     }
 
-    /// The site, the apps, and the posts of a window among those that are public at this time,
-    /// without their texts, all of one publication; `None` before the first publication.
+    /// The site, the apps, and the posts of a window among those public at this time, without their
+    /// texts, all from one publication; `None` before the first publication.
     pub async fn content(&self, now: Timestamp, window: Window) -> Result<Option<Dated<Shown>>, Error> {
         optimistic!(ROUNDS, |_| {
             let Some((_, head, apps)) = self.head_with_apps().await? else { return Ok(None) };
@@ -121,8 +120,8 @@ impl Store {
     }
 
     /// The current edition, with its site, its apps and its newest [`MOST_POSTS`] posts, including
-    /// those whose time has not come, but without texts; `None` if it is the one that the caller
-    /// knows, or before the first publication.
+    /// future ones, but without texts; `None` if the caller knows this edition already, or before
+    /// the first publication.
     pub async fn edition(&self, known: Option<&Edition>) -> Result<Option<(Edition, Shown)>, Error> {
         optimistic!(ROUNDS, |_| {
             let Some((edition, head, apps)) = self.head_with_apps().await? else { return Ok(None) };
@@ -136,9 +135,9 @@ impl Store {
         })
     }
 
-    /// Site, apps, and the newest posts that are public at this time with their texts, at most
-    /// about [`MOST_BYTES`] of them; `None` before the first publication. Two round trips; without
-    /// chunks, as in publications of earlier versions, three and one for each hundred posts.
+    /// Site, apps, and the newest posts public at this time with at most about [`MOST_BYTES`] of
+    /// texts; `None` before the first publication. Two round trips; without chunks, as in
+    /// publications of earlier versions, three and one for each hundred posts.
     pub async fn full_content(&self, now: Timestamp) -> Result<Option<Dated<Shown>>, Error> {
         let found: Result<Option<(Edition, Head, Option<Item>)>, Error> = optimistic!(ROUNDS, |_| { self.head_with_apps().await });
         let Some((_, head, apps)) = found? else { return Ok(None) };
@@ -157,7 +156,7 @@ impl Store {
     }
 }
 
-/// Adds to the content the posts among `texts` that are public, with their texts.
+/// Adds the public posts among `texts` to the content, with their texts.
 fn with_texts(content: Content, texts: Vec<PostText>, now: Timestamp, total: usize) -> Shown {
     let public = texts.into_iter().filter(|text| text.post.is_public(now));
     let (blog_posts, texts) = public.map(|PostText { post, text, .. }| (post.clone(), (post.slug, text))).unzip();

@@ -1,11 +1,11 @@
-//! Notes of deletions that may take longer than a request, so that a worker can complete them.
+//! Notes of deletions that may outlast their request, for a worker to complete.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
 //! | note of a deletion | `ENDINGS` | `PROJECT#<P>`, `TEAM#<P>#<team>`, `USER#<P>#<user>` | 1 unit to write one, 2 in a transaction; 1 unit to read about 20 |
 //!
 //! Deletions are rare enough to share one partition. A small team or user is deleted in one
-//! transaction and is never noted.
+//! transaction, without a note.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -37,14 +37,14 @@ pub enum Ended {
     },
 }
 
-/// A deletion that was started and may be incomplete.
+/// A deletion that has begun and may be incomplete.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ending {
     /// The project, or the project of the team or user.
     pub project: ProjectId,
     /// What is being deleted.
     pub what: Ended,
-    /// When the deletion was started.
+    /// When the deletion began.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub begun_at: Timestamp,
 }
@@ -53,8 +53,8 @@ fn project_note_key(project: &ProjectId) -> Key {
     Key::new(PK, format!("PROJECT#{project}"))
 }
 
-/// Fails the transaction while data of a deleted project with this id may be left, because the
-/// worker would delete that of a new project with it.
+/// Fails the transaction while data of a deleted project with this id may be left: the worker would
+/// delete the data of a new project with it.
 pub(crate) fn no_project_ending(project: &ProjectId) -> Write {
     Write::check(project_note_key(project), "attribute_not_exists(pk)").labelled(Label::Ending)
 }
@@ -76,13 +76,12 @@ impl Ending {
 }
 
 impl Store {
-    /// All deletions that were started and whose notes have not been deleted yet.
+    /// All deletions with a note: begun, and not known to be complete.
     pub async fn endings(&self) -> Result<Vec<Ending>, Error> {
         self.endings_from("").await
     }
 
-    /// The teams of a project that are being deleted: the deletion was started, and its note has
-    /// not been deleted yet.
+    /// The project's teams whose deletion has a note.
     pub(crate) async fn ending_teams(&self, project: &ProjectId) -> Result<Vec<TeamId>, Error> {
         let endings = self.endings_from(&format!("TEAM#{project}#")).await?;
         let team = |ending: &Ending| match ending.what {
@@ -94,7 +93,7 @@ impl Store {
 
     async fn endings_from(&self, beginning: &str) -> Result<Vec<Ending>, Error> {
         let query = self.query();
-        // DynamoDB does not accept empty strings as keys.
+        // DynamoDB rejects empty strings as keys.
         let query = match beginning {
             "" => query.key_condition_expression("pk = :pk"),
             sk => query.key_condition_expression("pk = :pk AND begins_with(sk, :sk)").expression_attribute_values(":sk", string(sk)),
@@ -109,8 +108,7 @@ impl Store {
         self.get(&project_note_key(project)).await?.map(entity).transpose()
     }
 
-    /// Deletes the note of a deletion that is complete. The note of a deletion that was started
-    /// later stays.
+    /// Deletes the note of a complete deletion. The note of a later deletion stays.
     pub async fn forget_ending(&self, ending: &Ending) -> Result<(), Error> {
         let delete = Write::delete(ending.key()).on("d.begun_at = :begun");
         match self.write(delete.value(":begun", integer(ending.begun_at.as_millisecond()))).await {

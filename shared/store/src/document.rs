@@ -3,16 +3,15 @@
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
 //! | document | `T#<P>` | `TEMPLATE#<id>`, `THEME#<id>`, `DRAFT#<id>` | 1 unit for each KB to write, 2 in a transaction; 1 for each 4 KB to read |
-//! | count per kind | `T#<P>` | `COUNT#TEMPLATE#`, `COUNT#THEME#`, `COUNT#DRAFT#` | 2 units with each document that is created or deleted |
+//! | count per kind | `T#<P>` | `COUNT#TEMPLATE#`, `COUNT#THEME#`, `COUNT#DRAFT#` | 2 units for each document created or deleted |
 //!
-//! The counts change in the transactions that create and delete documents, so even concurrent
-//! creations never exceed [`MAX_DOCUMENTS`] per kind; this limits the length of the lists.
-//! Overrides of built-in documents are not counted: there is at most one for each built-in
-//! document.
+//! The counts change in the transactions that create and delete documents, so a kind never has more
+//! than [`MAX_DOCUMENTS`], even with concurrent requests; this limits the length of the lists.
+//! Overrides of built-in documents are not counted: each built-in document has at most one.
 //!
-//! One query lists a kind, at one unit for each 4 KB that it reads, with or without the sources;
-//! sending an email needs no list.
-//! A document is only replaced if it still has the version that was read.
+//! One query lists a kind, with or without the sources, at one unit for each 4 KB read; sending an
+//! email does not need a list. A document is replaced only if its version has not changed since it
+//! was read.
 
 use std::cmp::Ordering;
 
@@ -36,10 +35,10 @@ pub struct DocumentRow {
     pub document: MailDocument,
     /// The version that was read.
     pub version: u64,
-    /// The level of the configuration that the document belongs to. Documents stored before levels
-    /// existed belong to the environment.
+    /// The level of the configuration that the document belongs to: the environment for documents
+    /// older than levels.
     pub level: Level,
-    /// The branch's document, if this is a document of the environment that overrides it.
+    /// The branch's document, if a document of the environment overrides it.
     pub below: Option<MailDocument>,
 }
 
@@ -60,7 +59,7 @@ fn count_key(project: &ProjectId, kind: DocumentKind) -> Key {
     Key::new(format!("T#{project}"), format!("COUNT#{}", prefix(kind)))
 }
 
-/// Increases the count of a kind; fails if the result would exceed the maximum.
+/// Increases the count of a kind; fails if that would exceed the maximum.
 fn more(project: &ProjectId, kind: DocumentKind, count: usize) -> Write {
     let update = Write::update(count_key(project, kind), "ADD documents :more").on("attribute_not_exists(documents) OR documents <= :most");
     update.value(":more", integer(count)).value(":most", integer(MAX_DOCUMENTS.saturating_sub(count))).labelled(Label::Count)
@@ -79,7 +78,7 @@ pub struct DocumentWrite {
     pub row: DocumentRow,
     /// Whether the document is deleted.
     pub is_deletion: bool,
-    /// Whether the document counts towards the maximum; an override of a built-in one does not.
+    /// Whether the document counts towards the maximum; overrides of built-in ones do not.
     pub is_counted: bool,
 }
 
@@ -94,8 +93,8 @@ pub enum ConfigError {
     Store(#[from] Error),
 }
 
-/// The maximum number of documents that a configuration change may write: the transaction also
-/// holds the project, its list entry, its levels and two counts.
+/// The maximum number of documents in a configuration change: the transaction also holds the
+/// project, its list entry, its levels and two counts.
 pub const MAX_CHANGES: usize = MAX_WRITES - 5;
 
 fn written(project: &ProjectId, kind: DocumentKind, row: &DocumentRow) -> Result<Write, Error> {
@@ -156,13 +155,13 @@ impl DocumentRow {
         Ok(Self { document: entity(item)?, version, level, below })
     }
 
-    /// A document that is not in the table yet.
+    /// A document not yet in the table.
     pub fn new(document: MailDocument, level: Level) -> Self {
         Self { document, version: 0, level, below: None }
     }
 
-    /// The row with `document` as the document of the environment. If the row had a document of
-    /// the branch, `document` overrides it.
+    /// The row with `document` as the environment's document, which overrides that of the branch if
+    /// there is one.
     #[must_use]
     pub fn at_environment(self, document: MailDocument) -> Self {
         let below = if self.level == Level::Branch { Some(self.document) } else { self.below };
@@ -170,7 +169,7 @@ impl DocumentRow {
     }
 }
 
-/// Records that a draft is being sent; fails if it no longer exists.
+/// Records that a draft is being sent; fails if the draft no longer exists.
 pub fn mark_sent(project: &ProjectId, draft: DocumentId, now: Timestamp) -> Write {
     Write::update(document_key(project, DocumentKind::Draft, draft), "SET d.sent_at = :now, version = version + :one")
         .on("attribute_exists(pk)")
@@ -189,11 +188,11 @@ impl Store {
         Ok(id == DEFAULT_THEME || self.mail_document(project, DocumentKind::Theme, id.into()).await?.is_some())
     }
 
-    /// All the project's own templates and themes, with their sources.
+    /// All of the project's own templates and themes, with their sources.
     pub async fn templates_and_themes(&self, project: &ProjectId) -> Result<Vec<(DocumentKind, DocumentRow)>, Error> {
         let query = self
             .query()
-            // The range contains only these two prefixes, because `$` follows `#`.
+            // `$` follows `#`, so the range contains only these two prefixes.
             .key_condition_expression("pk = :pk AND sk BETWEEN :first AND :last")
             .expression_attribute_values(":pk", string(format!("T#{project}")))
             .expression_attribute_values(":first", string(prefix(DocumentKind::Template)))
@@ -209,7 +208,7 @@ impl Store {
     }
 
     /// Replaces a project that was read at `version`, together with the levels of its configuration
-    /// and with `documents`, on the condition that none of them has changed since.
+    /// and `documents`, provided that none has changed since.
     pub async fn update_configuration(
         &self,
         (project, version): (&Project, u64),
@@ -229,8 +228,9 @@ impl Store {
         }
     }
 
-    /// Reads the project's own documents of a kind one after another, by id: 200 documents may have
-    /// 50 MB. The lines of templates and drafts have the HTML source, those of themes none.
+    /// Reads the project's own documents of a kind one by one, in the order of ids, because 200 of
+    /// them may have 50 MB. Lines of templates and drafts include the HTML source; those of themes
+    /// do not.
     pub async fn mail_documents(&self, project: &ProjectId, kind: DocumentKind, mut each: impl FnMut(DocumentLine)) -> Result<(), Error> {
         let html = if kind == DocumentKind::Theme { "" } else { ", d.html" };
         let query = self

@@ -11,12 +11,12 @@ pub fn project_key(project: &ProjectId) -> Key {
     Key::new(format!("P#{project}"), "PROJECT")
 }
 
-/// The key of the item of an API key.
+/// The key of an API key's item.
 pub fn api_key_key(project: &ProjectId, key: &SecretString) -> Key {
     key_key(project, &Digest::of(key.expose_secret()))
 }
 
-/// The key of the item of an API key, from the API key's digest.
+/// The key of an API key's item, from the digest of the API key.
 pub fn key_key(project: &ProjectId, digest: &Digest) -> Key {
     Key::new(format!("P#{project}"), format!("KEY#{digest}"))
 }

@@ -1,12 +1,12 @@
-//! The table: one DynamoDB table for all data, read by key and written conditionally.
+//! One DynamoDB table for all data, read by key and written conditionally.
 //!
 //! An item has its key (`pk`, `sk`), the entity as a map (`d`), and the attributes that conditions,
-//! indexes and the TTL use. The folder or file of an entity defines its keys and access patterns;
-//! [`table`](mod@table) has what they share: reads, and writes that succeed or fail as a whole.
+//! indexes and the TTL use. Each entity has a folder or file with its keys and access patterns;
+//! [`table`](mod@table) has the shared code: reads, and writes that succeed or fail as a whole.
 //!
 //! Comments give costs in DynamoDB's read and write units; `infra/COSTS.md` explains them. Unless
-//! they say otherwise, the costs of writes leave out the indexes, and the trail entry, with which
-//! the first change of a request becomes a transaction ([`record`]).
+//! stated otherwise, the costs of writes exclude the indexes and the trail entry, which makes the
+//! first change of a request a transaction ([`record`]).
 
 #![warn(missing_docs)]
 

@@ -3,13 +3,13 @@
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
 //! | counter | `L#<P>#<rule>#<subject>#<window>` | `COUNT` | 1 unit to count, even if the request is refused; 2 in a transaction |
-//! | decoy for a user who does not exist | `X#<P>#<subject>` | `DECOY` | 1 unit |
+//! | decoy for a nonexistent user | `X#<P>#<subject>` | `DECOY` | 1 unit |
 //!
-//! Counting is one conditional update, so concurrent processes together permit no more requests
-//! than a single process would. The window is part of the key. The count of the previous window is
-//! read concurrently, and older windows are deleted by TTL. A request that is refused because of
-//! the previous window's count has been counted; a request that is refused because its own window
-//! is full has not. A transaction that is refused counts nothing.
+//! Counting is one conditional update, so many processes together permit no more requests than a
+//! single one would. The window is part of the key. The count of the previous window is read
+//! concurrently, and older windows are deleted by TTL. A request refused because of the previous
+//! window's count has been counted; one refused because its own window is full has not. A refused
+//! transaction counts nothing.
 
 use jiff::{SignedDuration, Timestamp};
 use model::limit::{Counter, Refused, Subject};
@@ -31,14 +31,14 @@ pub fn key_before(project: &ProjectId, counter: &Counter) -> Key {
     key_of(project, &counter.before())
 }
 
-/// The count in an item; 0 without an item.
+/// The count in an item; 0 if there is no item.
 pub fn counted(item: Option<&Item>) -> u32 {
     item.and_then(|item| number(item, "n")).unwrap_or_default()
 }
 
-/// Adds the condition that fewer than `quota` requests have been counted in the window.
+/// Makes a write conditional on fewer than `quota` counted requests in the window.
 fn with_room(write: Write, quota: u32, refusal: Refused) -> Write {
-    // A count that does not exist is below every quota except zero.
+    // A missing count is below every quota except zero.
     let condition = if quota == 0 { "n < :quota" } else { "attribute_not_exists(n) OR n < :quota" };
     write.on(condition).value(":quota", integer(quota)).or_refuse(refusal)
 }
@@ -55,7 +55,7 @@ fn add_many(project: &ProjectId, counter: &Counter, count: u32) -> Write {
         .value(":ttl", integer(forgotten_at(counter).as_second()))
 }
 
-/// A counter with the count of the previous window, as needed to count in a transaction.
+/// A counter with the previous window's count, which counting in a transaction needs.
 #[derive(Debug, Clone)]
 pub struct Window {
     counter: Counter,
@@ -63,12 +63,12 @@ pub struct Window {
 }
 
 impl Window {
-    /// A window after one in which no request was counted.
+    /// A window whose predecessor counted no requests.
     pub fn alone(counter: &Counter) -> Self {
         Self { counter: counter.clone(), before: 0 }
     }
 
-    /// A window after one in which `before` requests were counted.
+    /// A window whose predecessor counted `before` requests.
     pub(crate) fn after(before: u32, counter: Counter) -> Self {
         Self { counter, before }
     }
@@ -93,8 +93,8 @@ impl Window {
     }
 }
 
-/// Checks a window that has counted `counted` requests, including the current one, after a window
-/// that counted `before`; [`Error::Limited`] if the limit is exceeded.
+/// Checks a window with `counted` requests, including the current one, after a window with
+/// `before`; [`Error::Limited`] if the limit is exceeded.
 pub fn judge(counter: &Counter, before: u32, counted: u32) -> Result<(), Error> {
     if counted <= counter.quota_after(before) { Ok(()) } else { Err(Error::Limited(counter.refusal_at(before, counted))) }
 }
@@ -104,8 +104,8 @@ pub fn forget(project: &ProjectId, counter: &Counter) -> [Write; 2] {
     [counter_key(project, counter), key_before(project, counter)].map(Write::delete)
 }
 
-/// For a user who does not exist: a write in place of the one that counts a wrong password in the
-/// user's item. It increments a counter that is never read.
+/// For a nonexistent user: stands in for the write that counts a wrong password in the user's item.
+/// Increments a counter that is never read.
 pub fn count_nobody(project: &ProjectId, subject: &Subject, now: Timestamp) -> Write {
     let key = Key::new(format!("X#{project}#{subject}"), "DECOY");
     Write::update(key, "SET #ttl = :ttl ADD n :one")
@@ -114,24 +114,24 @@ pub fn count_nobody(project: &ProjectId, subject: &Subject, now: Timestamp) -> W
         .value(":ttl", integer(after(now, MARGIN).as_second()))
 }
 
-/// More than the difference between the clocks of any two instances.
+/// More than any two instances' clocks differ.
 const MARGIN: SignedDuration = SignedDuration::from_mins(10);
 
-/// When a counter may be deleted: after its window has ended by every instance's clock.
+/// When a counter may be deleted: once its window has ended by every instance's clock.
 fn forgotten_at(counter: &Counter) -> Timestamp {
     after(counter.resets_at, MARGIN)
 }
 
 impl Store {
-    /// Counts one request and returns the window's count; [`Error::Limited`] if the quota was
-    /// already used up. The caller must take the previous window into account.
+    /// Counts one request and returns the window's count; [`Error::Limited`] if the quota is used
+    /// up. The caller must take the previous window into account.
     pub async fn count_alone(&self, project: &ProjectId, counter: &Counter) -> Result<u32, Error> {
         let write = with_room(add(project, counter), counter.quota(), counter.refusal_at(0, counter.quota()));
         let item = self.write_unrecorded_returning(write).await?;
         Ok(counted(Some(&item)))
     }
 
-    /// Counts several requests unconditionally, and returns the counts of the previous and of this
+    /// Counts several requests unconditionally, and returns the counts of the previous and this
     /// window. Costs 1 unit to write and 1 to read.
     pub async fn add(&self, project: &ProjectId, counter: &Counter, count: u32) -> Result<(u32, u32), Error> {
         let add = self.write_unrecorded_returning(add_many(project, counter, count));

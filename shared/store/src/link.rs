@@ -1,5 +1,5 @@
-//! Three kinds of links in emails, which people open in a browser without keys or a session. Each
-//! link works once.
+//! Three kinds of links in emails, opened in a browser without keys or a session. Each link works
+//! once.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
@@ -9,10 +9,10 @@
 //!
 //! Using a link also writes the user, which costs another 2 units per KB.
 //!
-//! The key of a link contains no project, because browsers follow links without headers; the code
-//! has 225 random bits and cannot be guessed. A release applies to the channel of the email
-//! address: once the address belongs to another account, it has another channel, so older links no
-//! longer apply to the address.
+//! The key of a link does not contain the project, because browsers follow links without our
+//! headers; the code has 225 random bits and cannot be guessed. A release applies to the channel of
+//! the email address: with a new account, the address gets a new channel, and older links no longer
+//! apply to it.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use jiff::{SignedDuration, Timestamp};
@@ -68,7 +68,7 @@ impl Purpose for NotMe {
     const LIFE: SignedDuration = SignedDuration::from_hours(7 * 24);
 }
 
-/// A link, with the account that it concerns.
+/// A link and its account.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Link<P> {
     /// The project.
@@ -101,7 +101,7 @@ impl<P: Purpose> Link<P> {
     }
 }
 
-/// Marks a link as used: of concurrent attempts, only one succeeds.
+/// Marks a link as used; only one of several concurrent attempts succeeds.
 pub fn redeem<P: Purpose>(code: &Code) -> Write {
     Write::update(link_key::<P>(code), "SET d.used = :yes")
         .labelled(Label::Code)
@@ -116,13 +116,13 @@ impl Store {
         self.get(&link_key::<P>(code)).await?.map(entity).transpose()
     }
 
-    /// Stores the link of an email that is about to be rendered.
+    /// Stores the link for an email about to be rendered.
     pub async fn create_link<P: Purpose>(&self, code: &Code, link: &Link<P>) -> Result<(), Error> {
         self.write(link.create(code)?).await
     }
 
-    /// Unsubscribes the user and marks the link as used: of concurrent attempts, only one succeeds.
-    /// `Conflict` if the link was already used or its user no longer exists.
+    /// Unsubscribes the user and marks the link as used; only one of several concurrent attempts
+    /// succeeds. `Conflict` if the link was already used or its user no longer exists.
     pub async fn unsubscribe(&self, code: &Code, link: &Link<Unsubscribe>) -> Result<(), Error> {
         let refuse = user::set_refused(&link.project_id, link.user_id, link.purpose.category, true)?;
         self.transact([redeem::<Unsubscribe>(code), refuse]).await

@@ -1,9 +1,9 @@
-//! API keys of users and teams: they are part of the items of their owners
-//! ([`crate::user`], [`crate::team`]), at about 300 bytes a key.
+//! API keys of users and teams, stored in the items of their owners ([`crate::user`],
+//! [`crate::team`]) at about 300 bytes a key.
 //!
 //! Checking a key reads the owner's item in the authentication round trip, so it costs one unit for
-//! each 4 KB of the item and no further round trip. At most once an hour for each key, it also
-//! writes the item, to record the use.
+//! each 4 KB of the item, without another round trip. At most once an hour for each key, it also
+//! writes the item to record the use.
 
 use model::owned_key::{OwnedKeys, Owner};
 use wire::id::ProjectId;
@@ -21,7 +21,7 @@ pub fn owner_key(project: &ProjectId, owner: Owner) -> Key {
     }
 }
 
-/// The item of an owner, with the version on which a change is conditional.
+/// An owner's item, with the version on which changes are conditional.
 #[derive(Debug, Clone)]
 pub enum OwnerRow {
     /// A user.
@@ -39,7 +39,7 @@ impl OwnerRow {
         }
     }
 
-    /// Writes the owner with these API keys, if the owner has not changed since it was read.
+    /// Writes the owner with these API keys, if the owner has not changed since.
     pub fn with_keys(&self, project: &ProjectId, keys: OwnedKeys) -> Result<Write, Error> {
         match self {
             Self::User(row) => user::replace(project, &model::user::User { api_keys: keys, ..row.user.clone() }, row.version),
@@ -49,7 +49,7 @@ impl OwnerRow {
 }
 
 impl Store {
-    /// The owner with this id; `None` if it does not exist, or is a team that is being deleted.
+    /// The owner with this id; `None` if it does not exist, or is a team during its deletion.
     pub async fn key_owner(&self, project: &ProjectId, owner: Owner) -> Result<Option<OwnerRow>, Error> {
         Ok(match owner {
             Owner::User(id) => self.user(project, id).await?.map(|row| OwnerRow::User(Box::new(row))),

@@ -7,10 +7,10 @@
 //! | challenge of a registration | `C#<P>#passkey-registration#<digest of the code>` | `CODE` | 1 unit to write and to read, 2 to redeem in a transaction |
 //! | challenge of a sign-in | `C#<P>#passkey-authentication#<digest of the code>` | `CODE` | the same |
 //!
-//! A claim is written together with the user, so that no two users of a project have the same
+//! A claim is written together with the user, so that two users of a project never have the same
 //! credential. Signing in does not read the claim, because the authenticator names the user. If a
-//! change removes so much at once that its transaction has no room for all releases, some claims
-//! stay. They are harmless: credential ids are random, and the same user can claim them again.
+//! change removes more than fits into its transaction, some claims stay. They are harmless:
+//! credential ids are random, and the same user can claim them again.
 //!
 //! Nobody types the code of a challenge, so it is looked up by the whole code, and attempts are not
 //! counted.
@@ -33,7 +33,7 @@ struct PasskeyClaim {
     user_id: UserId,
 }
 
-/// The condition that a claim is free, or belongs to the user `:user`.
+/// The condition that a claim is free or belongs to the user `:user`.
 const OWN: &str = "attribute_not_exists(pk) OR d.user_id = :user";
 
 /// The key of the claim to a passkey's credential id.
@@ -41,7 +41,7 @@ pub(crate) fn passkey_claim_key(project: &ProjectId, passkey: &Passkey) -> Key {
     Key::new(format!("K#{project}#{}", Digest::of_bytes(&passkey.credential_id.0)), "CLAIM")
 }
 
-/// The passkeys that a change adds, each with the write of its claim.
+/// The passkeys added by a change, each with the write of its claim.
 pub(crate) fn claims(project: &ProjectId, before: &User, after: &User) -> Result<Vec<(Passkey, Write)>, Error> {
     let added = after.passkeys.iter().filter(|passkey| !before.passkeys.iter().any(|old| old.is_same(passkey)));
     let claim = |passkey: &Passkey| {
@@ -51,7 +51,7 @@ pub(crate) fn claims(project: &ProjectId, before: &User, after: &User) -> Result
     added.map(claim).collect()
 }
 
-/// The releases of the passkeys that a change removes.
+/// Releases the claims of passkeys removed by a change.
 pub(crate) fn releases(project: &ProjectId, before: &User, after: &[Passkey]) -> Vec<Write> {
     let removed = before.passkeys.iter().filter(|passkey| !after.iter().any(|new| new.is_same(passkey)));
     let release =
@@ -59,7 +59,7 @@ pub(crate) fn releases(project: &ProjectId, before: &User, after: &[Passkey]) ->
     removed.map(release).collect()
 }
 
-/// The key of the challenge that belongs to a code.
+/// The key of the challenge with this code.
 pub fn challenge_key(project: &ProjectId, ceremony: Ceremony, code: &Code) -> Key {
     let name = match ceremony {
         Ceremony::Registration => "passkey-registration",
@@ -73,13 +73,13 @@ pub fn create_challenge(project: &ProjectId, ceremony: Ceremony, code: &Code, ch
     Ok(Write::create(challenge_key(project, ceremony, code), challenge)?.expires(challenge.expires_at))
 }
 
-/// Redeems a challenge: of concurrent responses, only one succeeds.
+/// Redeems a challenge; only one of several concurrent responses succeeds.
 pub fn redeem_challenge(project: &ProjectId, ceremony: Ceremony, code: &Code) -> Write {
     redeem_at(challenge_key(project, ceremony, code))
 }
 
 impl Store {
-    /// The challenge that belongs to a code.
+    /// The challenge with this code.
     pub async fn challenge(&self, project: &ProjectId, ceremony: Ceremony, code: &Code) -> Result<Option<Challenge>, Error> {
         self.get(&challenge_key(project, ceremony, code)).await?.map(entity).transpose()
     }

@@ -1,14 +1,13 @@
-//! Uploaded pictures of users, of teams, and of members within their teams.
+//! Uploaded pictures of users, teams, and members within their teams.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
 //! | picture of a user | `U#<P>#<user>` | `IMAGE#<digest>` | up to 100 units to write (200 in a transaction with its user), 25 to read |
 //! | picture of a team or a member | `T#<P>#<team>` | `IMAGE#<digest>` | the same |
 //!
-//! A picture is stored in an item separate from its owner's, so that authentication and lists of
-//! users do not read it. It is written and deleted in the same transaction as the change to the
-//! user, team or member that it belongs to. The digest is part of the key, so a made-up URL finds
-//! no item.
+//! A picture has its own item, so that authentication and lists of users do not read it. It is
+//! written and deleted in the transaction that changes its user, team or member. The digest is part
+//! of the key, so a made-up URL does not find anything.
 
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;

@@ -1,12 +1,12 @@
-//! Reseals values after a rotation of the deployment secret: values sealed with the previous
-//! secret are sealed with the current one, so that the previous secret can be removed. Only used
-//! by the command line, never by a Lambda function.
+//! Reseals values after a rotation of the deployment secret: values sealed with the previous secret
+//! are sealed with the current one, so that the previous secret can be removed. Used only by the
+//! command line, never by a Lambda function.
 //!
-//! If an item is changed concurrently, that change is kept. Versioned items get a new version, so
-//! that a process that has read the old item does not write the old value back. Values that live
-//! for minutes, such as those in authorizations and codes, are not resealed, because they expire
-//! first; neither are cursors, which only clients have. An item costs its share of the scan, and
-//! one unit for each KB if one of its values is resealed.
+//! Concurrent changes to an item are kept. Versioned items get a new version, so that a process
+//! that has read the old item does not write the old value back. Values that live for minutes, such
+//! as those in authorizations and codes, are not resealed, because they expire first; nor are
+//! cursors, which only clients have. An item costs its share of the scan and, if any value is
+//! resealed, one unit for each KB.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ use crate::optimistic;
 use crate::provider::tokens::{self, ProviderTokens};
 use crate::table::{Error, Item, Key, Store, Write, entity, integer};
 
-/// The maximum number of attempts to reseal an item that is being changed concurrently.
+/// The maximum number of attempts to reseal an item that others are changing.
 const ROUNDS: u32 = 10;
 
 /// A sealed value of an entity.
@@ -34,12 +34,12 @@ struct Place {
     /// The path of the value in DynamoDB's syntax: names separated by dots, and indexes in
     /// brackets.
     path: String,
-    /// The owner that the value is sealed for.
+    /// The owner for which the value is sealed.
     owner: String,
     sealed: Sealed,
 }
 
-/// The part of an outbox entry that is read here.
+/// The part of an outbox entry that matters here.
 #[derive(Deserialize)]
 struct Codes {
     #[serde(default)]
@@ -49,11 +49,11 @@ struct Codes {
 /// The result of resealing values, or of replacing message authentication codes (MACs).
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Resealed {
-    /// The number of values that were resealed, or of MACs that were replaced.
+    /// The number of values resealed, or of MACs replaced.
     pub anew: usize,
-    /// The number of values or MACs that were already made with the current secret.
+    /// The number of values or MACs already made with the current secret.
     pub current: usize,
-    /// The places of values that neither secret can unseal, or of MACs that match neither.
+    /// The places of values that neither secret unseals, or of MACs that match neither.
     pub lost: Vec<String>,
 }
 
@@ -67,7 +67,7 @@ impl Resealed {
     }
 }
 
-/// The secrets of authenticator apps that are stored at `path`.
+/// The secrets of the authenticator apps at `path`.
 fn of_apps(path: &str, totp: &Totp, owner: &str) -> Vec<Place> {
     let path = |position: usize| match position.checked_sub(1) {
         None => format!("{path}.secret"),
@@ -78,8 +78,8 @@ fn of_apps(path: &str, totp: &Totp, owner: &str) -> Vec<Place> {
     totp.apps().enumerate().map(place).collect()
 }
 
-/// The sealed values of an item. Every kind of sealed value that is kept for longer than minutes
-/// must be listed here.
+/// The sealed values of an item. List every kind of sealed value here that is kept longer than
+/// minutes.
 fn places(key: &Key, item: &Item) -> Result<Vec<Place>, Error> {
     let place = |path: &str, owner: String, sealed: Sealed| Place { path: path.to_owned(), owner, sealed };
     if key.pk.starts_with("P#") && key.sk == "PROJECT" {
@@ -153,8 +153,8 @@ fn places_of_webhook(project: &str, endpoint: Endpoint) -> Vec<Place> {
 }
 
 impl Store {
-    /// Reseals the values of an item that are sealed with the previous secret. The item may have
-    /// been read some time ago; if it has changed, it is read again.
+    /// Reseals the values of an item that are sealed with the previous secret. The item need not be
+    /// fresh: if it has changed, it is read again.
     pub async fn reseal(&self, sealer: &Sealer, mut item: Item) -> Result<Resealed, Error> {
         let key = Key::of(&item).ok_or_else(|| Error::Refused("an item has no key".to_owned()))?;
         optimistic!(ROUNDS, |round| {
@@ -186,7 +186,7 @@ impl Store {
 fn replace(key: &Key, changes: Vec<(Place, Sealed)>, has_version: bool) -> Result<Write, Error> {
     let (mut sets, mut conditions) = (Vec::new(), Vec::new());
     for (number, (place, _)) in changes.iter().enumerate() {
-        // A name may be one of DynamoDB's reserved words, so the expressions contain placeholders.
+        // The expressions use placeholders, because a name may be one of DynamoDB's reserved words.
         let path = place.path.replace('.', ".#");
         sets.push(format!("d.#{path} = :new{number}"));
         conditions.push(format!("d.#{path} = :old{number}"));

@@ -6,9 +6,8 @@
 //! | claim of a refresh token | `R#<P>#<selector>` | `CLAIM` | 1 unit to read, by the token or by the session's id ([`refresh_token`]) |
 //! | claim of an earlier version | `R#<P>#<digest>` | `CLAIM` | 1 unit to read; gsi1 `SESSION#<P>#<id>` / `CLAIM` finds the session's user |
 //!
-//! All of them expire by TTL at the end of the session's maximum age. A claim has the digest of the
-//! whole token, which is compared in constant time; in a claim of an earlier version, the digest is
-//! part of the key.
+//! They all expire by TTL when the session reaches its maximum age. A claim has the digest of the
+//! whole token, which is compared in constant time; earlier versions put the digest into the key.
 
 use crypto::digest::Digest;
 use jiff::Timestamp;
@@ -23,7 +22,7 @@ use wire::id::{ProjectId, SessionId, UserId};
 use crate::table::row::ReadPage;
 use crate::table::{DIGEST, Error, Item, Key, Store, Write, entity, integer, is_of_digest, string};
 
-/// The session that a refresh token belongs to.
+/// The session of a refresh token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenClaim {
     /// The user.
@@ -46,17 +45,17 @@ pub(crate) fn claim_key_of(project: &ProjectId, session: SessionId) -> Key {
     claim_key(project, &refresh_token::selector(session))
 }
 
-/// The key at which a refresh token's claim is looked for first.
+/// The key where a refresh token's claim is looked up first.
 pub fn token_key(project: &ProjectId, token: &SecretString) -> Key {
     refresh_token::selector_in(token).map_or_else(|| older_token_key(project, token), |selector| claim_key(project, selector))
 }
 
-/// The key of the claim of a refresh token that an earlier version issued.
+/// The key of the claim of a refresh token from an earlier version.
 fn older_token_key(project: &ProjectId, token: &SecretString) -> Key {
     claim_key(project, Digest::of(token.expose_secret()).as_str())
 }
 
-/// The claim in an item, if it is that of this refresh token.
+/// The claim in an item, if it belongs to this refresh token.
 fn claim_of(item: Item, token: &SecretString) -> Result<Option<TokenClaim>, Error> {
     let is_of = !item.contains_key(DIGEST) || is_of_digest(&item, &Digest::of(token.expose_secret()));
     if is_of { entity(item).map(Some) } else { Ok(None) }
@@ -84,8 +83,8 @@ pub fn reauthenticate(project: &ProjectId, session: &Session, amr: &[Amr], now: 
         .entity(":amr", &session.proved_again(amr))
 }
 
-/// Records that the user proved a second factor in a session by setting it up. This does not count
-/// as reauthentication for changes that require a recent one.
+/// Records that the user proved a second factor in a session by setting it up, which does not count
+/// as the recent reauthentication that some changes require.
 pub fn gain_factor(project: &ProjectId, session: &Session) -> Result<Write, Error> {
     Write::update(session_key(project, session.user_id, session.id), "SET d.amr = :amr")
         .on("attribute_exists(pk)")
@@ -93,12 +92,13 @@ pub fn gain_factor(project: &ProjectId, session: &Session) -> Result<Write, Erro
 }
 
 /// The condition that a session exists, has not reached its maximum age at `:now`, and was used
-/// after `:idle`. It does not tell whether all sessions of the user were ended at once, which only
-/// the user's item records.
+/// after `:idle`. It does not cover the end of all of the user's sessions at once, which only the
+/// user's item records.
 const LIVES: &str = "attribute_exists(pk) AND d.expires_at > :now AND d.last_used_at > :idle";
 
 /// Fails the transaction unless the session exists and has reached neither its maximum age nor its
-/// maximum idle time. Ending all sessions raises the credential epoch, which the caller must check.
+/// maximum idle time. The caller must also check the credential epoch, which rises when all
+/// sessions are ended.
 pub fn lives(project: &Project, user: UserId, id: SessionId, now: Timestamp) -> Write {
     let idle_since = Session::idle_since(&project.config.sessions, now);
     Write::check(session_key(&project.id, user, id), LIVES)
@@ -111,12 +111,12 @@ pub fn lives(project: &Project, user: UserId, id: SessionId, now: Timestamp) -> 
 pub struct Page {
     /// The sessions, newest first.
     pub sessions: Vec<Session>,
-    /// The session with which the next page begins; `None` after the last page.
+    /// The first session of the next page; `None` after the last page.
     pub next: Option<SessionId>,
 }
 
 impl Store {
-    /// The session with this id, whether or not it is live.
+    /// The session with this id, live or not.
     pub async fn session(&self, project: &ProjectId, user: UserId, id: SessionId) -> Result<Option<Session>, Error> {
         self.get(&session_key(project, user, id)).await?.map(entity).transpose()
     }
@@ -125,8 +125,8 @@ impl Store {
     /// reached its maximum age, or has not been used since `idle_since`. The caller must check with
     /// [`Session::is_live`] whether the user has ended all sessions.
     ///
-    /// If the session is deleted concurrently, it is either used before the deletion or not at all,
-    /// because this is one conditional write. Costs 1 unit.
+    /// One conditional write, so a concurrently deleted session is either used before its deletion
+    /// or not at all. Costs 1 unit.
     pub async fn touch_session(
         &self,
         project: &ProjectId,
@@ -146,9 +146,9 @@ impl Store {
         }
     }
 
-    /// Records where a session was used, if the session exists. Call it only for a live session:
-    /// the places of a user's sessions count as known, so a stolen token of an ended session must
-    /// not add one. Costs 1 unit.
+    /// Records where a session was used, if the session exists. Call it only for live sessions: the
+    /// places of a user's sessions count as known, so a stolen token of an ended session must not
+    /// add one. Costs 1 unit.
     pub async fn note_place(&self, project: &ProjectId, session: &Session, place: &Place) -> Result<(), Error> {
         let update = Write::update(session_key(project, session.user_id, session.id), "SET d.place = :place").entity(":place", place)?;
         match self.write_unrecorded(update.on("attribute_exists(pk)")).await {
@@ -157,7 +157,7 @@ impl Store {
         }
     }
 
-    /// Ends one session, recorded as `event`; `false` if it does not exist.
+    /// Ends one session, recording it as `event`; `false` if the session does not exist.
     pub async fn end_session(&self, project: &ProjectId, user: UserId, id: SessionId, event: Event) -> Result<bool, Error> {
         let end = Write::delete(session_key(project, user, id)).on("attribute_exists(pk)").about(user).tells([event]);
         match self.write(end).await {
@@ -167,8 +167,8 @@ impl Store {
         }
     }
 
-    /// Up to `limit` sessions of a user that `keep` accepts, newest first, starting at `start` or
-    /// at the newest session. Costs one unit for each 4 KB that is read.
+    /// Up to `limit` sessions of a user that `keep` accepts, newest first, from `start` or the
+    /// newest session. Costs one unit for each 4 KB read.
     pub async fn sessions(
         &self,
         project: &ProjectId,
@@ -204,9 +204,8 @@ impl Store {
         Ok(Page { sessions, next })
     }
 
-    /// The user of a session, which may have ended, found by the session's id; `None` if no claim
-    /// of its refresh token is stored. Costs one unit, and half a unit more unless this version
-    /// started the session.
+    /// The user of a session, ended or not, by the session's id; `None` if its refresh token has no
+    /// claim. Costs one unit, and half a unit more unless this version started the session.
     pub async fn user_of_session(&self, project: &ProjectId, id: SessionId) -> Result<Option<UserId>, Error> {
         let claim: Option<TokenClaim> = self.get(&claim_key_of(project, id)).await?.map(entity).transpose()?;
         let claim = match claim.filter(|claim| claim.session_id == id) {
@@ -216,19 +215,19 @@ impl Store {
         Ok(claim.map(|claim| claim.user_id))
     }
 
-    /// The claims that an earlier version wrote for a session. Costs half a unit.
+    /// The claims of a session written by an earlier version. Costs half a unit.
     pub(crate) async fn older_claims(&self, project: &ProjectId, id: SessionId) -> Result<Vec<Item>, Error> {
         let query = self.query().index_name("gsi1").key_condition_expression("gsi1pk = :pk");
         let query = query.expression_attribute_values(":pk", string(format!("SESSION#{project}#{id}")));
         Ok(self.query_page(query).await?.0)
     }
 
-    /// The claim of a refresh token. Costs one unit, and one more if a token with a selector has no
+    /// The claim of a refresh token. Costs one unit, and another if a token with a selector has no
     /// claim.
     pub async fn token_claim(&self, project: &ProjectId, token: &SecretString) -> Result<Option<TokenClaim>, Error> {
         let (key, older) = (token_key(project, token), older_token_key(project, token));
         let found = match self.get(&key).await? {
-            // The random characters of a token of an earlier version can look like a selector.
+            // Random characters of an earlier version's token can look like a selector.
             None if key != older => self.get(&older).await?,
             found => found,
         };

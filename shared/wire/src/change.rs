@@ -2,7 +2,7 @@
 
 use deserr::{DeserializeError, Deserr, IntoValue, Value, ValueKind, ValuePointerRef};
 
-/// What a PATCH body says about one nullable field.
+/// The change of one nullable field in a PATCH body.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Change<T> {
     /// The field is absent from the body.
@@ -24,7 +24,7 @@ impl<T> Change<T> {
         }
     }
 
-    /// Applies the change to a field whose new value may itself be `None`, which clears the field.
+    /// Applies the change to a field whose new value may be `None`, which clears it.
     pub fn apply_flat<U>(self, field: &mut Option<U>)
     where
         T: Into<Option<U>>,

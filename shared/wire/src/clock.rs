@@ -15,7 +15,7 @@ impl Clock {
         Self(Arc::new(Timestamp::now))
     }
 
-    /// A clock that returns what `now` returns, for tests and programs that set or move the time.
+    /// A clock that calls `now`, for tests and programs that set or move the time.
     pub fn new(now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         Self(Arc::new(now))
     }

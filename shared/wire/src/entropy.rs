@@ -12,12 +12,11 @@ use uuid::Uuid;
 /// typed.
 const CROCKFORD: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// The letters of codes that people type from another screen (RFC 8628 §6.1). There are no vowels,
-/// so that a code does not spell a word, and no digits.
+/// The letters of codes that people type from another screen (RFC 8628 §6.1). There are neither
+/// vowels, so that a code does not spell a word, nor digits.
 pub const TYPED_LETTERS: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
 
-/// One character of lower-case Crockford base32 for each byte, of which only the lowest five bits
-/// are used.
+/// One character of lower-case Crockford base32 for the lowest five bits of each byte.
 pub fn crockford(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| char::from(CROCKFORD[usize::from(byte & 31)])).collect()
 }
@@ -29,15 +28,15 @@ pub struct Entropy(Arc<Fill>);
 type Fill = dyn Fn(&mut [u8]) + Send + Sync;
 
 impl Entropy {
-    /// The operating system's generator. It panics if the system cannot provide randomness, because
-    /// nothing secure can be done without it.
+    /// The operating system's generator. It panics if the system cannot provide randomness: nothing
+    /// is secure without it.
     pub fn system() -> Self {
         let system = SystemRandom::new();
         #[expect(clippy::expect_used, reason = "nothing secure can be done without randomness")]
         Self(Arc::new(move |bytes| system.fill(bytes).expect("the system provides randomness")))
     }
 
-    /// A generator that calls `fill` for its bytes. Tests pass a predictable `fill`.
+    /// A generator that gets its bytes from `fill`, which tests make predictable.
     pub fn new(fill: impl Fn(&mut [u8]) + Send + Sync + 'static) -> Self {
         Self(Arc::new(fill))
     }

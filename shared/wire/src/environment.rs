@@ -1,4 +1,4 @@
-//! Reads environment variables, and lists the ways in which they can be invalid.
+//! Reads environment variables; the errors list how they can be invalid.
 
 /// Why a process cannot start with its environment.
 #[derive(Debug, thiserror::Error)]
@@ -6,7 +6,7 @@ pub enum Error {
     /// A required variable is absent, empty or not UTF-8.
     #[error("environment variable {0} must be set to UTF-8 text that is not empty")]
     Missing(&'static str),
-    /// A deployment secret is too short, or is published in examples.
+    /// A deployment secret is too short, or is one published in examples.
     #[error("{0} must be at least 32 bytes long and must not be a secret published in examples")]
     WeakSecret(&'static str),
     /// A variable is not a base URL.
@@ -15,8 +15,7 @@ pub enum Error {
     /// The lifetime of access tokens is not a number, or is out of range.
     #[error("GATELET_ACCESS_TOKEN_SECONDS must be a whole number of seconds from 20 to 3600")]
     InvalidTokenLife,
-    /// The cost of password hashes has no known form, is below OWASP's minimum, or is above the
-    /// maximum.
+    /// The cost of password hashes is malformed, below OWASP's minimum or above the maximum.
     #[error(
         "GATELET_PASSWORD_HASH must be `standard`, `low-memory`, `high-memory`, `strong`, or costs of argon2id such as \
          `m=19456,t=2,p=1`: at least those of m=47104,t=1 or m=19456,t=2 or m=12288,t=3 or m=9216,t=4 or m=7168,t=5 (OWASP's \
@@ -38,7 +37,7 @@ pub enum Error {
     /// The hourly rate of emails is neither a positive number nor `off`.
     #[error("GATELET_MAILS_PER_HOUR must be a positive whole number, or off")]
     InvalidMailRate,
-    /// There is no set of rate limits with the given name.
+    /// There is no set of rate limits with this name.
     #[error("GATELET_LIMITS must be `standard`, `generous` or `off`")]
     InvalidLimits,
     /// The contacts or the expiry of `security.txt` are malformed.

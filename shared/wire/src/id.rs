@@ -1,5 +1,4 @@
-//! Ids: each kind has its own type, so an id of one kind cannot be passed where another kind is
-//! expected.
+//! Ids: each kind has its own type, so they cannot be mixed up.
 
 use std::fmt;
 
@@ -89,7 +88,7 @@ id!(
     AuthenticatorId
 );
 id!(
-    /// A device on which a user need not prove the second factor again for some time.
+    /// A remembered device, which stands in for a user's second factor for some time.
     DeviceId
 );
 id!(
@@ -121,7 +120,7 @@ id!(
     DocumentId
 );
 id!(
-    /// An email to many users, before it becomes one outbox entry for each of them.
+    /// An email to many users, before it becomes an outbox entry for each of them.
     BroadcastId
 );
 id!(

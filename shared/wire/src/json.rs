@@ -1,11 +1,11 @@
-//! What precedes a JSON text, and how complex it may be.
+//! The byte order mark before a JSON text, and how complex the text may be.
 
-/// The maximum number of the characters `{`, `[`, `,` and `:` outside the strings of a JSON text.
-/// Parsed, an object or array takes hundreds of times the memory of its few characters.
+/// The maximum number of the characters `{`, `[`, `,` and `:` outside the strings of a JSON text. A
+/// parsed object or array takes hundreds of times the memory of its few characters.
 pub const MAX_MARKS: usize = 20_000;
 
-/// Whether a JSON text is too complex to be parsed ([`MAX_MARKS`]). The text need not be valid: up
-/// to the character at which a parser stops, this function and the parser see the same strings.
+/// Whether a JSON text is too complex to be parsed ([`MAX_MARKS`]). The text need not be valid:
+/// until a parser stops at an error, this function sees the same strings as the parser.
 pub fn is_too_complex(text: &[u8]) -> bool {
     let (mut is_in_string, mut is_escaped, mut marks) = (false, false, 0);
     for byte in text {
@@ -20,8 +20,8 @@ pub fn is_too_complex(text: &[u8]) -> bool {
     marks > MAX_MARKS
 }
 
-/// A JSON text without the byte order mark that some editors and programs, mostly on Windows, write
-/// at its start: parsers may ignore the mark (RFC 8259 §8.1), and it has no other meaning.
+/// A JSON text without the byte order mark that some programs, mostly on Windows, write at the
+/// start. Parsers may ignore the mark (RFC 8259 §8.1), which does not mean anything else.
 pub fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }

@@ -1,4 +1,4 @@
-//! The vocabulary that the other crates share: ids, changes to fields, invalid values, the
+//! The common vocabulary of the other crates: ids, changes to fields, invalid values, the
 //! complexity of JSON, access levels, environment variables, markup, pasted codes, time and
 //! randomness.
 

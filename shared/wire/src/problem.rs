@@ -1,8 +1,8 @@
-//! Validation of requests and configuration: all problems are found, and the first ones are
-//! reported, each with the path of its value.
+//! Validation of requests and configuration: finds all problems and reports the first ones, each
+//! with the path of its value.
 //!
-//! The report is short however many problems a request has. Otherwise a small request, repeated,
-//! could use up memory and bandwidth, as every element of a list may be a problem of its own.
+//! The report is short however many problems a request has. As every element of a list may be a
+//! problem, a small request, repeated, could otherwise use up memory and bandwidth.
 
 use std::convert::Infallible;
 use std::fmt::{Display, Formatter};
@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 use deserr::{DeserializeError, ErrorKind, IntoValue, MergeWithError, ValueKind, ValuePointerRef, take_cf_content};
 use serde::Serialize;
 
-/// The maximum number of problems that are reported; the others are only counted.
+/// The maximum number of reported problems; the others are only counted.
 const MAX_REPORTED: usize = 50;
 /// The maximum length of the reported problems with their paths, in bytes, not counting the names
 /// of the parts of a request. The first problem is reported even if it is longer.
@@ -25,7 +25,7 @@ const MAX_NAME: usize = 64;
 pub struct Problem {
     /// The place of the value, such as `body.config.domains[0].domain`.
     pub path: String,
-    /// What is wrong with the value, such as `is required`; it continues a sentence that begins
+    /// What is wrong with the value, such as `is required`; it completes a sentence that begins
     /// with the path.
     pub problem: String,
 }
@@ -36,7 +36,7 @@ pub struct Problems {
     reported: Vec<Problem>,
     /// The length of the reported problems in bytes.
     bytes: usize,
-    /// The number of problems that are not reported.
+    /// The number of unreported problems.
     others: usize,
 }
 
@@ -57,7 +57,8 @@ impl Problems {
         self
     }
 
-    /// Once a problem is not reported, no later one is, so that the reported ones are the first.
+    /// Whether to report no further problems: once one is left out, so are all later ones, so that
+    /// those reported are the first.
     fn is_full(&self) -> bool {
         self.others > 0 || self.reported.len() == MAX_REPORTED
     }
@@ -99,7 +100,7 @@ impl Problems {
     }
 
     /// One line for each reported problem: the path of the value, and what is expected. If there
-    /// are other problems, another line has their number.
+    /// are more problems, a last line has their number.
     pub fn lines(&self) -> impl Iterator<Item = String> {
         let others = match self.others {
             0 => None,
@@ -115,7 +116,7 @@ impl Problems {
     }
 }
 
-/// An error for a value that has the right type but is not acceptable.
+/// An error for a value of the right type that is not acceptable.
 pub fn rejected<E: DeserializeError>(reason: &(impl Display + ?Sized), location: ValuePointerRef<'_>) -> E {
     take_cf_content(E::error::<Infallible>(None, ErrorKind::Unexpected { msg: reason.to_string() }, location))
 }
@@ -143,7 +144,7 @@ fn path_of(location: ValuePointerRef<'_>) -> String {
     }
 }
 
-/// A field's name as messages show it: one line without control characters, cut if it is long.
+/// A field's name for messages: one line without control characters, cut if it is long.
 fn shown(name: &str) -> String {
     let end = name.chars().nth(MAX_NAME).map(|_| '…');
     name.chars().take(MAX_NAME).map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).chain(end).collect()

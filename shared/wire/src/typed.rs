@@ -1,8 +1,8 @@
-//! Codes that people copy, paste and type, in the many forms in which they arrive.
+//! Codes as people copy, paste and type them, in many forms.
 
-/// A code without what is not part of any: spaces, line ends, dashes and invisible characters,
-/// which come along when a code is copied from an email or grouped to be read. Letters and digits
-/// of full width, which keyboards for Chinese and Japanese produce, become ASCII.
+/// A code without spaces, line ends, dashes and invisible characters, which are never part of one,
+/// but come along when a code is copied from an email or grouped for reading. Full-width letters
+/// and digits, from Chinese and Japanese keyboards, become ASCII.
 pub fn typed(text: &str) -> String {
     text.chars().filter(|c| !is_separator(*c)).map(narrow).collect()
 }

@@ -1,5 +1,5 @@
 //! Admin access tokens. A user of the project `internal` may administer the projects of their
-//! teams, and no others.
+//! teams, but no others.
 
 use jiff::SignedDuration;
 use model::user::User;
@@ -37,16 +37,15 @@ async fn an_owner_token_grants_every_access_type_without_a_key() {
     let project = ada.project("Notes").await;
     let token = &ada.user.access_token;
     assert!(opens(&app, &project, token).await);
-    // A key beside the token is ignored.
+    // A key sent with the token is ignored.
     let caller = with_token(&app, &project, "server", token).with("x-stack-secret-server-key", "ssk_wrong");
     assert_eq!(caller.get("/api/v1/users").await.status(), 200);
-    // The new user belongs to the owner's project, and not to `internal`, whose only user is the
-    // owner.
+    // The new user is in the owner's project, not in `internal`, whose only user is the owner.
     let made = caller.post("/api/v1/users", json!({ "primary_email": "bob@example.com" })).await;
     assert_eq!(made.status(), 201, "{}", made.text());
     let count = |answer: support::Answer| answer.json()["items"].as_array().unwrap().len();
     assert_eq!((count(caller.get("/api/v1/users").await), count(app.server_of(&internal).get("/api/v1/users").await)), (1, 1));
-    // The operation's minimum access level still applies.
+    // The operation still requires its minimum access level.
     let client = with_token(&app, &project, "client", token).get("/api/v1/users").await;
     assert_eq!((client.status(), client.code().as_str()), (403, "INSUFFICIENT_ACCESS_TYPE"));
 }
@@ -58,12 +57,11 @@ async fn a_user_outside_the_owning_team_gets_no_access() {
     let (ada, bob) = (Owner::sign_up(&app, &internal, "ada@example.com").await, Owner::sign_up(&app, &internal, "bob@example.com").await);
     let project = ada.project("Notes").await;
     assert_refused(&app, &project, &bob.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
-    // `internal` and projects that no owner created have no owner.
+    // `internal` has no owner, nor do projects created without one.
     assert_refused(&app, app.project_id().as_str(), &ada.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
     assert_refused(&app, "internal", &ada.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
 
-    // A member of the team owns its projects from joining until leaving, even if the team is not
-    // the selected one.
+    // A team's members own its projects from joining to leaving, whichever team they have selected.
     let server = app.server_of(&internal);
     let membership = format!("/api/v1/team-memberships/{}/{}", ada.team, bob.user.user_id);
     assert_eq!(server.post(&membership, json!({})).await.status(), 201);
@@ -73,7 +71,7 @@ async fn a_user_outside_the_owning_team_gets_no_access() {
     assert_refused(&app, &project, &bob.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
     assert!(opens(&app, &project, &ada.user.access_token).await);
 
-    // The projects of a team without members have no owner either.
+    // A team without members leaves its projects without owners, too.
     let membership = format!("/api/v1/team-memberships/{}/{}", ada.team, ada.user.user_id);
     assert_eq!(server.delete(&membership).await.status(), 200);
     assert_refused(&app, &project, &ada.user.access_token, "ADMIN_ACCESS_TOKEN_IS_NOT_ADMIN").await;
@@ -110,7 +108,7 @@ async fn an_expired_token_is_reported_with_its_expiry() {
     assert_eq!(expired.json()["details"], json!({ "expired_at_millis": app.now().as_millisecond() }));
 }
 
-/// The session and the user are checked on every request.
+/// Every request checks the session and the user.
 #[tokio::test]
 async fn an_owner_token_ends_with_its_session_or_when_its_user_is_restricted_or_deleted() {
     let app = TestApp::start().await;
@@ -147,7 +145,7 @@ async fn an_owner_proves_both_factors_if_the_console_requires_them() {
     let internal = app.internal_project().await;
     let ada = Owner::sign_up(&app, &internal, "ada@example.com").await;
     let (project, token) = (ada.project("Notes").await, &ada.user.access_token);
-    // A passkey of the owner, as if it had been registered in the console.
+    // A passkey of the owner, as if registered in the console.
     app.offer_passkeys().await;
     let other = app.sign_up("ada@example.com").await;
     app.add_passkey(&other, 1).await;

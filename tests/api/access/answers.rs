@@ -1,5 +1,5 @@
-//! What all responses of the product API have in common (envelope, headers, CORS), and the
-//! responses to unknown paths.
+//! Common parts of all product API responses (envelope, headers, CORS), and responses to unknown
+//! paths.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use support::{KeptLog, TestApp};
 
 use super::{ADMIN, CLIENT, HEADERS, SERVER};
 
-/// The request headers besides [`HEADERS`], without the prefix of a family.
+/// The request headers besides [`HEADERS`], without a family's prefix.
 const OTHER_HEADERS: [&str; 6] = [
     "refresh-token",
     "client-version",
@@ -168,7 +168,7 @@ async fn an_unknown_path_is_404_in_the_form_of_its_interface() {
         let answer = app.anonymous().get(path).await;
         assert_eq!((answer.status(), &answer.json()["error"]["code"]), (404, &json!("route_not_found")), "{path}");
     }
-    // Where only a slash at the end is wrong, the error says so.
+    // If only a trailing slash is wrong, the error says so.
     for (path, is_slashed) in [("/api/v1/users/me/", true), ("/api/v1/teams//", true), ("/api/v1/nothing/", false), ("/api/v2/", false)] {
         let answer = app.client().get(path).await;
         assert_eq!(answer.status(), 404, "{path}");
@@ -178,7 +178,7 @@ async fn an_unknown_path_is_404_in_the_form_of_its_interface() {
         let hint = app.anonymous().get(path).await.json()["error"]["hint"].clone();
         assert_eq!(hint == "Remove the slash at the end of the path.", is_slashed, "{path}");
     }
-    // A similar path is named, and nothing of the request.
+    // The error suggests a similar path, and quotes nothing of the request.
     for (path, expected) in [
         ("/api/v1/user", "no operation has this path: did you mean GET /api/v1/users?"),
         ("/api/v1/users/me/%3Cscript%3E/x", "no operation has this path"),

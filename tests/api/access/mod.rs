@@ -1,5 +1,5 @@
-//! Access: authentication, whose checks have the same order for every operation, and what all
-//! responses have in common.
+//! Access: authentication, which makes its checks in the same order for every operation, and the
+//! common parts of all responses.
 
 mod admin_tokens;
 mod answers;
@@ -20,7 +20,7 @@ const CLIENT: &str = "/api/v1/users/me";
 const SERVER: &str = "/api/v1/emails/outbox";
 const ADMIN: &str = "/api/v1/internal/projects/current";
 
-/// The request headers that determine a request's access, without the prefix of a family.
+/// The headers that determine a request's access, without a family's prefix.
 const HEADERS: [&str; 11] = [
     "project-id",
     "access-type",
@@ -35,7 +35,7 @@ const HEADERS: [&str; 11] = [
     "development-override-key",
 ];
 
-/// A request in which several parts may be wrong.
+/// A request with possible faults.
 #[derive(Clone)]
 struct Sent {
     method: &'static str,
@@ -44,7 +44,7 @@ struct Sent {
 }
 
 impl Sent {
-    /// A correct request of an administrator with every key, to an operation with a body.
+    /// A correct request with every key, sent as an administrator to an operation with a body.
     fn good(app: &TestApp) -> Self {
         let caller = app.admin().with("x-stack-publishable-client-key", app.keys.client.expose_secret());
         let caller = caller.with("x-stack-secret-server-key", app.keys.server.expose_secret());
@@ -64,15 +64,15 @@ impl Sent {
     }
 }
 
-/// A way to break a request, and the resulting error.
+/// A way to break a request, and the error it causes.
 struct Step {
     spoil: fn(Sent) -> Sent,
     status: u16,
     code: &'static str,
 }
 
-/// The checks in their documented order. Separate tests cover access types that do not suffice for
-/// the operation, and tokens of anonymous and restricted users.
+/// The checks in their documented order. Separate tests cover insufficient access types, and tokens
+/// of anonymous and restricted users.
 const STEPS: [Step; 13] = [
     Step { spoil: |sent| Sent { method: "PUT", ..sent }, status: 405, code: "METHOD_NOT_ALLOWED" },
     Step { spoil: |sent| Sent { body: "{", ..sent }, status: 400, code: "BODY_PARSING_ERROR" },
@@ -104,8 +104,8 @@ async fn of_two_failures_the_first_is_reported() {
     let app = TestApp::start().await;
     for (index, first) in STEPS.iter().enumerate() {
         for second in &STEPS[index + 1..] {
-            // The fault that is checked first is applied last. So if both faults change the same
-            // part of the request, the first one remains.
+            // The fault checked first is applied last, so it remains if both change the same part
+            // of the request.
             let answer = (first.spoil)((second.spoil)(Sent::good(&app))).send().await;
             assert_eq!((answer.status(), answer.code().as_str()), (first.status, first.code), "beside {}", second.code);
         }

@@ -1,4 +1,4 @@
-//! Projects and keys that a process remembers, if the operator permits it.
+//! Projects and keys in a process's memory, if the operator allows it.
 
 use jiff::SignedDuration;
 use secrecy::ExposeSecret as _;
@@ -19,7 +19,7 @@ async fn remembering() -> TestApp {
     TestApp::start().await.redeployed(|settings| settings.project_cache_seconds = 2)
 }
 
-/// A set with one key of each kind, in the project of `admin`.
+/// A set of one key of each kind, in the project of `admin`.
 async fn new_set(app: &TestApp, admin: &Caller) -> Value {
     let expires = (app.now() + SignedDuration::from_hours(1)).as_millisecond();
     let body = json!({
@@ -36,7 +36,7 @@ async fn revoke(admin: &Caller, set: &Value) {
     assert_eq!(admin.patch(&path, json!({ "revoked": true })).await.status(), 200);
 }
 
-/// The statuses of a client, a server and an administrator with the keys of a set.
+/// The statuses that a client, a server and an administrator get with a set's keys.
 async fn statuses(app: &TestApp, set: &Value) -> [u16; 3] {
     let key = |name: &str| set[name].as_str().unwrap().to_owned();
     let client = app.client().with("x-stack-publishable-client-key", &key("publishable_client_key"));
@@ -51,7 +51,7 @@ async fn refresh(app: &TestApp, key: &str, token: &str) -> Answer {
     app.anonymous().post(TOKEN, body).await
 }
 
-/// The number of items of the project's own partition that batch reads have requested.
+/// How many items of the project's own partition batch reads have requested.
 fn read_of_project(app: &TestApp) -> usize {
     let own = format!("\"P#{}\"", app.project_id());
     app.recorder.calls().iter().filter(|(operation, _)| operation == "BatchGetItem").map(|(_, body)| body.matches(&own).count()).sum()
@@ -88,7 +88,7 @@ async fn a_key_that_was_refused_works_as_soon_as_it_exists() {
     let key = set["publishable_client_key"].as_str().unwrap();
     assert_eq!(app.client().with("x-stack-publishable-client-key", key).get(PROJECT).await.status(), 401);
     assert_eq!(at_other.with("x-stack-publishable-client-key", key).get(PROJECT).await.status(), 200);
-    // Lifting a requirement takes effect at once, because refusals are not remembered.
+    // Lifting a requirement takes effect immediately, as refusals are not remembered.
     app.configure(json!({ "config": { "require_publishable_client_key": true } })).await;
     let keyless = app.client().without("x-stack-publishable-client-key");
     assert_eq!(keyless.get(PROJECT).await.status(), 401);

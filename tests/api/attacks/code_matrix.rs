@@ -1,7 +1,7 @@
-//! For every kind of code, and every event that may occur between the creation and the use of a
-//! code: whether the event invalidates the code, and why. Codes that open or change an account are
-//! invalid once the account's credential epoch has changed. Links that undo something for the
-//! reader of an address's emails are invalid once there is nothing left to undo.
+//! Every kind of code against every event that may occur between its creation and its use: whether
+//! the event invalidates it, and why. Codes that open or change an account are invalid once its
+//! credential epoch has changed. Links that undo something for the reader of an address's emails
+//! are invalid once there is nothing left to undo.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -22,13 +22,13 @@ use support::{Answer, Snapshot, TestApp};
 use super::code_world::{Base, Event, KINDS, Kind, Known, ME, World, opens};
 use crate::auth::assert_error;
 
-/// The effect of an event on an existing code.
+/// An event's effect on an existing code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Alive,
     /// The code no longer exists.
     Dead,
-    /// The code still exists, but its use is rejected for another reason.
+    /// The code still exists, but is rejected for another reason.
     Refused(u16, &'static str),
 }
 
@@ -40,7 +40,7 @@ const ANONYMOUS: Fate = R(401, "ANONYMOUS_AUTHENTICATION_NOT_ALLOWED");
 const NO_CHANNEL: Fate = R(404, "CONTACT_CHANNEL_NOT_FOUND");
 const NOBODY: Fate = R(401, "ACCESS_TOKEN_EXPIRED");
 
-/// For each event: why it does or does not invalidate codes, and its effect on each of [`KINDS`].
+/// Each event, with why it does or does not invalidate codes and its effect on each of [`KINDS`].
 #[rustfmt::skip]
 const FATES: [(Event, &str, [Fate; 10]); 33] = [
     //                         sign-in by
@@ -114,7 +114,7 @@ const FATES: [(Event, &str, [Fate; 10]); 33] = [
 ];
 
 impl Event {
-    /// Whether the event is the first proof of the address with which the account was created.
+    /// Whether the event is the first proof of the account's original address.
     fn is_proof(self) -> bool {
         [ResetProves, SignInProves, ProviderProves, CreatorProves].contains(&self)
     }
@@ -147,8 +147,8 @@ impl World {
         let after = self.app.rows();
         let changed = before.changed(&after);
         let is_count = |(pk, _): &(String, String)| pk.starts_with("C#");
-        // An invitation is accepted in a new session. The audit trail gets an entry about that
-        // session, and entries about wrong codes.
+        // An invitation is accepted in a new session, which the audit trail records, along with
+        // wrong codes.
         let is_session = |(pk, sk): &(String, String)| kind == Invitation && (sk.starts_with("SESSION#") || pk.starts_with("R#"));
         let is_told = |(pk, _): &(String, String)| matches!(kind, Invitation | Attempt) && pk.contains("#TRAIL#");
         let other: Vec<_> = changed.iter().filter(|key| !is_count(key) && !is_session(key) && !is_told(key)).collect();
@@ -156,7 +156,7 @@ impl World {
     }
 }
 
-/// Whether the response shows that the code had its effect.
+/// Whether the response shows the code's effect.
 fn is_done(kind: Kind, answer: &Answer) -> bool {
     match kind {
         SignInLink | SignInTyped | Authorization => opens(answer),
@@ -192,8 +192,8 @@ async fn every_event_affects_every_kind_of_code_as_the_table_says() {
             let (world, known) = bases.begin(base).await;
             world.happen(event, &known.later_not_me, &known.codes[&Release]).await;
             let snapshot = world.app.snapshot();
-            // Only accounts with an authenticator app have codes of attempts. The other kinds of
-            // code are tried on accounts without an app.
+            // Codes of attempts need an account with an authenticator app; other codes are tried
+            // without one.
             for (kind, fate) in KINDS.into_iter().zip(fates).filter(|(kind, _)| (*kind == Attempt) == has_app) {
                 let world = World::of(&known, TestApp::start_from(&snapshot, Limits::off()).await, base);
                 let what = format!("{kind:?} after {event:?} ({why})");
@@ -208,11 +208,11 @@ fn the_table_lists_every_event_once() {
     let mut events: Vec<Event> = FATES.iter().map(|(event, ..)| *event).collect();
     events.sort_unstable();
     events.dedup();
-    // `CreatorProves` is the last event, and events are numbered from 0.
+    // `CreatorProves` is the last event; numbers start at 0.
     assert_eq!([FATES.len(), events.len()], [CreatorProves as usize + 1; 2]);
 }
 
-/// A restriction by an administrator does not invalidate codes.
+/// An administrator's restriction does not invalidate codes.
 #[tokio::test]
 async fn a_code_of_a_restricted_user_opens_a_restricted_session() {
     for kind in [SignInLink, Authorization] {

@@ -1,5 +1,5 @@
-//! An account with a code of every kind, and every event that may occur to it. The tests in
-//! [`super::code_matrix`] check which events invalidate which codes.
+//! An account with a code of every kind, and every event that may happen to it.
+//! [`super::code_matrix`] checks which events invalidate which codes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,10 +24,10 @@ use crate::auth::oauth_callback::{self, exchange, flow, parameter};
 use crate::emails::send;
 use crate::stored;
 
-/// The time between two changes, so that the emails about them are ordered.
+/// The time between two changes, to order the emails about them.
 const TICK: SignedDuration = SignedDuration::from_secs(1);
 const ADA: &str = "ada@example.com";
-/// A second address of the account, which is verified.
+/// A second, verified address of the account.
 const WORK: &str = "work@example.com";
 const THIRD: &str = "third@example.com";
 pub(super) const ME: &str = "/api/v1/users/me";
@@ -38,11 +38,11 @@ const OTHER_SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTE=";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     SignInLink,
-    /// The part of a sign-in code that people type, combined with the part that the app kept.
+    /// The typed part of a sign-in code, combined with the part that the app kept.
     SignInTyped,
     Verification,
     Reset,
-    /// The attempt code of a sign-in that is waiting for its second factor.
+    /// The attempt code of a sign-in waiting for its second factor.
     Attempt,
     /// The authorization code that an app receives at the end of an OAuth flow.
     Authorization,
@@ -94,7 +94,7 @@ pub(super) enum Event {
     CreatorProves,
 }
 
-/// The state of an account when its codes are created.
+/// An account's state when its codes are created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Base {
     /// Whether [`ADA`] is verified. If not, the account's creator gets the codes at [`WORK`].
@@ -107,22 +107,22 @@ pub(super) struct Base {
 impl Base {
     pub(super) const PLAIN: Self = Self { is_proved: true, has_password: true, has_app: false };
 
-    /// The address that codes are sent to.
+    /// The address that gets the codes.
     fn address(self) -> &'static str {
         if self.is_proved { ADA } else { WORK }
     }
 }
 
-/// What all services that are started from the snapshot of an account have in common.
+/// What all services from one account's snapshot have in common.
 #[derive(Clone)]
 pub(super) struct Known {
     pub(super) provider: Arc<Provider>,
     /// A session of the account.
     ada: SignedIn,
-    /// The id of the contact channel of [`WORK`].
+    /// The channel id of [`WORK`].
     work: String,
     pub(super) codes: BTreeMap<Kind, String>,
-    /// The link in the second notice, or in the only one; the link of [`NotMe`] is in the first.
+    /// The link in the last notice, the second or only one; that of [`NotMe`] is in the first.
     pub(super) later_not_me: String,
 }
 
@@ -199,7 +199,7 @@ impl World {
         Known { provider: Arc::clone(&self.provider), ada: self.ada.clone(), work: self.work.clone(), codes, later_not_me }
     }
 
-    /// Creates a code of this kind, or finds it in an email; a link is returned as its path.
+    /// Creates a code of this kind, or finds it in an email; for links, returns the path.
     pub(super) async fn code(&self, kind: Kind) -> String {
         let (app, address) = (&self.app, self.base.address());
         match kind {
@@ -237,7 +237,7 @@ impl World {
         }
     }
 
-    /// The id of the channel of [`THIRD`], which is added as a pending address if it is missing.
+    /// The channel id of [`THIRD`], which is added as a pending address if missing.
     async fn third(&self) -> String {
         match self.channel(THIRD).await {
             Some(id) => id,
@@ -289,7 +289,7 @@ impl World {
             NotMePressed => app.anonymous().request("POST", later_not_me).send().await,
             Released => app.anonymous().request("POST", release).send().await,
             Restricted => app.server().patch(&user, json!({ "restricted_by_admin": true })).await,
-            // No operation makes an ordinary user anonymous.
+            // No operation makes ordinary users anonymous.
             Anonymous => return stored::change_user(app, &self.ada, |user| user.is_anonymous = true).await,
             Deleted => app.server().delete(&user).await,
             ResetProves => reset(app, &reset_code(app, ADA).await).await,
@@ -322,7 +322,7 @@ impl World {
             }
             Authorization => exchange(app, code).await,
             Invitation => {
-                // The session is new, as an event may have ended the earlier ones.
+                // Uses a new session, as the event may have ended earlier ones.
                 let begun = app.server().post("/api/v1/auth/sessions", json!({ "user_id": self.ada.user_id })).await;
                 let token = if begun.status() == 200 { begun.json()["access_token"].clone() } else { json!(self.ada.access_token) };
                 let caller = app.client().with("x-stack-access-token", token.as_str().unwrap());
@@ -332,7 +332,7 @@ impl World {
         }
     }
 
-    /// Whether the code is reported as valid; `None` for kinds whose check is not called here.
+    /// Whether the code is reported as valid; `None` for kinds without a check here.
     pub(super) async fn is_valid(&self, kind: Kind, code: &str) -> Option<bool> {
         let path = match kind {
             SignInLink | SignInTyped => "/api/v1/auth/otp/sign-in/check-code",
@@ -344,7 +344,7 @@ impl World {
     }
 }
 
-/// Whether the response shows that a first factor was accepted.
+/// Whether the response shows an accepted first factor.
 pub(super) fn opens(answer: &Answer) -> bool {
     answer.status() == 200 || (answer.status() == 400 && answer.code() == "MULTI_FACTOR_AUTHENTICATION_REQUIRED")
 }

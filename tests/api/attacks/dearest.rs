@@ -1,7 +1,7 @@
-//! The dearest requests that a client can make: a search over all operations that a client can
-//! call, with the longest values that each field of their bodies accepts. The results are in
-//! `infra/dearest-requests.md`; the contract test of `docs/operations/attacks.md` computes from it
-//! what an attacker can cost in a day.
+//! The dearest requests of a client: a search over all operations open to clients, with the longest
+//! accepted value in each field of their bodies. The results are in `infra/dearest-requests.md`,
+//! from which the contract test of `docs/operations/attacks.md` computes what an attacker can cost
+//! in a day.
 
 use std::fmt::Write as _;
 
@@ -22,9 +22,9 @@ use crate::events::{Furnished, PROJECT, World, name, success};
 /// Dollars per million units on demand, us-east-1.
 const READ_PRICE: f64 = 0.125;
 const WRITE_PRICE: f64 = 0.625;
-/// The lengths of values that are tried, in bytes, the longest first.
+/// The lengths to try, in bytes, longest first.
 const LENGTHS: [usize; 6] = [240_000, 100_000, 32_000, 8_000, 2_000, 250];
-/// The rows of the page.
+/// The number of rows on the page.
 const ROWS: usize = 12;
 
 const HEAD: &str = "\
@@ -59,7 +59,7 @@ impl Request {
     }
 }
 
-/// The fields of an operation's JSON body, with their schemas.
+/// The fields of an operation's JSON body, by name, with their schemas.
 fn fields(document: &Value, operation: &Operation) -> Map<String, Value> {
     let verb = operation.route.verb.name().to_lowercase();
     let body = &document["paths"][operation.route.path][&verb]["requestBody"]["content"]["application/json"]["schema"];
@@ -82,7 +82,7 @@ fn values(name: &str, length: usize) -> Vec<Value> {
     values
 }
 
-/// Whether a field may take a long value: a text without a format, or any object.
+/// Whether a field may be long: a text without a format, or any object.
 fn may_be_long(schema: &Value) -> bool {
     let text = schema.to_string();
     let is_short = schema["enum"].is_array() || schema["format"].is_string() && schema["format"] != "uri" || text.contains("\"boolean\"");
@@ -92,7 +92,7 @@ fn may_be_long(schema: &Value) -> bool {
             || schema.as_object().is_some_and(|schema| !schema.contains_key("type")))
 }
 
-/// The body of the event with the longest values that the operation accepts.
+/// The event's body with the longest values that the operation accepts.
 async fn longest(document: &Value, operation: &Operation, event: &str) -> Map<String, Value> {
     let mut chosen = Map::new();
     for (field, schema) in fields(document, operation) {
@@ -121,7 +121,7 @@ fn extend(body: &mut Value, fields: &Map<String, Value>) {
     }
 }
 
-/// What the event costs with these fields; `None` if it does not succeed in this world.
+/// The event's cost with these fields; `None` if it does not succeed in this world.
 async fn consumed(world: &World, event: &str, expected: u16, fields: &Map<String, Value>) -> Option<(usize, Consumed)> {
     world.app.app.memory.saw(PROJECT);
     let mut bytes = 0;
@@ -139,8 +139,8 @@ async fn consumed(world: &World, event: &str, expected: u16, fields: &Map<String
     (answer.status() == expected).then_some((bytes, consumed))
 }
 
-/// The request of an operation with the longest fields, in the world of the events or, if it is
-/// dearer, in that of a user who has as much as a user may have.
+/// An operation's request with the longest fields, in the world of the events or, if dearer, in
+/// that of a user with as much as users may have.
 async fn measured(operation: Operation, fields: Map<String, Value>, rich: &Furnished) -> Request {
     let (event, expected) = (name(&operation), success(&operation));
     let usual = World::without_providers(Limits::standard()).await;
@@ -152,8 +152,8 @@ async fn measured(operation: Operation, fields: Map<String, Value>, rich: &Furni
     Request { operation, body, uploads: fields.contains_key("profile_image_url"), consumed }
 }
 
-/// The world of the events, whose user has the longest values, and as many teams as a user may
-/// create, with the longest values.
+/// The world of the events, but with the longest values in its user, and with the maximum number of
+/// teams that a user may create, also with the longest values.
 async fn rich(user: &Map<String, Value>, team: &Map<String, Value>) -> Furnished {
     let world = World::without_providers(Limits::off()).await;
     assert_eq!(world.send_with("users/me-update", |body| extend(body, user)).await.status(), 200);
@@ -169,7 +169,7 @@ async fn rich(user: &Map<String, Value>, team: &Map<String, Value>) -> Furnished
 async fn the_dearest_requests_of_clients_are_those_of_the_page() {
     let document: Value = serde_json::from_str(include_str!("../../../functions/content/src/openapi.json")).unwrap();
     let is_of_client = |operation: &Operation| operation.description.level.is_none_or(|level| level == Level::Client);
-    // The public content has a page of its own, and a flow with a provider needs a socket.
+    // The public content has its own page, and a provider flow needs a socket.
     let is_searched = |operation: &Operation| operation.area() != "content" && !operation.route.needs.has(Need::Providers);
     let mut searched = Vec::new();
     for operation in operations::all().into_iter().filter(is_of_client).filter(is_searched) {

@@ -1,6 +1,6 @@
-//! OAuth flows whose session ends before the flow does. A thief with a stolen access token starts
-//! to link their own account at the provider or, if the user is anonymous, starts to sign up as
-//! that user. Then the session ends, and the thief completes the flow.
+//! OAuth flows that outlast their session. A thief with a stolen access token starts to link their
+//! own provider account or, if the user is anonymous, to sign up as that user. Then the session
+//! ends, and the thief completes the flow.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -12,24 +12,24 @@ use crate::auth::assert_error;
 use crate::auth::oauth_callback::{self, begin, come_back, error_of, exchange, landed, parameter};
 use crate::stored;
 
-/// A session lifetime that is shorter than the time limit of a flow at the provider, and no longer
-/// than the lifetime of the code that the app receives.
+/// A session lifetime below the time limit of a flow at the provider, and at most that of the code
+/// that the app receives.
 const SHORT: SignedDuration = SignedDuration::from_mins(5);
 
 /// The purpose of the thief's flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Aim {
-    /// Adds an account at the provider as a sign-in method.
+    /// Adds a provider account as a sign-in method.
     Link,
-    /// Enables sign-in with an account that is already linked.
+    /// Enables sign-in with a linked account.
     LinkAgain,
-    /// Turns the anonymous user into an ordinary user that the thief controls.
+    /// Turns the anonymous user into an ordinary one controlled by the thief.
     Upgrade,
 }
 
 const AIMS: [Aim; 3] = [Aim::Link, Aim::LinkAgain, Aim::Upgrade];
 
-/// The event that ends the thief's session.
+/// What ends the thief's session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     SignedOut,
@@ -50,7 +50,7 @@ struct World {
     aim: Aim,
     /// The owner's session.
     owner: SignedIn,
-    /// Another session of the same user, which was stolen.
+    /// Another session of the same user, stolen.
     stolen: SignedIn,
     stolen_id: String,
 }
@@ -91,7 +91,7 @@ impl World {
         Self { app, provider, aim, owner, stolen, stolen_id }
     }
 
-    /// Starts the flow and consents at the provider; returns the provider's code and the state.
+    /// Starts the flow, and consents at the provider; returns the provider's code and the state.
     async fn begin(&self) -> (String, String) {
         let token = ("token", self.stolen.access_token.as_str());
         let location =
@@ -112,7 +112,7 @@ impl World {
         assert_eq!(done.status(), 200, "{end:?}: {}", done.text());
     }
 
-    /// The fields of the user that the flow would change.
+    /// The user's fields that the flow would change.
     async fn seen(&self) -> Value {
         let user = user(&self.app, &self.owner.user_id).await;
         let accounts = self.app.server().get(&accounts_path(self)).await.json();
@@ -144,7 +144,7 @@ async fn a_session_that_ends_during_an_oauth_flow_links_no_account() {
             let (before, sessions) = (world.seen().await, world.sessions());
             let url = landed(&come_back(&world.app, &code, &state).await);
             if aim == Aim::Upgrade {
-                // The flow no longer depends on the session: it signs up a new user.
+                // The flow no longer depends on the session and signs up a new user.
                 let signed_up = exchange(&world.app, &parameter(&url, "code")).await;
                 let me = user_of(&world.app, &signed_up).get("/api/v1/users/me").await.json();
                 assert_ne!(me["id"], json!(world.owner.user_id), "{end:?}");
@@ -163,7 +163,7 @@ async fn a_session_that_ends_before_the_code_exchange_links_no_account() {
             let world = World::new(aim, Some(end)).await;
             let (code, state) = world.begin().await;
             if matches!(end, End::Expired | End::Idle) {
-                // The code is issued a minute into the flow, so that it does not expire before the
+                // The code is issued a minute into the flow, so as not to expire before the
                 // session.
                 world.app.advance(SignedDuration::from_mins(1));
             }
@@ -211,7 +211,7 @@ async fn signing_in_with_a_provider_requires_no_anonymous_session() {
     assert_eq!(user_of(&app, &signed_in).get("/api/v1/users/me").await.json()["id"], json!(ada.user_id));
 }
 
-/// The session may end after the flow has read it and before the flow writes.
+/// The session may end between the flow's read and its write.
 #[tokio::test]
 async fn both_halves_of_a_flow_are_conditional_on_its_session() {
     for aim in AIMS {

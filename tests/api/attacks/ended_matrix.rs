@@ -1,7 +1,6 @@
-//! Calls every operation that authenticates its caller, with the access token of a user who is
-//! locked out: the session has ended, or the user is restricted, deleted or anonymous. The
-//! operations are read from the routes, and their requests from the files in `events/`, so new
-//! operations are covered automatically.
+//! Calls every operation that authenticates its caller with the access token of a locked-out user:
+//! the session has ended, or the user is restricted, deleted or anonymous. Operations come from the
+//! routes and requests from the files in `events/`, so new operations are covered automatically.
 
 use std::collections::BTreeSet;
 
@@ -19,15 +18,14 @@ use crate::auth::assert_error;
 use crate::events::{KEY, PROJECT, World, name, success};
 
 const TOKEN: &str = "x-service-access-token";
-/// The operations whose events contain the access token of a user with a password, and that of a
-/// user without a password.
+/// Operations whose events have the access token of a user with a password, and of one without.
 const WITH_PASSWORD: &str = "users/me-read";
 const WITHOUT_PASSWORD: &str = "auth/password-set";
 /// The event of the operation that starts a linking flow; [`begin_link`] adds the parameters for
 /// linking.
 const LINK: &str = "auth/oauth-authorize";
 
-/// How a user is locked out, and the error that their access token gets.
+/// How a user is locked out, and the error for their access token.
 const ENDS: [(&str, u16, &str); 10] = [
     ("signed out", 401, "ACCESS_TOKEN_EXPIRED"),
     ("password changed by another session", 401, "ACCESS_TOKEN_EXPIRED"),
@@ -41,8 +39,7 @@ const ENDS: [(&str, u16, &str); 10] = [
     ("anonymous", 401, "ANONYMOUS_AUTHENTICATION_NOT_ALLOWED"),
 ];
 
-/// The client operations, other than GET, that a user restricted by an administrator can still
-/// call.
+/// Client operations other than GET that stay open to users restricted by an administrator.
 const OPEN_TO_RESTRICTED: [&str; 17] = [
     "auth-anonymous-sign-up",
     "auth-mfa-sign-in",
@@ -85,7 +82,7 @@ fn signed_in(world: &World, token: &str) -> Caller {
     of_project(world.app.anonymous(), "client", ("x-stack-publishable-client-key", "pck_")).with("x-stack-access-token", token)
 }
 
-/// Locks out the user of this access token.
+/// Locks out this access token's user.
 async fn put_out(world: &World, token: &str, end: &str) {
     let me = signed_in(world, token).get("/api/v1/users/me").await.json();
     let id = me["id"].as_str().unwrap();
@@ -100,7 +97,7 @@ async fn put_out(world: &World, token: &str, end: &str) {
             let body = json!({ "old_password": PASSWORD, "new_password": NEW });
             elsewhere().await.post("/api/v1/auth/password/update", body).await
         }
-        // A user without a password cannot change it, so their other session signs out everywhere
+        // A user without a password has none to change, so their other session signs out everywhere
         // instead.
         "password changed by another session" | "signed out everywhere by another session" => {
             elsewhere().await.delete("/api/v1/auth/sessions?user_id=me").await
@@ -124,7 +121,7 @@ async fn put_out(world: &World, token: &str, end: &str) {
     assert_eq!(done.status(), 200, "{end}: {}", done.text());
 }
 
-/// No operation makes an ordinary user anonymous.
+/// No operation makes ordinary users anonymous.
 async fn make_anonymous(world: &World, id: &str) {
     let (store, project) = (&world.app.app.store, ProjectId::parse(PROJECT).unwrap());
     let mut row = store.user(&project, UserId::parse(id).unwrap()).await.unwrap().unwrap();
@@ -132,7 +129,7 @@ async fn make_anonymous(world: &World, id: &str) {
     store.write(user::replace(&project, &row.user, row.version).unwrap()).await.unwrap();
 }
 
-/// Sends the request of the operation's event, with this access token if the request has none.
+/// Sends the operation's event, with this access token if it has none.
 async fn send(world: &World, operation: &Operation, token: &str) -> Answer {
     let mut request = world.request(&name(operation));
     if !request.headers().contains_key(TOKEN) {
@@ -141,8 +138,8 @@ async fn send(world: &World, operation: &Operation, token: &str) -> Answer {
     Answer::read(world.app.answer(request).await).await
 }
 
-/// Starts to link an account at a provider. The access token is in the query, as a browser that
-/// navigates to this operation cannot send it in a header.
+/// Starts to link a provider account. The access token is in the query, as a browser cannot send it
+/// in a header when it navigates to this operation.
 async fn begin_link(world: &World, token: &str) -> Answer {
     let mut request = world.request(LINK);
     let uri = request.uri().to_string().replace("type=authenticate", &format!("type=link&token={token}"));
@@ -150,7 +147,7 @@ async fn begin_link(world: &World, token: &str) -> Answer {
     Answer::read(world.app.answer(request).await).await
 }
 
-/// The project that the operation's event belongs to.
+/// The project of the operation's event.
 fn project_of(world: &World, operation: &Operation) -> String {
     world.request(&name(operation)).headers()["x-service-project-id"].to_str().unwrap().to_owned()
 }
@@ -165,7 +162,7 @@ async fn a_locked_out_user_can_use_no_operation() {
         }
         let before = world.app.rows();
         let mut refused = BTreeSet::new();
-        // Owners of projects are users of another project and have a separate test.
+        // Owners of projects are users of another project and have their own test.
         for operation in proving().iter().filter(|operation| project_of(&world, operation) == PROJECT) {
             let answer = send(&world, operation, &tokens[0]).await;
             let what = format!("{}, {end}", operation.route.name);
@@ -178,7 +175,7 @@ async fn a_locked_out_user_can_use_no_operation() {
             assert!(refused.contains(known), "{refused:?}");
         }
         for token in &tokens {
-            // Anonymous users may start this flow, as it is how they sign up.
+            // Anonymous users may start this flow: it is how they sign up.
             if end != "anonymous" {
                 assert_error(&begin_link(&world, token).await, status, code);
             }
@@ -202,8 +199,7 @@ async fn a_signed_out_owner_can_do_nothing_with_projects() {
     }
 }
 
-/// The headers of a request state which kinds of users it accepts. The published SDK always accepts
-/// all kinds.
+/// A request's headers state which kinds of users it accepts; the published SDK always accepts all.
 #[tokio::test]
 async fn a_restricted_user_cannot_write_even_if_the_request_allows_it() {
     let world = World::new(Limits::off()).await;
@@ -212,7 +208,7 @@ async fn a_restricted_user_cannot_write_even_if_the_request_allows_it() {
         put_out(&world, token, "restricted").await;
     }
     let before = world.app.rows();
-    // Requests of servers are left out, as a server may write on behalf of a restricted user.
+    // Server requests are left out, as a server may write on behalf of a restricted user.
     let of_clients = |operation: &Operation| {
         operation.route.verb != Verb::Get && world.request(&name(operation)).headers()["x-service-access-type"] == "client"
     };
@@ -233,13 +229,12 @@ async fn a_restricted_user_cannot_write_even_if_the_request_allows_it() {
             assert_eq!(world.app.rows(), before, "{}", operation.route.name);
         }
     }
-    // Still allowed are signing out, requests that also work without a token, and accepting an
-    // invitation, which rejects restricted users with a separate error.
+    // Still allowed: signing out, requests that also work without a token, and accepting an
+    // invitation, which has its own error for restricted users.
     assert_eq!(open, BTreeSet::from(OPEN_TO_RESTRICTED));
 }
 
-/// The success shows that the other tests' requests are rejected only because the user is locked
-/// out.
+/// Success here shows that the other tests' requests fail only because the user is locked out.
 #[tokio::test]
 async fn the_same_requests_succeed_with_a_live_session() {
     for operation in proving() {
@@ -255,8 +250,8 @@ async fn the_same_requests_succeed_with_a_live_session() {
     assert!(began.status() == 200 && began.json()["location"].is_string(), "{}", began.text());
 }
 
-/// A refresh token is valid as long as its session, and the session of a restricted or anonymous
-/// user continues.
+/// A refresh token is valid as long as its session, which continues for restricted and anonymous
+/// users.
 #[tokio::test]
 async fn only_restricted_and_anonymous_users_still_get_new_access_tokens() {
     for (end, ..) in ENDS {
@@ -266,8 +261,8 @@ async fn only_restricted_and_anonymous_users_still_get_new_access_tokens() {
         let refreshed = world.send("auth/session-refresh").await;
         let exchanged = world.send("auth/oauth-token").await;
         if ["restricted", "anonymous"].contains(&end) {
-            // The new token states that the user is restricted or anonymous, so it allows no more
-            // than the old token.
+            // The new token marks the user as restricted or anonymous, so it allows no more than
+            // the old one.
             let token = refreshed.json()["access_token"].as_str().unwrap().to_owned();
             let answer = signed_in(&world, &token).get("/api/v1/users/me").await;
             assert!([401, 403].contains(&answer.status()), "{end}: {}", answer.text());
@@ -282,8 +277,8 @@ async fn only_restricted_and_anonymous_users_still_get_new_access_tokens() {
     }
 }
 
-/// A restriction applies to the user and not to the token. A token issued before the restriction
-/// cannot write while the restriction lasts, and can write again once it is lifted.
+/// A restriction applies to the user, not the token: a token from before the restriction cannot
+/// write while it lasts, and can again once it is lifted.
 #[tokio::test]
 async fn lifting_a_restriction_restores_everything() {
     let world = World::new(Limits::off()).await;
@@ -299,7 +294,7 @@ async fn lifting_a_restriction_restores_everything() {
     assert_eq!((changed.status(), &changed.json()["display_name"]), (200, &json!("Ada")));
 }
 
-/// The user id in the claims of an access token.
+/// The user id in an access token's claims.
 fn user_id(token: &str) -> String {
     use base64::Engine as _;
     let claims = base64::engine::general_purpose::URL_SAFE_NO_PAD.decode(token.split('.').nth(1).unwrap()).unwrap();

@@ -9,7 +9,7 @@ use crate::stored;
 
 const NEW: &str = "a better horse battery";
 
-/// Requests by which users read and change their accounts.
+/// Requests that read and change a user's own account.
 fn changes(channel: &str) -> Vec<(&'static str, String, Value)> {
     let email = json!({ "user_id": "me", "value": "eve@example.com", "type": "email", "used_for_auth": true });
     let callback = json!({ "callback_url": "http://localhost:3000/x" });
@@ -47,8 +47,8 @@ async fn channel_of(app: &TestApp, user: &SignedIn) -> String {
 const ENDS: [&str; 7] =
     ["signed out", "ended by the server", "password updated", "password set by the server", "reset", "expired", "deleted"];
 
-/// A user whose session ended in this way, with an access token that has not expired, and the id of
-/// the user's contact channel.
+/// A user whose session ended this way but whose access token has not expired, and the id of the
+/// user's contact channel.
 async fn ended(app: &TestApp, end: &str) -> (SignedIn, String) {
     let ada = app.sign_up("ada@example.com").await;
     let channel = channel_of(app, &ada).await;
@@ -125,7 +125,7 @@ async fn a_user_restricted_by_an_administrator_cannot_write_from_then_on() {
         assert_error(&send(&app.signed_in(&ada), &change).await, 403, "RESTRICTED_USER_NOT_ALLOWED");
     }
     assert_eq!(app.table(), table);
-    // The same token works again once the restriction is lifted.
+    // The token works again once the restriction is lifted.
     assert_eq!(app.server().patch(&user, json!({ "restricted_by_admin": false })).await.status(), 200);
     assert_eq!(app.signed_in(&ada).get("/api/v1/users/me").await.status(), 200);
 }
@@ -135,7 +135,7 @@ async fn the_claims_about_restrictions_and_anonymity_are_not_trusted() {
     let app = TestApp::start().await;
     let visitor = stored::anonymous_user(&app).await;
     assert_error(&app.signed_in(&visitor).get("/api/v1/users/me").await, 401, "ANONYMOUS_AUTHENTICATION_NOT_ALLOWED");
-    // The anonymous user signs up, so the older token belongs to an ordinary user now.
+    // The anonymous user signs up, so the older token now belongs to an ordinary user.
     stored::change_user(&app, &visitor, |user| user.is_anonymous = false).await;
     assert_eq!(app.signed_in(&visitor).get("/api/v1/users/me").await.status(), 200);
     app.configure(json!({ "config": { "require_email_verification": true } })).await;

@@ -1,5 +1,5 @@
-//! Sign-up rules of one project that would take seconds: no evaluation takes more than its budget,
-//! wherever rules are evaluated.
+//! Sign-up rules of one project that would take seconds: wherever rules are evaluated, the
+//! evaluation stays within its budget.
 
 use model::email::Email;
 use model::sign_up::budget::{MAX_BYTES, MAX_STEPS};
@@ -35,7 +35,7 @@ fn no_set_of_expensive_rules_takes_more_than_the_budget() {
     assert!(skipped > 10, "{skipped} sets are too expensive");
 }
 
-/// Stores rules as an earlier version would have accepted them.
+/// Stores rules that an earlier version would have accepted.
 async fn with_stored(app: &TestApp, rules: Vec<SignUpRule>) {
     let mut row = app.app.store.project(app.project_id()).await.unwrap().unwrap();
     row.project.config.sign_up_rules = rules;
@@ -64,11 +64,11 @@ async fn a_rule_beyond_the_budget_is_refused_and_a_stored_one_is_skipped_and_sho
         [("a", "not_matched"), ("b", "error"), ("c", "not_matched")].map(|(id, status)| (Some(id), Some(status)))
     );
     assert!(tested["evaluations"][1]["error"].as_str().unwrap().contains("may take together"), "{tested}");
-    // The rules that fit decide.
+    // The rules within the budget decide.
     let sign_up =
         async |email: &str| app.client().post(SIGN_UP, json!({ "email": email, "password": "correct horse battery" })).await.status();
     assert_eq!((sign_up("ada@evil.example").await, sign_up("ada@bad.example").await, sign_up("ada@example.com").await), (403, 403, 200));
-    // Other settings can be changed beside the stored rules, and so can one rule that fits.
+    // Other settings can be changed despite the stored rules, and so can one rule that fits.
     assert_eq!(app.admin().patch(SETTINGS, json!({ "config": { "magic_link_enabled": true } })).await.status(), 200);
     assert_eq!(app.admin().patch(SETTINGS, json!({ "config": { "sign_up_rules": rules } })).await.status(), 200, "the same rules");
     assert_eq!(app.admin().patch(SETTINGS, json!({ "config": { "sign_up_rules": [rules[0]] } })).await.status(), 200);
@@ -83,7 +83,7 @@ async fn fifty_rules_of_four_large_expressions_do_not_delay_other_projects() {
     let sign_up = |caller: support::Caller, number: usize| async move {
         caller.post(SIGN_UP, json!({ "email": format!("ada{number}@example.com"), "password": "correct horse battery" })).await.status()
     };
-    // The budget is an exact number of steps, so the same rules are skipped each time.
+    // The budget is an exact number of steps, so each run skips the same rules.
     let shown = |answer: Value| answer["evaluations"].as_array().unwrap().iter().filter(|rule| rule["status"] == "error").count();
     let first = shown(app.admin().post(TEST, imagined("ada@example.com")).await.json());
     assert!(first >= 48, "{first} of 50 rules are skipped");

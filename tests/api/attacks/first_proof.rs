@@ -1,5 +1,5 @@
-//! An attacker creates an account with another person's address and prepares ways to keep access to
-//! the account. Then the owner of the address proves it.
+//! An attacker creates an account with someone else's address and prepares ways to keep access.
+//! Then the address's owner proves it.
 
 use serde_json::{Value, json};
 use support::provider::Provider;
@@ -12,13 +12,13 @@ use crate::auth::oauth_callback::{self, exchange, flow, parameter};
 const SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=";
 const PROOFS: [&str; 3] = ["reset", "sign-in code", "provider"];
 
-/// An account that an attacker has prepared.
+/// An account prepared by an attacker.
 struct Prepared {
     app: TestApp,
     provider: Provider,
-    /// The attacker's session in the account of `ada@example.com`.
+    /// The attacker's session with `ada@example.com`'s account.
     eve: SignedIn,
-    /// Codes for the account that are still valid.
+    /// Unused codes for the account.
     attempt: String,
     sign_in: String,
     reset: String,
@@ -35,7 +35,7 @@ async fn prepare() -> Prepared {
     let channel = added(&app, &eve, "eve@example.com").await;
     let code = verification_code(&app, &eve, &channel, "eve@example.com").await;
     assert_eq!(verify(&app, &code).await.status(), 200);
-    // The attacker links an account at a provider. The address of that account is not verified.
+    // The attacker links a provider account whose address is not verified.
     let link = [("type", "link"), ("token", eve.access_token.as_str())];
     let linked = exchange(&app, &parameter(&flow(&app, &provider, eves(), &link).await, "code")).await;
     assert_eq!(linked.status(), 200, "{}", linked.text());
@@ -48,7 +48,7 @@ async fn prepare() -> Prepared {
     Prepared { app, provider, eve, attempt, sign_in, reset, authorization }
 }
 
-/// The owner of the address proves it. Returns the owner's session if the proof starts one.
+/// The owner proves the address. Returns the session, if the proof starts one.
 async fn prove(app: &TestApp, provider: &Provider, proof: &str) -> Option<SignedIn> {
     let signed_in = |answer: &Answer| {
         assert_eq!(answer.status(), 200, "{proof}: {}", answer.text());
@@ -80,7 +80,7 @@ async fn proving_an_address_removes_everything_prepared_by_others() {
         assert_eq!(accounts, if ada.is_some() && proof != "sign-in code" { vec!["acme|1"] } else { vec![] }, "{proof}");
         let told = app.last_mail("ada@example.com").await;
         assert_eq!(told.0.text.lines().next(), Some("This account is now yours"), "{proof}: {}", told.0.text);
-        // The owner can set a password again.
+        // The owner can set a new password.
         assert_eq!(reset(&app, &reset_code(&app, "ada@example.com").await).await.status(), 200, "{proof}");
         assert_eq!(password_sign_in(&app, "ada@example.com", NEW).await.status(), 200, "{proof}: the intruder's second factor is gone");
     }
@@ -117,13 +117,13 @@ async fn no_prepared_credential_works_after_the_proof() {
         assert_error(&app.signed_in(&eve).get("/api/v1/users/me").await, 401, "ACCESS_TOKEN_EXPIRED");
         let refresh = app.signed_in(&eve).without("x-stack-access-token").post("/api/v1/auth/sessions/current/refresh", json!({})).await;
         assert_error(&refresh, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
-        // The attacker's unfinished flows and codes are invalid.
+        // The attacker's pending flows and codes are invalid.
         let totp = support::authenticator_code(b"12345678901234567890", app.now().as_second());
         let body = json!({ "code": attempt, "type": "totp", "totp": totp });
         assert_error(&app.client().post("/api/v1/auth/mfa/sign-in", body).await, 404, "VERIFICATION_CODE_NOT_FOUND");
         assert_error(&exchange(&app, &authorization).await, 400, "INVALID_AUTHORIZATION_CODE");
         assert_error(&reset(&app, &reset_by).await, 404, "VERIFICATION_CODE_NOT_FOUND");
-        // The attacker's password, other address and account at the provider are removed.
+        // The attacker's password, other address and provider account are removed.
         assert_error(&password_sign_in(&app, "ada@example.com", PASSWORD).await, 400, "EMAIL_PASSWORD_MISMATCH");
         assert_error(&password_sign_in(&app, "eve@example.com", PASSWORD).await, 400, "EMAIL_PASSWORD_MISMATCH");
         let elsewhere = otp_sign_in(&app, &sign_in).await;
@@ -169,8 +169,7 @@ async fn a_creator_who_proves_the_address_loses_nothing() {
         let both = [("ada@example.com".to_owned(), true), ("work@example.com".to_owned(), true)];
         assert_eq!(addresses(&app, &ada.user_id).await, both, "{proof}");
         assert_eq!(app.sign_in("ada@example.com").await.user_id, ada.user_id, "{proof}");
-        // A session of another account does not count as the creator's, so the password is
-        // removed.
+        // Another account's session is not the creator's, so the password is removed.
         let bob = app.sign_up("bob@example.com").await;
         let ada = app.sign_in("ada@example.com").await;
         let code = app.sign_in_code("bob@example.com").await;

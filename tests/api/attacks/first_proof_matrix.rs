@@ -1,7 +1,6 @@
-//! Tests the first proof of an address by every method of proof, for accounts that differ in the
-//! credentials that they had before. Afterwards no earlier credential opens the account, the
-//! proving method does, and the address is notified. Accounts with all credentials at once are in
-//! [`super::first_proof`].
+//! The first proof of an address by every method, for accounts with different earlier credentials.
+//! Afterwards no earlier credential opens the account, the proving method does, and the address is
+//! notified. [`super::first_proof`] has accounts with all credentials at once.
 
 use Prior::{Address, Authenticator, Named, Password, ProviderAccount, ProviderSignUp, ServerAccount};
 use Proof::{Provided, Reset, SignInLink, SignInTyped};
@@ -22,19 +21,19 @@ const ME: &str = "/api/v1/users/me";
 const SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTA=";
 const STRATEGIES: [&str; 3] = ["link_method", "raise_error", "allow_duplicates"];
 
-/// A credential that the account has before the proof, or the way in which the account was created.
+/// A credential from before the proof, or how the account was created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Prior {
-    /// Only the password that the account was created with. The other accounts have a password too,
-    /// except that of [`ProviderSignUp`].
+    /// Only the account's original password. The other accounts have a password too, except that of
+    /// [`ProviderSignUp`].
     Password,
     /// A second address, which is verified.
     Address,
-    /// A second address, which is pending verification.
+    /// A second address, pending verification.
     Named,
     ProviderAccount,
     Authenticator,
-    /// The account was created by a provider that does not vouch for the address.
+    /// A provider that does not vouch for the address created the account.
     ProviderSignUp,
     /// A server created the account with a password.
     ServerAccount,
@@ -48,18 +47,18 @@ enum Proof {
     Reset,
     SignInLink,
     SignInTyped,
-    /// Sign-in by a provider that vouches for the address, with the strategy `link_method`.
+    /// Sign-in by a provider that vouches for the address, with `link_method`.
     Provided,
 }
 
 const PROOFS: [Proof; 4] = [Reset, SignInLink, SignInTyped, Provided];
 
-/// An account with the address [`ADA`] that somebody else created.
+/// Someone else's account with the address [`ADA`].
 struct Squatted {
     app: TestApp,
     provider: Arc<Provider>,
     eve: SignedIn,
-    /// A code that verifies the pending address; `None` if no address is pending.
+    /// A code for the pending address; `None` if no address is pending.
     verification: Option<String>,
 }
 
@@ -78,12 +77,12 @@ impl Kept {
     }
 }
 
-/// The claims of the intruder's account at the provider.
+/// The claims of the intruder's provider account.
 fn eves(email: &str) -> Value {
     json!({ "sub": "acme|666", "email": email, "email_verified": false })
 }
 
-/// The claims of the owner's account at the provider, which may vouch for the address or not.
+/// The claims of the owner's provider account; the provider may vouch for the address or not.
 fn adas(email_verified: bool) -> Value {
     json!({ "sub": "acme|1", "email": ADA, "email_verified": email_verified })
 }
@@ -156,7 +155,7 @@ impl Squatted {
         }
     }
 
-    /// Only the owner's credentials sign in to the account.
+    /// Only the owner's credentials sign in.
     async fn assert_owned(&self, proof: Proof, what: &str) {
         let (app, id) = (&self.app, self.eve.user_id.as_str());
         assert_eq!(addresses(app, id).await, [(ADA.to_owned(), true)], "{what}");
@@ -182,7 +181,7 @@ impl Squatted {
             assert_error(&verify(app, code).await, 404, "VERIFICATION_CODE_NOT_FOUND");
         }
         assert_ne!(app.sign_in_by_mail(EVE).await.user_id, eve.user_id, "{what}");
-        // The intruder's account at the provider does not sign in to the owner's account.
+        // The intruder's provider account does not sign in to the owner's account.
         let url = flow(app, provider, eves("eve@provider.example"), &[]).await;
         let code = parameter(&url, "code");
         let elsewhere = exchange(app, &code).await;
@@ -206,7 +205,7 @@ async fn the_first_proof_of_an_address_takes_the_account_exclusively() {
             let told = app.mails(ADA).await.into_iter().filter(|mail| mail.0.text.starts_with("This account is now yours")).count();
             assert_eq!(told, 1, "{what}");
             squatted.assert_shut(&what).await;
-            // The owner signs in by the proving method again, without the intruder's second factor.
+            // The proving method signs the owner in again, without the intruder's second factor.
             assert_eq!(app.signed_in(&ada).get(ME).await.status(), 200, "{what}");
             let again = match proof {
                 Reset => SignedIn::of(ADA, &password_sign_in(app, ADA, NEW).await.json()),
@@ -219,8 +218,8 @@ async fn the_first_proof_of_an_address_takes_the_account_exclusively() {
     }
 }
 
-/// With the other strategies, a provider that vouches for an address takes nothing over: it removes
-/// no password of an account whose address was never proved.
+/// With the other strategies, a provider that vouches for an address does not hand over accounts:
+/// an account whose address was never proved keeps its password.
 #[tokio::test]
 async fn only_link_method_hands_an_account_over() {
     for prior in PRIORS {
@@ -249,8 +248,8 @@ async fn only_link_method_hands_an_account_over() {
     }
 }
 
-/// Under every merge strategy, sign-in by a provider that does not vouch for the address proves
-/// nothing and does not open the account.
+/// Under every merge strategy, a provider that does not vouch for the address proves nothing and
+/// does not open the account.
 #[tokio::test]
 async fn claiming_an_address_without_proof_takes_no_account() {
     for prior in PRIORS {
@@ -279,8 +278,8 @@ async fn claiming_an_address_without_proof_takes_no_account() {
     }
 }
 
-/// Once an address is proved, sign-in by a provider that vouches for it follows the merge strategy.
-/// The account keeps all its credentials.
+/// Once an address is proved, a provider that vouches for it follows the merge strategy, and the
+/// account keeps all credentials.
 #[tokio::test]
 async fn a_proved_address_cannot_be_taken_over() {
     let kept = squat(Address).await.kept();

@@ -1,5 +1,5 @@
-//! The owner of an address proves it while the creator of the account concurrently changes the
-//! account or signs in again: at each step of the proof, and at each step of the change.
+//! An address's owner proves it while the account's creator changes the account or signs in again,
+//! at each step of the proof and at each step of the change.
 
 use std::cell::Cell;
 
@@ -45,7 +45,7 @@ enum Way {
     Provider,
 }
 
-/// A proof that is ready except for its last requests.
+/// A proof that only lacks its last requests.
 #[derive(Clone)]
 enum Proof {
     Posted(&'static str, Value),
@@ -70,7 +70,7 @@ impl Proof {
         }
     }
 
-    /// Sends the last requests, as a caller without a session; returns the last answer.
+    /// Sends the last requests from a caller without a session; returns the last answer.
     async fn send(self, app: &TestApp) -> Answer {
         match self {
             Self::Posted(path, body) => app.client().post(path, body).await,
@@ -83,7 +83,7 @@ impl Proof {
     }
 }
 
-/// The account of the creator, at the time when both are about to act.
+/// The creator's account when both are about to act.
 struct World {
     snapshot: Snapshot,
     eve: SignedIn,
@@ -110,7 +110,7 @@ impl World {
     }
 }
 
-/// What is held in the middle while the other one happens.
+/// What is held halfway while the other happens.
 #[derive(Debug, Clone, Copy)]
 enum Held {
     Proof,
@@ -136,9 +136,9 @@ async fn races(way: Way, held: &[Held]) {
     }
 }
 
-/// One round: the proof or the action is held after this many calls to the table, or at the next
-/// point where it waits, and goes on after the other one has ended. Returns the number of calls
-/// made until then; `None` if there were fewer.
+/// One round: the proof or the action is held after this many calls to the table, or where it next
+/// waits, and continues when the other is done. Returns the number of calls before the hold; `None`
+/// if there were fewer.
 async fn round(world: &World, provider: &Provider, way: Way, number: usize, (held, calls): (Held, usize)) -> Option<usize> {
     let app = &TestApp::start_from(&world.snapshot, Limits::off()).await;
     let proof = match &world.proof {
@@ -167,7 +167,7 @@ async fn round(world: &World, provider: &Provider, way: Way, number: usize, (hel
     let at = format!("{way:?}, {number}, {held:?}, {calls}");
     assert!([200, 201, 400, 401, 404].contains(&interference.status()), "{at}: {}", interference.text());
     if proof.status() != 200 {
-        // The creator's change came first, and invalidated the code or disabled codes. The failed
+        // The creator's change came first and invalidated the code or disabled codes. The failed
         // proof changed nothing, and the next one succeeds.
         let refusals = ["VERIFICATION_CODE_NOT_FOUND", "MAGIC_LINK_NOT_ENABLED", "INVALID_AUTHORIZATION_CODE"];
         assert!(refusals.contains(&proof.code().as_str()), "{at}: {}", proof.text());
@@ -188,7 +188,7 @@ async fn assert_is_the_owners(app: &TestApp, eve: &SignedIn, interference: &Answ
     assert_eq!(app.signed_in(eve).get("/api/v1/users/me").await.status(), 401, "{at}");
     let refresh = app.signed_in(eve).without("x-stack-access-token").post("/api/v1/auth/sessions/current/refresh", json!({})).await;
     assert_eq!(refresh.status(), 401, "{at}");
-    // A token that the creator obtained at the same time does not open the account either.
+    // A token that the creator got meanwhile does not open the account either.
     if let Some(token) = interference.json()["access_token"].as_str() {
         assert_eq!(app.client().with("x-stack-access-token", token).get("/api/v1/users/me").await.status(), 401, "{at}");
     }
@@ -204,7 +204,7 @@ async fn a_sign_in_code_wins_the_account_over_a_concurrent_creator() {
     races(Way::SignInCode, &[Held::Proof, Held::Action]).await;
 }
 
-// The clock goes on, as these proofs need the network.
+// The clock runs, as these proofs need the network.
 #[tokio::test]
 async fn a_provider_s_proof_wins_the_account_over_a_creator_who_acts_meanwhile() {
     races(Way::Provider, &[Held::Proof]).await;

@@ -1,6 +1,5 @@
-//! Somebody creates an account with another person's address. They cannot prevent that person from
-//! proving the address, either by invalidating each code before it is used or by disabling the
-//! method of proof.
+//! Someone creates an account with another person's address. They cannot keep that person from
+//! proving it, whether they invalidate each code before its use or disable the method of proof.
 
 use jiff::SignedDuration;
 use model::limit::Limits;
@@ -17,7 +16,7 @@ const SESSIONS: &str = "/api/v1/auth/sessions?user_id=me";
 /// How often the creator may invalidate codes per hour.
 const OFTEN_ENOUGH: usize = 5;
 
-/// Invalidates every code of the account, in one of the ways that a user has.
+/// Invalidates every code of the account, in one of a user's ways.
 async fn end_codes(app: &TestApp, eve: &SignedIn, turn: usize) -> Answer {
     let own = app.signed_in(eve);
     let passwords = [PASSWORD, "the attacker's battery"];
@@ -48,7 +47,7 @@ async fn an_attacker_cannot_invalidate_every_code_of_an_address() {
     assert_eq!(app.signed_in(&eve).patch(ME, json!({ "display_name": "Eve" })).await.status(), 200);
     assert_eq!(reset(&app, &code).await.status(), 200);
     assert_error(&app.signed_in(&eve).get(ME).await, 401, "ACCESS_TOKEN_EXPIRED");
-    // Once the owner has proved the address, there is no limit on how often they invalidate codes.
+    // Once the owner has proved the address, they may invalidate codes without limit.
     let ada = SignedIn::of(ADA, &super::password_sign_in(&app, ADA, NEW).await.json());
     for _ in 0..2 * OFTEN_ENOUGH {
         assert_eq!(app.signed_in(&ada).delete(SESSIONS).await.status(), 200);
@@ -73,7 +72,7 @@ async fn users_can_invalidate_codes_a_few_times_an_hour_and_servers_at_any_time(
     assert_eq!(app.signed_in(&ada).delete(SESSIONS).await.status(), 200);
 }
 
-/// Recreating an account counts as invalidating its codes, so an attacker cannot do it each minute.
+/// Recreating an account counts as invalidating its codes, so attackers cannot do it each minute.
 #[tokio::test]
 async fn recreating_an_account_invalidates_no_codes_of_others() {
     let app = TestApp::start_with(Limits::standard()).await;
@@ -99,7 +98,7 @@ async fn disabling_sign_in_codes_does_not_block_an_address() {
     app.configure(json!({ "config": { "credential_enabled": false } })).await;
     assert_eq!(app.signed_in(&eve).patch(ME, json!({ "otp_auth_enabled": false })).await.status(), 200);
     let code = app.sign_in_code(ADA).await;
-    // Sign-in codes stay disabled for the user who disabled them.
+    // Sign-in codes stay disabled for whoever disabled them.
     let own = app.signed_in(&eve).post("/api/v1/auth/otp/sign-in", json!({ "code": code })).await;
     assert_error(&own, 403, "MAGIC_LINK_NOT_ENABLED");
     assert_eq!(user(&app, &eve.user_id).await["otp_auth_enabled"], false);
@@ -109,7 +108,7 @@ async fn disabling_sign_in_codes_does_not_block_an_address() {
     assert_eq!(user(&app, &eve.user_id).await["otp_auth_enabled"], true);
     app.deliver().await;
     app.advance(SignedDuration::from_secs(1));
-    // Once a server has disabled sign-in codes, they stay disabled.
+    // Sign-in codes disabled by a server stay disabled.
     let ada = app.sign_in_by_mail(ADA).await;
     super::change(&app, &ada.user_id, json!({ "otp_auth_enabled": false })).await;
     let send = json!({ "email": ADA, "callback_url": super::CALLBACK });
@@ -126,14 +125,13 @@ async fn a_reset_proves_an_address_with_disabled_sign_in_codes() {
     let send = json!({ "email": ADA, "callback_url": super::CALLBACK });
     assert_error(&app.client().post("/api/v1/auth/otp/send-sign-in-code", send).await, 403, "MAGIC_LINK_NOT_ENABLED");
     assert_eq!(reset(&app, &reset_code(&app, ADA).await).await.status(), 200);
-    // Emails with the same time are not ordered.
+    // Emails with the same time have no order.
     app.deliver().await;
     app.advance(SignedDuration::from_secs(1));
     assert_eq!(app.sign_in_by_mail(ADA).await.user_id, eve.user_id);
 }
 
-/// The account gives up the address after a code was sent to the address and before the code is
-/// used.
+/// The account gives up the address between the sending and the use of a code.
 #[tokio::test]
 async fn a_code_for_an_existing_account_creates_no_other_account() {
     let app = TestApp::start().await;
@@ -146,6 +144,6 @@ async fn a_code_for_an_existing_account_creates_no_other_account() {
     let check = app.client().post("/api/v1/auth/otp/sign-in/check-code", json!({ "code": code })).await;
     assert_eq!((check.status(), &check.json()["is_code_valid"]), (200, &json!(false)));
     assert_eq!(app.server().get("/api/v1/users").await.json()["items"].as_array().unwrap().len(), 1);
-    // The reader of the address's emails requests another code and signs up with it.
+    // The address's reader requests another code and signs up with it.
     assert_ne!(app.sign_in_by_mail(ADA).await.user_id, ada.user_id);
 }

@@ -1,5 +1,5 @@
-//! Two requests that each remove one of the last two ways in which a user signs in: one of them is
-//! refused, whatever the ways are and however they are removed.
+//! Two requests that each remove one of a user's last two ways to sign in: one is refused, whatever
+//! the ways and however they are removed.
 
 use serde_json::{Value, json};
 use support::provider::Provider;
@@ -14,7 +14,7 @@ enum Way {
     Codes,
 }
 
-/// A request by which a client removes a way: the path, and the body of a change.
+/// A client's request to remove a way: the path, and the body of a change.
 type Removal = (String, Option<Value>);
 
 async fn first(own: &Caller, list: &str) -> String {
@@ -22,7 +22,7 @@ async fn first(own: &Caller, list: &str) -> String {
     items["items"][0]["id"].as_str().unwrap_or_else(|| panic!("{list}: {items}")).to_owned()
 }
 
-/// The requests that remove a way of the signed-in user.
+/// The requests that remove a way from the signed-in user.
 async fn removals(own: &Caller, way: Way) -> [Removal; 2] {
     let me = |field: &str| ("/api/v1/users/me".to_owned(), Some(json!({ field: false })));
     match way {

@@ -1,5 +1,5 @@
-//! Emails to strangers: whatever causes them, a stranger gets a few. The attackers have the
-//! standard limits, and so many addresses that the limits by address do not stop them.
+//! Emails to strangers: whatever the cause, each gets only a few. Attackers are under the standard
+//! limits, but have so many addresses that limits by address do not stop them.
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -18,14 +18,14 @@ fn at(caller: Caller, address: &str) -> Caller {
     caller.with("cloudfront-viewer-address", &format!("{address}:4711"))
 }
 
-/// The standard limits without those by address, so that only what counts the recipient is left.
+/// The standard limits except those by address, so that only the recipient counts.
 fn without_addresses() -> Limits {
     let by_place = [Rule::SignUp, Rule::SignUpNetwork, Rule::SecureAccountAddress, Rule::SecureAccountNetwork, Rule::SendCode];
     by_place.into_iter().fold(Limits::standard(), |limits, rule| limits.with(rule, None))
 }
 
-/// Signs up from an address, and changes the password there four times, which tells the address of
-/// the account each time.
+/// Signs up from an IP address and changes the password there four times, which notifies the
+/// account's address each time.
 async fn account_with_changes(app: &TestApp, email: &str, from: &str) {
     let answer = at(app.client(), from).post(SIGN_UP, json!({ "email": email, "password": PASSWORD })).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
@@ -40,7 +40,7 @@ async fn account_with_changes(app: &TestApp, email: &str, from: &str) {
     }
 }
 
-/// The emails that reached a mailbox under any of these addresses, now and within an hour.
+/// The emails that reach a mailbox under any of these addresses, now and within an hour.
 async fn reached(app: &TestApp, addresses: &[String]) -> usize {
     app.deliver().await;
     app.advance(SignedDuration::from_hours(1));
@@ -53,7 +53,7 @@ async fn twenty_accounts_with_tags_of_one_mailbox_send_it_six_emails() {
     let app = TestApp::start_with(without_addresses().with(Rule::SignIn, None).with(Rule::SignInNetwork, None)).await;
     let addresses: Vec<String> = (0..20).map(|tag| format!("victim+{tag}@gmail.com")).collect();
     for (number, address) in addresses.iter().enumerate() {
-        // Each account in a network of its own.
+        // Each account is in its own network.
         account_with_changes(&app, address, &format!("203.0.{number}.7")).await;
     }
     let list = app.server().get("/api/v1/emails/outbox?limit=100").await.json();
@@ -77,8 +77,7 @@ async fn accounts_at_one_domain_send_it_no_more_than_its_limit() {
         account_with_changes(&app, address, &format!("203.0.{number}.7")).await;
     }
     assert_eq!(reached(&app, &addresses).await, 3);
-    // A code for a stranger there is refused, too; the way back of somebody who has an account is
-    // not.
+    // A code for a stranger there is refused, too, but not the recovery of an existing account.
     let code = json!({ "email": "another@victim.example", "callback_url": "http://localhost:3000/x" });
     app.configure(json!({ "config": { "magic_link_enabled": true } })).await;
     app.advance(SignedDuration::from_hours(2));
@@ -102,8 +101,8 @@ async fn one_network_causes_no_more_notices_to_strangers_than_its_limit() {
     assert_eq!(reached(&app, &addresses).await, 4);
 }
 
-/// Whoever floods a mailbox with notices to unproved addresses must not keep the owner of a proved
-/// address of it from learning of a change.
+/// A flood of notices to a mailbox's unproved addresses must not hide a change from the owner of
+/// its proved address.
 #[tokio::test]
 async fn a_flood_does_not_hide_a_change_from_an_owner() {
     let app = TestApp::start_with(without_addresses().with(Rule::SignIn, None).with(Rule::SignInNetwork, None)).await;
@@ -139,8 +138,8 @@ async fn a_sign_in_from_a_new_place_is_reported_to_verified_addresses_only() {
     assert_eq!(app.mails("victim@example.org").await.len(), 1);
 }
 
-/// The published SDK redeems verification codes without a session, so this is how most users verify
-/// their address.
+/// The published SDK redeems verification codes without a session, so most users verify their
+/// address this way.
 async fn verified_without_a_session(app: &TestApp, email: &str) -> SignedIn {
     let user = app.sign_up(email).await;
     let list = app.signed_in(&user).get("/api/v1/contact-channels?user_id=me").await.json();
@@ -179,7 +178,7 @@ async fn whoever_verified_without_a_session_hears_of_new_places_within_the_limit
     assert_eq!(reached(&app, std::slice::from_ref(&owner.email)).await, before + 4, "three, and one that says it is the last");
 }
 
-/// An entry that an earlier version wrote has no count; it is sent.
+/// An earlier version's entry has no count; it is sent.
 #[tokio::test]
 async fn a_notice_of_an_earlier_version_is_sent() {
     let app = TestApp::start_with(Limits::off().with(Rule::SendCodeRecipient, Some(Rate::new(1, 600)))).await;

@@ -1,4 +1,4 @@
-//! Attacks, most of them on accounts, which must fail; and requirements of security standards.
+//! Attacks that must fail, most of them on accounts; and requirements of security standards.
 
 mod code_matrix;
 mod code_world;
@@ -36,20 +36,20 @@ const NEW: &str = "a better horse battery";
 const CHANNELS: &str = "/api/v1/contact-channels";
 const CALLBACK: &str = "http://localhost:3000/x";
 
-/// Adds an email address as the signed-in user.
+/// Adds an email address, as the signed-in user.
 async fn add(app: &TestApp, user: &SignedIn, value: &str) -> Answer {
     let body = json!({ "user_id": "me", "value": value, "type": "email", "used_for_auth": true });
     app.signed_in(user).post(CHANNELS, body).await
 }
 
-/// Adds an email address as the signed-in user, and returns the id of the new contact channel.
+/// Adds an email address, as the signed-in user; returns the id of its contact channel.
 async fn added(app: &TestApp, user: &SignedIn, value: &str) -> String {
     let answer = add(app, user, value).await;
     assert_eq!(answer.status(), 201, "{}", answer.text());
     answer.json()["id"].as_str().unwrap().to_owned()
 }
 
-/// Requests the code that verifies a channel of the user, and reads it from the email.
+/// Requests the code for a channel of the user, and reads it from the email.
 async fn verification_code(app: &TestApp, user: &SignedIn, channel: &str, value: &str) -> String {
     let path = format!("{CHANNELS}/me/{channel}/send-verification-code");
     let sent = app.signed_in(user).post(&path, json!({ "callback_url": CALLBACK })).await;
@@ -89,7 +89,7 @@ async fn change(app: &TestApp, id: &str, patch: Value) {
     assert_eq!(answer.status(), 200, "{}", answer.text());
 }
 
-/// The addresses of a user, and whether each is verified.
+/// A user's addresses, each with whether it is verified.
 async fn addresses(app: &TestApp, id: &str) -> Vec<(String, bool)> {
     let list = app.server().get(&format!("{CHANNELS}?user_id={id}")).await.json();
     let address = |item: &Value| (item["value"].as_str().unwrap().to_owned(), item["is_verified"] == true);

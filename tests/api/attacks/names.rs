@@ -1,5 +1,4 @@
-//! Names that hide characters or reverse the surrounding text, so that they read as another name or
-//! as an address.
+//! Names with hidden characters or reversed text, which read as another name or as an address.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -12,10 +11,10 @@ use crate::auth::oauth_callback::{self, sign_in};
 /// A direction override, an isolate, a direction mark, a line separator, a zero-width space, a
 /// zero-width joiner, a word joiner, a variation selector and a tag character.
 const HIDDEN: [&str; 9] = ["\u{202e}", "\u{2066}", "\u{200f}", "\u{2028}", "\u{200b}", "\u{200d}", "\u{2060}", "\u{fe0f}", "\u{e0041}"];
-/// Names that are not spelled correctly without joiners and selectors.
+/// Names that need joiners and selectors to be spelled correctly.
 const SPELLED: [&str; 4] = ["می\u{200c}خواهم", "മോഹന\u{d4d}\u{200d}", "👩\u{200d}🔬 Ada", "葛\u{e0100}城"];
 
-/// Sends this name in each of the requests below, and returns the responses.
+/// Sends this name in each of the requests below; returns the responses.
 async fn named(app: &TestApp, world: &World, name: &str) -> Vec<(&'static str, Answer)> {
     let (own, server, admin) = (app.signed_in(&world.ada), app.server(), app.admin());
     let body = json!({ "display_name": name });

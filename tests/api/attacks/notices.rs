@@ -1,5 +1,5 @@
-//! An intruder takes over an account with a stolen session, and the owner receives the notices of
-//! the changes.
+//! An intruder takes over an account with a stolen session, and the owner is notified of the
+//! changes.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ pub(super) async fn channel_id(app: &TestApp, user: &str, address: &str) -> Stri
     channel["id"].as_str().unwrap().to_owned()
 }
 
-/// Adds the intruder's address to the account and verifies it.
+/// Adds and verifies the intruder's address.
 pub(super) async fn joined(app: &TestApp, session: &SignedIn, address: &str) {
     let channel = added(app, session, address).await;
     let code = verification_code(app, session, &channel, address).await;
@@ -34,7 +34,7 @@ pub(super) async fn removed(app: &TestApp, session: &SignedIn, address: &str) {
     app.deliver_until_next_second().await;
 }
 
-/// The owner's account, to which an intruder with a stolen session has added a verified address.
+/// The owner's account, after an intruder with a stolen session has added a verified address.
 pub(super) async fn intruded(app: &TestApp) -> SignedIn {
     let ada = owned(app).await;
     joined(app, &ada, EVE).await;
@@ -48,8 +48,7 @@ pub(super) async fn taken_over(app: &TestApp) -> SignedIn {
     ada
 }
 
-/// Asserts that the account belongs only to the owner, and that the owner can sign in only after a
-/// reset by email.
+/// Asserts that the account belongs only to the owner, who can sign in only after a reset by email.
 async fn assert_owned(app: &TestApp, id: &str) {
     assert_eq!(addresses(app, id).await, [(ADA.to_owned(), true)]);
     let account = user(app, id).await;
@@ -71,8 +70,8 @@ async fn the_first_notice_undoes_a_complete_takeover() {
     assert_eq!(own.patch("/api/v1/users/me", json!({ "totp_secret_base64": SECRET })).await.status(), 200);
     assert_eq!(own.patch("/api/v1/users/me", json!({ "primary_email": EVE })).await.status(), 200);
     removed(&app, &ada, ADA).await;
-    // Resets the password with a code sent to the intruder's address; the links in the owner's
-    // notices stay valid.
+    // Resets the password with a code to the intruder's address; the links in the owner's notices
+    // stay valid.
     let code = reset_code(&app, EVE).await;
     assert_eq!(reset(&app, &code).await.status(), 200);
     let prepared = reset_code(&app, EVE).await;
@@ -89,7 +88,7 @@ async fn the_first_notice_undoes_a_complete_takeover() {
     }
 }
 
-/// An address that was verified in another browser is that of the owner, too.
+/// An address verified in another browser is the owner's, too.
 #[tokio::test]
 async fn an_address_added_by_a_stolen_session_does_not_make_the_intruder_the_owner() {
     let app = TestApp::start().await;
@@ -155,7 +154,7 @@ async fn an_address_verified_by_another_user_meanwhile_stays_theirs() {
     let done = press(&app, &link(&notices(&app, ADA).await[0])).await;
     assert!(done.text().contains("You cannot sign in to this account"), "{}", done.text());
     assert_eq!(app.sign_in(ADA).await.user_id, other.user_id);
-    // The intruder is signed out even so.
+    // The intruder is signed out anyway.
     assert_error(&app.signed_in(&ada).get("/api/v1/users/me").await, 401, "ACCESS_TOKEN_EXPIRED");
     assert_eq!(addresses(&app, &ada.user_id).await, [(ADA.to_owned(), false)]);
 }
@@ -212,8 +211,8 @@ async fn a_flood_of_changes_hides_no_change() {
     joined(&app, &ada, EVE).await;
     let told = notices(&app, ADA).await;
     assert!(told.last().unwrap().0.text.contains("eve@example.com can be used to sign in."), "another kind is notified immediately");
-    // Four notices of this kind have already been sent, so the notice of the next change, which is
-    // the one that matters, is delayed.
+    // Four notices of this kind were sent already, so that of the next change, the one that
+    // matters, is delayed.
     for secret in [json!(SECRET), json!("MTIzNDU2Nzg5MDEyMzQ1Njc4OTE=")] {
         assert_eq!(own.patch("/api/v1/users/me", json!({ "totp_secret_base64": secret })).await.status(), 200);
     }

@@ -1,4 +1,4 @@
-//! Tables of an earlier version, which had neither credential epochs nor pending addresses.
+//! Tables of an earlier version without credential epochs and pending addresses.
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -10,7 +10,7 @@ use super::{NEW, add, added, addresses, otp_sign_in, reset, reset_code, user, ve
 use crate::auth::{assert_error, oauth_callback};
 use crate::stored;
 
-/// Removes the fields that the earlier version did not write.
+/// Removes the fields that the earlier version lacked.
 async fn age(app: &TestApp) {
     for (pk, sk) in app.table().into_keys() {
         let is_aged = ["U#", "E#", "O#", "C#", "A#", "S#"].iter().any(|kind| pk.starts_with(kind));
@@ -27,8 +27,8 @@ async fn age(app: &TestApp) {
     }
 }
 
-/// Gives a user a further unverified sign-in address, as clients could in the earlier version, and
-/// gives the table the form of that version.
+/// Adds an unverified sign-in address to a user, as clients of the earlier version could, and turns
+/// the table into that version's form.
 async fn squat(app: &TestApp, user: &SignedIn, address: &str) {
     added(app, user, address).await;
     let (store, project) = (&app.app.store, app.project_id());
@@ -77,8 +77,8 @@ async fn an_unverified_extra_address_yields_to_its_verifier() {
     let code = verification_code(&app, &bob, &wished, "bob@work.example").await;
     assert_eq!(verify(&app, &code).await.status(), 200);
     assert_eq!(app.sign_in("bob@work.example").await.user_id, bob.user_id);
-    // The squatter keeps the address as a pending one that can no longer be verified. Their own
-    // address is unaffected.
+    // The squatter keeps the address as a pending one that can no longer be verified. Their own is
+    // unaffected.
     assert_eq!(addresses(&app, &eve.user_id).await, [("eve@example.com".to_owned(), false), ("bob@work.example".to_owned(), false)]);
     assert_eq!(app.sign_in("eve@example.com").await.user_id, eve.user_id);
     assert_eq!(app.server().delete(&format!("/api/v1/users/{}", eve.user_id)).await.status(), 200);
@@ -94,8 +94,7 @@ async fn the_address_an_account_was_created_with_does_not_yield() {
     let code = verification_code(&app, &bob, &wished, "eve@example.com").await;
     assert_error(&verify(&app, &code).await, 409, "CONTACT_CHANNEL_ALREADY_USED_FOR_AUTH_BY_SOMEONE_ELSE");
     assert_eq!(app.sign_in("eve@example.com").await.user_id, eve.user_id);
-    // The reader of the address's emails gets the account by a reset, which removes the earlier
-    // credentials.
+    // The address's reader gets the account by a reset, which removes the earlier credentials.
     assert_eq!(reset(&app, &reset_code(&app, "eve@example.com").await).await.status(), 200);
     assert_error(&add(&app, &eve, "more@example.com").await, 401, "ACCESS_TOKEN_EXPIRED");
 }

@@ -1,5 +1,5 @@
-//! Somebody with a server key, or with a copy of the table, searches the outbox for codes that give
-//! access to accounts.
+//! Someone with a server key or a copy of the table searches the outbox for codes that open
+//! accounts.
 
 use std::collections::BTreeSet;
 use std::pin::Pin;
@@ -23,7 +23,7 @@ use crate::emails::{HOUR, OUTBOX, path, read, work};
 /// The placeholder for a code.
 const HIDDEN: &str = "••••••";
 
-/// A mail server that permanently rejects every email and repeats its content in the reply.
+/// A mail server that permanently rejects every email and quotes it in the reply.
 struct Repeating;
 
 impl Mailer for Repeating {
@@ -34,7 +34,7 @@ impl Mailer for Repeating {
     }
 }
 
-/// Requests five kinds of emails that contain codes: a notice with its link, a reset, a sign-in, a
+/// Requests five kinds of emails with codes: a notice with its link, a reset, a sign-in, a
 /// verification, an invitation.
 async fn ask(app: &TestApp) {
     let bob = app.sign_up("bob@example.com").await;
@@ -69,7 +69,7 @@ async fn statuses(app: &TestApp) -> BTreeSet<String> {
     list["items"].as_array().unwrap().iter().map(|entry| entry["status"].as_str().unwrap().to_owned()).collect()
 }
 
-/// The responses of the operations that read the outbox, for each access level that may call them.
+/// The responses of operations that read the outbox, at each access level that may call them.
 async fn answers(app: &TestApp) -> Vec<String> {
     let mut answers = Vec::new();
     for caller in [app.server(), app.admin()] {
@@ -111,13 +111,13 @@ fn codes(app: &TestApp) -> BTreeSet<String> {
     let texts = app.inbox.messages(None).into_iter().flat_map(|mail| [mail.text, mail.html]);
     let words = texts.flat_map(|text| text.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_owned).collect::<Vec<_>>());
     let codes: BTreeSet<String> = words.filter(|word| word.len() == 45).collect();
-    // One code each for a notice, a reset, a sign-in, a verification, the release of the address (a
-    // second link in the verification email) and an invitation.
+    // One code each: notice, reset, sign-in, verification, release of the address (a second link in
+    // the verification email), invitation.
     assert_eq!(codes.len(), 6, "{codes:?}");
     codes
 }
 
-/// Asserts that the texts contain no code and no typed part, in upper or lower case.
+/// Asserts that the texts contain no code or typed part, in upper or lower case.
 fn assert_no_code(seen: &[String], codes: &BTreeSet<String>) {
     for code in codes {
         let (typed, nonce) = code.split_at(6);
@@ -194,7 +194,7 @@ async fn the_emails_arrive_with_working_codes() {
     assert_eq!(verify(&app, &app.last_mail("eve@example.com").await.code()).await.status(), 200);
 }
 
-/// Gives the entries the form of an earlier version, with plaintext codes among the variables.
+/// Turns the entries into an earlier version's, with plaintext codes among the variables.
 async fn age(app: &TestApp) {
     for id in ids(app).await {
         let row = row(app, &id).await;
@@ -225,7 +225,7 @@ async fn plaintext_codes_of_an_earlier_version_are_hidden_and_still_sent() {
         app.deliver().await;
         seen.extend(answers(&app).await);
         assert!(seen.iter().all(|answer| answer.contains(HIDDEN)));
-        // Once an email has been sent or discarded, its codes are not in the table either.
+        // Once an email is sent or discarded, its codes are not in the table either.
         seen.extend(stored(&app).await);
         assert_no_code(&seen, &codes(&app));
         assert_eq!(otp_sign_in(&app, &app.last_mail("ada@example.com").await.code()).await.status(), 200);

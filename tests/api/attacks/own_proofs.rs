@@ -1,5 +1,5 @@
-//! A session is stolen while it is fresh. The thief tries to keep it fresh: they add a credential
-//! and reauthenticate with it, until they can remove the owner's second factor.
+//! A fresh session is stolen. To keep it fresh, the thief adds a credential and reauthenticates
+//! with it, hoping to remove the owner's second factor.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ const THIEFS_SECRET: &str = "MTIzNDU2Nzg5MDEyMzQ1Njc4OTE=";
 const DAY: SignedDuration = SignedDuration::from_hours(24);
 const TICK: SignedDuration = SignedDuration::from_secs(1);
 
-/// A project that requires reauthentication after a day.
+/// A project with reauthentication after a day.
 async fn start() -> TestApp {
     let app = TestApp::start().await;
     app.configure(json!({ "config": { "reauthentication_max_age_seconds": DAY.as_secs() } })).await;
@@ -38,7 +38,7 @@ async fn set_app(app: &TestApp, user: &SignedIn, secret: Value) -> Answer {
     app.signed_in(user).patch(ME, json!({ "totp_secret_base64": secret })).await
 }
 
-/// Advances the clock and refreshes the session, so that its access token is current.
+/// Advances the clock and refreshes the session, for a current access token.
 async fn later(app: &TestApp, user: &SignedIn, time: SignedDuration) -> SignedIn {
     app.advance(time);
     let refresh = app.client().with("x-stack-refresh-token", &user.refresh_token);
@@ -47,7 +47,7 @@ async fn later(app: &TestApp, user: &SignedIn, time: SignedDuration) -> SignedIn
     SignedIn { access_token: answer.json()["access_token"].as_str().unwrap().to_owned(), ..user.clone() }
 }
 
-/// Signs in with an authenticator app as the second step.
+/// Signs in with an authenticator app as the second factor.
 async fn sign_in_with_app(app: &TestApp, first: Answer, secret: &[u8]) -> SignedIn {
     let details = assert_error(&first, 400, "MULTI_FACTOR_AUTHENTICATION_REQUIRED");
     let totp = authenticator_code(secret, app.now().as_second());
@@ -90,21 +90,20 @@ async fn an_app_set_by_a_stolen_session_does_not_reauthenticate_it() {
     let app = start().await;
     let ada = app.sign_up(ADA).await;
     app.advance(TICK);
-    // There is no authenticator app yet, so the session may set one, and may replace it within
-    // minutes.
+    // Without an authenticator app so far, the session may set one, and replace it within minutes.
     for secret in [OWNERS_SECRET, THIEFS_SECRET] {
         assert_eq!(set_app(&app, &ada, json!(secret)).await.status(), 200);
     }
     let thief = later(&app, &ada, SignedDuration::from_mins(6)).await;
     let table = app.table();
     assert_refused(&prove_by_app(&app, &thief, THIEFS).await);
-    // The right code of a replaced app and a code of the new one get the same error, and neither
-    // attempt is counted.
+    // A replaced app's right code and a code of the new app get the same error, and neither attempt
+    // counts.
     assert_refused(&prove_by_app(&app, &thief, OWNERS).await);
     assert_refused(&set_app(&app, &thief, Value::Null).await);
     assert_eq!(app.table(), table);
 
-    // Somebody who knows the password can reauthenticate with it, and from then on with the app.
+    // Whoever knows the password can reauthenticate with it, and from then on with the app.
     assert_eq!(prove(&app, &thief, json!({ "password": PASSWORD })).await.status(), 200);
     app.advance(TICK);
     assert_eq!(prove_by_app(&app, &thief, THIEFS).await.status(), 200);
@@ -133,8 +132,8 @@ async fn a_password_set_by_a_stolen_session_does_not_reauthenticate_it() {
     let own = app.signed_in(&ada);
     assert_eq!(own.post("/api/v1/auth/password/set", json!({ "password": PASSWORD })).await.status(), 200);
     assert_refused(&prove(&app, &ada, json!({ "password": PASSWORD })).await);
-    // A later password does not reauthenticate the session either, as setting it required only the
-    // first password.
+    // A later password does not reauthenticate the session either: setting it required only the
+    // first one.
     app.advance(TICK);
     let update = json!({ "old_password": PASSWORD, "new_password": NEW });
     assert_eq!(own.post("/api/v1/auth/password/update", update).await.status(), 200);
@@ -144,7 +143,7 @@ async fn a_password_set_by_a_stolen_session_does_not_reauthenticate_it() {
     assert_refused(&set_app(&app, &thief, json!(THIEFS_SECRET)).await);
     assert_eq!(app.table(), table);
 
-    // The password reauthenticates sessions that were started with it.
+    // The password reauthenticates the sessions it started.
     let phone = SignedIn::of(ADA, &password_sign_in(&app, ADA, NEW).await.json());
     let phone = later(&app, &phone, DAY).await;
     assert_eq!(prove(&app, &phone, json!({ "password": NEW })).await.status(), 200);

@@ -1,6 +1,6 @@
-//! What an attacker has planted in an account before the owner of its address proves the address:
-//! teams, invitations, a name, a picture and metadata. And what a click on the link of a
-//! verification email changes about that: nothing.
+//! What an attacker plants in an account before its address's owner proves the address: teams,
+//! invitations, a name, a picture and metadata. A click on a verification email's link changes none
+//! of it.
 
 use serde_json::{Value, json};
 use support::provider::Provider;
@@ -30,8 +30,8 @@ enum Proof {
 
 const PROOFS: [Proof; 3] = [Proof::Reset, Proof::Code, Proof::Provider];
 
-/// The owner of [`ADA`] proves the address, without a session of the account; returns the session
-/// that follows.
+/// The owner of [`ADA`] proves the address without a session of the account; returns the new
+/// session.
 async fn prove(app: &TestApp, provider: &Provider, proof: Proof) -> SignedIn {
     let of = |answer: Answer| {
         assert_eq!(answer.status(), 200, "{proof:?}: {}", answer.text());
@@ -54,13 +54,13 @@ async fn channel(app: &TestApp, user: &SignedIn, address: &str) -> String {
     found["id"].as_str().unwrap().to_owned()
 }
 
-/// Verifies an address of the user by the link in an email, opened in another browser.
+/// Verifies an address of the user with the link in an email, opened in another browser.
 async fn verify_elsewhere(app: &TestApp, user: &SignedIn, address: &str) {
     let code = verification_code(app, user, &channel(app, user, address).await, address).await;
     assert_eq!(verify(app, &code).await.status(), 200);
 }
 
-/// Verifies an address of the user in the user's own session.
+/// Verifies an address in the user's own session.
 async fn verify_in_session(app: &TestApp, user: &SignedIn, address: &str) {
     let code = verification_code(app, user, &channel(app, user, address).await, address).await;
     let verified = app.signed_in(user).post(&format!("{CHANNELS}/verify"), json!({ "code": code })).await;
@@ -114,7 +114,7 @@ async fn the_owner_of_an_address_gets_none_of_the_squatter_s_teams_invitations_a
         for field in ["display_name", "profile_image_url", "client_metadata"] {
             assert_eq!(account[field], Value::Null, "{what}: {field}");
         }
-        // What only a server can write stays.
+        // What only servers can write stays.
         assert_eq!((&account["server_metadata"], &account["client_read_only_metadata"]), (&json!({ "plan": 1 }), &json!({ "plan": 2 })));
         let stored = app.table();
         assert!(!stored.keys().any(|(_, sk)| sk.starts_with("IMAGE#")), "{what}: the pictures are deleted");
@@ -129,7 +129,7 @@ async fn the_owner_of_an_address_gets_none_of_the_squatter_s_teams_invitations_a
         assert_error(&accepted, 404, "VERIFICATION_CODE_NOT_FOUND");
         let waiting = app.server().get(&format!("{INVITATIONS}?team_id={founded}")).await.json();
         assert_eq!(waiting["items"], json!([]), "{what}: the invitation is revoked");
-        // The teams of the squatter do not count towards the owner's quota.
+        // The squatter's teams do not count towards the owner's quota.
         let item = stored.into_iter().find(|((pk, sk), _)| pk.ends_with(&format!("#{}", ada.user_id)) && sk == "USER").unwrap().1;
         assert!(item.get("founded").is_none(), "{what}");
         let told = app.mails(ADA).await.into_iter().filter(|mail| mail.0.text.starts_with("This account is now yours")).count();
@@ -137,7 +137,7 @@ async fn the_owner_of_an_address_gets_none_of_the_squatter_s_teams_invitations_a
     }
 }
 
-/// Nobody may fill an account with so many memberships that its address cannot be proved.
+/// No number of memberships may keep an account's address from being proved.
 #[tokio::test]
 async fn the_owner_of_an_address_leaves_any_number_of_teams() {
     for proof in PROOFS {
@@ -156,12 +156,12 @@ async fn the_owner_of_an_address_leaves_any_number_of_teams() {
     }
 }
 
-/// People click links in emails that they did not ask for.
+/// People click links in emails they did not ask for.
 #[tokio::test]
 async fn a_verification_without_a_session_lets_the_squatter_keep_nothing() {
     for proof in PROOFS {
         for is_first in [true, false] {
-            // The squatter verifies an address of the squatter before or after that.
+            // The squatter verifies one of their own addresses before or after that.
             let (app, provider) = start(false).await;
             let eve = app.sign_up(ADA).await;
             added(&app, &eve, EVE).await;
@@ -207,7 +207,7 @@ async fn a_verification_in_a_session_of_the_account_settles_the_address() {
     }
 }
 
-/// An account with [`ADA`], whose owner has clicked the link of a verification email.
+/// An account with [`ADA`], whose owner has clicked a verification email's link.
 async fn clicked(app: &TestApp, is_added: bool) -> SignedIn {
     let eve = if is_added { app.sign_in_by_mail(EVE).await } else { app.sign_up(ADA).await };
     if is_added {
@@ -217,7 +217,7 @@ async fn clicked(app: &TestApp, is_added: bool) -> SignedIn {
     eve
 }
 
-/// A team invites the owner of an address, not whoever has it in an account.
+/// A team invites an address's owner, not whoever has it in an account.
 #[tokio::test]
 async fn a_squatter_neither_sees_nor_uses_invitations_of_an_owner_who_clicked_a_link() {
     for (proof, is_added) in PROOFS.into_iter().flat_map(|proof| [(proof, false), (proof, true)]) {
@@ -241,7 +241,7 @@ async fn a_squatter_neither_sees_nor_uses_invitations_of_an_owner_who_clicked_a_
     }
 }
 
-/// Whoever has the code of an invitation reads the emails of the address.
+/// Whoever has an invitation's code reads the address's emails.
 #[tokio::test]
 async fn a_user_who_verified_without_a_session_accepts_an_invitation_by_its_code() {
     for is_added in [false, true] {
@@ -255,7 +255,7 @@ async fn a_user_who_verified_without_a_session_accepts_an_invitation_by_its_code
     }
 }
 
-/// Only the first proof costs anything: from then on, the owner is known.
+/// Only the first proof costs anything: afterwards the owner is known.
 #[tokio::test]
 async fn the_owner_proves_the_address_a_second_time_without_loss() {
     let (app, provider) = start(false).await;
@@ -269,7 +269,7 @@ async fn the_owner_proves_the_address_a_second_time_without_loss() {
     }
 }
 
-/// A user whom a server invites has everything from servers: there is nobody to shut out.
+/// A user invited by a server has everything from servers: there is no one to lock out.
 #[tokio::test]
 async fn the_first_sign_in_to_an_account_that_a_server_created_keeps_its_teams() {
     for (is_entered, proof) in [false, true].into_iter().flat_map(|is_entered| PROOFS.map(|proof| (is_entered, proof))) {
@@ -294,7 +294,7 @@ async fn the_first_sign_in_to_an_account_that_a_server_created_keeps_its_teams()
     }
 }
 
-/// Somebody must be able to administer the projects, whose keys keep working.
+/// Someone must be able to administer the projects, whose keys keep working.
 #[tokio::test]
 async fn the_last_owner_of_projects_stays_in_their_team() {
     let app = TestApp::start().await;

@@ -1,6 +1,6 @@
-//! Any project can have a provider of its own, whose callback at this service would hand the code
-//! in its query to that provider. So it is no callback for codes of any project, even if the
-//! project trusts the domain of the service.
+//! Any project can have its own provider, whose callback at this service would pass the code in its
+//! query on to that provider. So codes of no project may go to it, even if the project trusts the
+//! service's domain.
 
 use serde_json::{Value, json};
 use support::TestApp;
@@ -8,7 +8,7 @@ use support::TestApp;
 use super::{CALLBACK, PASSWORD};
 use crate::auth::assert_error;
 
-/// Spellings of the callback of a provider, with a state that the attacker has obtained.
+/// Spellings of a provider's callback, with a state that the attacker has obtained.
 const OF_PROVIDERS: [&str; 4] = [
     "https://auth.example.com/api/v1/auth/oauth/callback/evil?state=s",
     "https://auth.example.com/api/latest/auth/oauth/callback/evil?state=s",

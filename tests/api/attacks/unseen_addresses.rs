@@ -1,5 +1,5 @@
-//! An intruder with a stolen session brings an address into the account by ways that are not an
-//! ordinary new address for signing in. The owner is notified, and can undo it.
+//! An intruder with a stolen session gets an address into the account by ways other than an
+//! ordinary new sign-in address. The owner is notified and can undo it.
 
 use serde_json::json;
 use support::{SignedIn, TestApp};
@@ -12,7 +12,7 @@ const ADA: &str = "ada@example.com";
 const OLD: &str = "old@example.com";
 const EVE: &str = "eve@example.com";
 
-/// Adds an address with which the user cannot sign in, and verifies it.
+/// Adds an address that does not sign in, and verifies it.
 async fn joined_as_contact(app: &TestApp, session: &SignedIn, address: &str) -> String {
     let body = json!({ "user_id": "me", "value": address, "type": "email", "used_for_auth": false });
     let added = app.signed_in(session).post(CHANNELS, body).await;
@@ -64,7 +64,8 @@ async fn an_owner_is_told_of_a_verified_address_that_does_not_sign_in() {
     }
 }
 
-/// Whoever verified another address before cannot undo what the owner of the first address does.
+/// An earlier verification of another address gives no power to undo what the owner of the first
+/// one does.
 #[tokio::test]
 async fn the_first_address_stays_senior_even_if_it_is_verified_last() {
     for is_imported in [false, true] {
@@ -91,7 +92,7 @@ async fn the_first_address_stays_senior_even_if_it_is_verified_last() {
     }
 }
 
-/// A user whom a server has created, with an address that nobody has verified yet.
+/// A user created by a server, with an unverified address.
 async fn imported(app: &TestApp) -> SignedIn {
     let body = json!({ "primary_email": ADA, "primary_email_auth_enabled": true, "password": PASSWORD });
     assert_eq!(app.server().post("/api/v1/users", body).await.status(), 201);

@@ -6,7 +6,7 @@ use support::TestApp;
 
 use super::{ACTIVITY, assert_error, each, page, pages, rename, wrong_password};
 
-/// The entries of the trail that a user may read.
+/// The trail entries that a user may read.
 async fn activity(app: &TestApp, user: &support::SignedIn) -> Vec<Value> {
     pages(&app.signed_in(user), &format!("{ACTIVITY}?limit=100")).await.concat()
 }
@@ -94,7 +94,7 @@ async fn a_recreated_account_does_not_see_its_predecessor_s_activity() {
     let again = app.sign_up("ada@example.com").await;
     assert_eq!(each(&activity(&app, &again).await, "events"), [&json!(["created", "sign-in"])]);
     assert_error(&app.signed_in(&ada).get(ACTIVITY).await, 401, "ACCESS_TOKEN_EXPIRED");
-    // An administrator still sees the entries about the deleted account.
+    // Administrators still see the deleted account's entries.
     assert!(super::entries(&app, &format!("user_id={}", ada.user_id)).await.len() >= 3);
 }
 

@@ -1,7 +1,7 @@
 //! The chain of links, checked by the library behind `gateway audit verify`. It detects
-//! manipulations of the trail by somebody who can write to the table but does not know the
-//! deployment secret. A reset of the whole trail to an earlier state is detected only by comparing
-//! its last link with one that was noted before the reset.
+//! manipulations of the trail by someone who can write to the table but lacks the deployment
+//! secret. A reset of the whole trail to an earlier state shows only in a comparison of its last
+//! link with one noted before.
 
 use std::collections::BTreeMap;
 
@@ -18,19 +18,19 @@ use wire::id::ProjectId;
 
 use super::rename;
 
-/// The result of a check: of each day, and of the whole chain.
+/// The result of a check, for each day and for the whole chain.
 pub(super) struct Checked {
     pub(super) days: Vec<DayReport>,
     pub(super) report: TrailReport,
 }
 
 impl Checked {
-    /// The problems of all days and of the chain.
+    /// The problems of all days and the chain.
     pub(super) fn problems(&self) -> Vec<Problem> {
         self.days.iter().filter_map(|day| day.problem.clone()).chain(self.report.problem.clone()).collect()
     }
 
-    /// For each day, the numbers of entries, links and unlinked entries.
+    /// Each day's numbers of entries, links and unlinked entries.
     pub(super) fn counts(&self) -> Vec<(usize, usize, usize)> {
         self.days.iter().map(|day| (day.entries, day.links, day.unlinked)).collect()
     }
@@ -46,7 +46,7 @@ async fn check_with(app: &TestApp, project: &ProjectId, expected: Option<Expecte
     Checked { days, report }
 }
 
-/// The items whose partition key contains `part`, in order.
+/// The items with `part` in their partition key, in order.
 pub(super) async fn items(app: &TestApp, part: &str) -> Vec<Item> {
     let (items, next) = app.app.store.items(None).await.unwrap();
     assert!(next.is_none());
@@ -86,8 +86,7 @@ fn text(text: &str) -> AttributeValue {
     AttributeValue::S(text.to_owned())
 }
 
-/// Three days with three entries each, each linked right after it was written. Also returns the
-/// user that the entries are about.
+/// Three days with three entries each, linked as they are written; and the user they are about.
 async fn three_days() -> (TestApp, SignedIn) {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
@@ -151,7 +150,7 @@ async fn any_change_to_an_entry_is_detected() {
         of_entity("user_id", text("0f9b6c1e-2f4b-4d7a-8a34-5b9f0c6d7e81")),
         of_entity("fields", AttributeValue::L(Vec::new())),
         of_entity("count", number("2")),
-        // Hides the entry from the user.
+        // Hides the entry from its user.
         changed(&|item| drop(item.remove("gsi1pk"))),
         changed(&|item| drop(item.insert("gsi1pk".to_owned(), text("P#x#TRAIL#USER#y")))),
         // Makes DynamoDB delete the entry early, or never.
@@ -159,7 +158,7 @@ async fn any_change_to_an_entry_is_detected() {
         changed(&|item| drop(item.remove("ttl"))),
         // Makes the entry look like a counted failure.
         changed(&|item| drop(item.insert("n".to_owned(), number("7")))),
-        // Removes the contents of the entry.
+        // Removes the entry's contents.
         changed(&|item| drop(item.insert("d".to_owned(), text("")))),
     ] {
         put(&app, item).await;
@@ -179,7 +178,7 @@ async fn a_backdated_entry_is_detected_and_never_linked() {
     let model = entries(&app).await.remove(1);
     for (day, sk) in [
         ("2026-01-01", "001767272400001#019b7a2c-0000-7000-8000-000000000000"),
-        // A day before all others; it had no entries.
+        // A day before all others, without entries.
         ("2025-12-30", "001767096000000#019b7a2c-0000-7000-8000-000000000001"),
     ] {
         let mut added = model.clone();
@@ -193,7 +192,7 @@ async fn a_backdated_entry_is_detected_and_never_linked() {
         assert_eq!(check(&app).await.problems(), problem);
         delete(&app, &added).await;
     }
-    // An entry with a future time is not linked, and does not keep others from being linked.
+    // An entry with a future time is not linked, and does not block others.
     let mut added = model.clone();
     let ahead = app.now().checked_add(SignedDuration::from_hours(6)).unwrap();
     added.insert("pk".to_owned(), text(&format!("P#{}#TRAIL#{}", app.project_id(), store::trail::day(ahead))));
@@ -226,13 +225,13 @@ async fn a_removed_link_is_detected() {
 async fn a_truncated_trail_is_detected() {
     let (app, ada) = three_days().await;
     let ((links, head), of_entries) = (chain(&app).await, entries(&app).await);
-    // Deletes the links and entries of the last day, as if that day had not existed.
+    // Deletes the last day's links and entries, as if it had never been.
     for item in links[6..].iter().chain(&of_entries[6..]) {
         delete(&app, item).await;
     }
     assert_eq!(check(&app).await.problems(), [Problem::LinkMissing(7)]);
-    // Changes the head to name an earlier link. Without the deployment secret, it cannot be
-    // authenticated anew.
+    // Points the head to an earlier link. Without the deployment secret, it cannot be
+    // reauthenticated.
     let mut cut = head.clone();
     let mut entity = cut["d"].as_m().unwrap().clone();
     let mut signed = entity["signed"].as_m().unwrap().clone();
@@ -254,7 +253,7 @@ async fn a_truncated_trail_is_detected() {
 async fn a_trail_reset_to_an_earlier_state_is_detected_by_the_log() {
     let (app, ada) = three_days().await;
     let before: Vec<Item> = items(&app, "#LINKS").await;
-    // This entry is a second later than the others, so it is the last one.
+    // This entry is a second later than the others, so it comes last.
     app.advance(SignedDuration::from_secs(1));
     rename(&app, &ada, "Ada").await;
     let secret = entries(&app).await.pop().unwrap();
@@ -270,7 +269,7 @@ async fn a_trail_reset_to_an_earlier_state_is_detected_by_the_log() {
     }
     assert_eq!(check(&app).await.problems(), [], "the table alone does not show the reset");
     assert_eq!(check_with(&app, app.project_id(), expected()).await.problems(), [Problem::Unexpected(number)]);
-    // A new link with the same number is not the expected link either.
+    // Nor does a new link with the same number match the expected one.
     app.advance(SignedDuration::from_mins(1));
     rename(&app, &ada, "Somebody else").await;
     app.link_trail().await;

@@ -1,5 +1,5 @@
-//! The audit log: what administrators and users can read of the trail, how long it is kept, and how
-//! manipulations are detected.
+//! The audit log: what administrators and users can read of the trail, its retention, and the
+//! detection of manipulations.
 
 mod activity;
 mod chain;
@@ -17,7 +17,7 @@ const AUDIT_LOG: &str = "/api/v1/internal/audit-log";
 const ACTIVITY: &str = "/api/v1/users/me/activity";
 const DAY: SignedDuration = SignedDuration::from_hours(24);
 
-/// The items of a page, and the cursor of the next page if there is one.
+/// A page's items, and the cursor of the next page if any.
 async fn page(caller: &Caller, path: &str) -> (Vec<Value>, Option<String>) {
     let answer = caller.get(path).await;
     assert_eq!(answer.status(), 200, "{path}: {}", answer.text());
@@ -26,7 +26,7 @@ async fn page(caller: &Caller, path: &str) -> (Vec<Value>, Option<String>) {
     (page["items"].as_array().unwrap().clone(), page["pagination"]["next_cursor"].as_str().map(str::to_owned))
 }
 
-/// The items of each page, in order. `path` must have a query.
+/// The items of each page, in order. `path` must contain a query.
 async fn pages(caller: &Caller, path: &str) -> Vec<Vec<Value>> {
     let (mut pages, mut cursor) = (Vec::new(), String::new());
     loop {
@@ -39,7 +39,7 @@ async fn pages(caller: &Caller, path: &str) -> Vec<Vec<Value>> {
     }
 }
 
-/// All entries of the audit log that match a filter.
+/// All entries that match a filter.
 async fn entries(app: &TestApp, query: &str) -> Vec<Value> {
     pages(&app.admin(), &format!("{AUDIT_LOG}?{query}")).await.concat()
 }
@@ -49,7 +49,7 @@ fn each<'a>(entries: &'a [Value], field: &str) -> Vec<&'a Value> {
     entries.iter().map(|entry| &entry[field]).collect()
 }
 
-/// Renames the user as a server, which adds one entry about the user.
+/// Renames the user as a server, which adds one entry.
 async fn rename(app: &TestApp, user: &SignedIn, name: &str) {
     let answer = app.server().patch(&format!("/api/v1/users/{}", user.user_id), json!({ "display_name": name })).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());

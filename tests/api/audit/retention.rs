@@ -11,7 +11,7 @@ const CURRENT: &str = "/api/v1/internal/projects/current";
 const CONFIG: &str = "/api/v1/internal/config";
 const OVERRIDE: &str = "/api/v1/internal/config/override/branch";
 
-/// When the entries of the trail expire, in days after [`support::START`].
+/// When the trail's entries expire, in days after [`support::START`].
 fn expiries(app: &TestApp) -> Vec<i64> {
     let start = support::START.parse::<jiff::Timestamp>().unwrap().as_second();
     let of_entries = app.table().into_iter().filter(|((pk, _), _)| pk.contains("#TRAIL#"));
@@ -28,7 +28,7 @@ async fn new_entries_are_kept_for_the_configured_time() {
     rename(&app, &ada, "B").await;
     let mut found = expiries(&app);
     found.sort_unstable();
-    // The entry about a change of the setting is kept for the previous retention.
+    // The entry about a change of the setting has the previous retention.
     assert_eq!(found, [1, 90, 90, 400, 400]);
 }
 
@@ -50,8 +50,8 @@ async fn expired_entries_are_hidden_before_they_are_deleted() {
 #[tokio::test]
 async fn a_gateway_deletes_expired_entries() {
     let app = TestApp::start().await;
-    // The machine's clock decides which items have expired. It is later than the clock of the
-    // tests, so entries with a retention of one day have expired.
+    // The machine's clock decides what has expired. It is ahead of the tests' clock, so entries
+    // with a retention of one day have expired.
     let ada = app.sign_up("ada@example.com").await;
     app.configure(json!({ "config": { "audit_log_retention_days": 1 } })).await;
     rename(&app, &ada, "A").await;

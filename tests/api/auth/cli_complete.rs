@@ -147,7 +147,7 @@ async fn a_stranger_keeps_no_session_of_an_anonymous_user_who_was_taken_over() {
     let (_, first) = start(&app, json!({ "anon_refresh_token": nobody["refresh_token"] })).await;
     let (_, second) = start(&app, json!({ "anon_refresh_token": nobody["refresh_token"] })).await;
     let kept = in_mode(&app, &first, "claim-anon-session").await.json();
-    // The second sign-in was attached to the session that the takeover has ended.
+    // The second sign-in was attached to the session ended by the takeover.
     assert_error(&in_mode(&app, &second, "claim-anon-session").await, 400, "NO_ANONYMOUS_SESSION");
     let old = SignedIn::of("", &nobody);
     let me = app.signed_in(&old).with("x-stack-allow-anonymous-user", "true").get(ME).await;
@@ -192,7 +192,7 @@ async fn an_anonymous_user_who_has_signed_up_cannot_be_taken_over() {
     let sign_up = json!({ "email": "ada@example.com", "password": "correct horse battery" });
     assert_eq!(caller.post("/api/v1/auth/password/sign-up", sign_up).await.status(), 200);
     assert_eq!(check(&app, &login).await["cli_session_state"], "none");
-    // The sign-up has ended the tool's session.
+    // The sign-up ended the tool's session.
     assert_error(&in_mode(&app, &login, "claim-anon-session").await, 400, "NO_ANONYMOUS_SESSION");
 
     let nobody = anonymous(&app).await;

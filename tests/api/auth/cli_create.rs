@@ -8,7 +8,7 @@ use super::{assert_error, assert_takes_client_access};
 
 pub(super) const PATH: &str = "/api/v1/auth/cli";
 
-/// Starts the sign-in of a tool; returns the polling code and the login code.
+/// Starts a tool's sign-in; returns the polling code and the login code.
 pub(crate) async fn start(app: &TestApp, body: Value) -> (String, String) {
     let answer = app.client().post(PATH, body).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
@@ -16,7 +16,7 @@ pub(crate) async fn start(app: &TestApp, body: Value) -> (String, String) {
     (text("polling_code"), text("login_code"))
 }
 
-/// Signs up an anonymous user, as a tool does that works before its user signs in.
+/// Signs up an anonymous user, like a tool that works before its user signs in.
 pub(super) async fn anonymous(app: &TestApp) -> Value {
     let answer = app.client().post("/api/v1/auth/anonymous/sign-up", json!({})).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());

@@ -23,7 +23,7 @@ pub(super) async fn status(app: &TestApp, polling_code: &str) -> Value {
     answer.json()["status"].clone()
 }
 
-/// Fetches the session of a tool whose sign-in has been confirmed.
+/// Fetches a tool's session once its sign-in is confirmed.
 pub(super) async fn fetch(app: &TestApp, polling_code: &str) -> SignedIn {
     let answer = poll(app, polling_code).await;
     assert_eq!((answer.status(), &answer.json()["status"]), (201, &json!("success")), "{}", answer.text());

@@ -1,4 +1,4 @@
-//! The grant `client_credentials` at the token endpoint, and access by the tokens that it issues.
+//! The grant `client_credentials` at the token endpoint, and access with its tokens.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -24,8 +24,7 @@ pub(super) async fn token(app: &TestApp, key: &str) -> String {
     answer.json()["access_token"].as_str().unwrap().to_owned()
 }
 
-/// Creates a key set with only a server key, which has these permissions; returns the id of the
-/// set, and the key.
+/// Creates a key set of one server key with these permissions; returns the set's id and the key.
 pub(super) async fn machine(app: &TestApp, permissions: Value) -> (String, String) {
     let body = json!({
         "description": "Nightly export",

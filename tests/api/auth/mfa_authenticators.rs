@@ -1,4 +1,4 @@
-//! `/api/v1/auth/mfa/authenticators`: setting up authenticator apps, and the apps of a user.
+//! `/api/v1/auth/mfa/authenticators`: setting up and managing a user's authenticator apps.
 
 use std::collections::BTreeSet;
 
@@ -18,14 +18,14 @@ const VERIFY: &str = "/api/v1/auth/mfa/authenticators/verify";
 const ME: &str = "/api/v1/users/me";
 const ADA: &str = "ada@example.com";
 
-/// An authenticator app that is being set up or has been set up.
+/// An authenticator app, set up or in the process.
 pub(crate) struct Phone {
     pub(crate) code: String,
     secret: Vec<u8>,
 }
 
 impl Phone {
-    /// The app whose setup this response started.
+    /// The app of the setup that this response started.
     pub(crate) fn of(begun: &Value) -> Self {
         Self { code: begun["code"].as_str().unwrap().to_owned(), secret: from_base32(begun["secret_base32"].as_str().unwrap()) }
     }
@@ -102,7 +102,7 @@ async fn an_app_is_set_up_by_one_of_its_codes_and_comes_with_recovery_codes() {
     assert_eq!(apps(&app, &ada).await, [added]);
     assert_eq!((requires_code(&app, &ada).await, left(&app, &ada).await), (json!(true), json!(10)));
 
-    // The code that set up the app does not sign in.
+    // The code used for setup does not sign in.
     let waiting = attempt(&app, ADA).await;
     assert_error(&sign_in(&app, &waiting, &totp).await, 400, "INVALID_TOTP_CODE");
     next_step(&app);
@@ -171,7 +171,7 @@ async fn a_code_of_any_of_five_apps_signs_in_and_none_twice() {
         assert_eq!(sign_in(&app, &attempt(&app, ADA).await, &totp).await.status(), 200, "{number}");
         assert_error(&sign_in(&app, &attempt(&app, ADA).await, &totp).await, 400, "INVALID_TOTP_CODE");
     }
-    // The last use of each app is recorded separately.
+    // Each app's last use is recorded separately.
     let used: Vec<Value> = apps(&app, &ada).await.iter().map(|app| app["last_used_at_millis"].clone()).collect();
     assert_eq!(used, vec![json!(app.now().as_millisecond()); 5]);
 }
@@ -279,7 +279,7 @@ async fn of_concurrent_sign_ins_with_a_code_of_another_app_one_succeeds() {
 async fn the_app_of_an_earlier_version_is_listed_renamed_and_removed() {
     let app = TestApp::start().await;
     let ada = user_with_app(&app, ADA).await;
-    // The item as an earlier version wrote it: one app, without id, name and time of use.
+    // An earlier version's item: one app, without id, name and time of use.
     let row = app.app.store.user(app.project_id(), UserId::parse(&ada.user_id).unwrap()).await.unwrap().unwrap();
     let mut user = row.user.clone();
     let stored = serde_json::to_value(user.totp.as_ref().unwrap()).unwrap();

@@ -114,7 +114,7 @@ async fn a_response_without_a_user_handle_is_of_the_known_user() {
         let answer = send(&app, &waiting, &code, &without(passkey.assertion(&options))).await;
         assert_eq!((answer.status(), &answer.json()["user_id"]), (200, &json!(ada.user_id)), "{handle:?}: {}", answer.text());
 
-        // Only a session that began after the passkey was added can be renewed with it.
+        // Only a session started after the passkey was added can be renewed with it.
         let session = SignedIn::of(ADA, &answer.json());
         let started = app.start_authentication().await;
         let renew = async |response: Value| {
@@ -124,7 +124,7 @@ async fn a_response_without_a_user_handle_is_of_the_known_user() {
         assert_error(&renew(hers.assertion(&started.options)).await, 400, "PASSKEY_AUTHENTICATION_FAILED");
         let renewed = renew(passkey.assertion(&started.options)).await;
         assert_eq!(renewed.status(), 200, "{handle:?}: {}", renewed.text());
-        // Nobody is known yet at a sign-in.
+        // The user is still unknown at a sign-in.
         let unknown = app.start_authentication().await;
         let refused = app.send_assertion(&unknown.code, &without(passkey.assertion(&unknown.options))).await;
         assert_error(&refused, 400, "PASSKEY_AUTHENTICATION_FAILED");
@@ -155,7 +155,7 @@ async fn of_many_concurrent_responses_one_signs_in() {
     let waiting = attempt(&app, ADA).await;
     let Ceremony { options, code } = app.start_second_factor(&waiting).await;
     let response = passkey.assertion(&options);
-    // The attempt can be tried twenty times.
+    // The attempt allows twenty tries.
     let answers = join_all((0..20).map(|_| send(&app, &waiting, &code, &response))).await;
     assert_eq!(answers.iter().filter(|answer| answer.status() == 200).count(), 1);
     for refused in answers.iter().filter(|answer| answer.status() != 200) {

@@ -76,7 +76,7 @@ mod tokens;
 use serde_json::{Value, json};
 use support::{Answer, SignedIn, TestApp};
 
-/// Asserts that an operation with client access rejects callers without it, whatever the body.
+/// Asserts that an operation with client access rejects other callers, whatever the body.
 async fn assert_takes_client_access(app: &TestApp, method: &str, path: &str) {
     let send = |caller: support::Caller| async move { caller.request(method, path).json(&json!({ "nonsense": 1 })).send().await };
     let project = app.project_id().as_str();
@@ -109,7 +109,7 @@ fn problems(answer: &Answer) -> Vec<String> {
     lines.map(|line| line.trim_start_matches("  - ").to_owned()).collect()
 }
 
-/// Whether the user's access token gives access to the user's own data.
+/// Whether the user's access token opens the user's own data.
 async fn opens_own_data(app: &TestApp, user: &SignedIn) -> bool {
     let me = app.signed_in(user).get("/api/v1/users/me").await;
     me.status() == 200 && me.json()["id"] == user.user_id

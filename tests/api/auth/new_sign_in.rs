@@ -1,4 +1,4 @@
-//! The email about a sign-in from a place where the account has not been used before.
+//! The email about a sign-in from a place that is new to the account.
 
 use jiff::SignedDuration;
 use serde_json::json;
@@ -35,7 +35,7 @@ async fn signed_up(app: &TestApp, wants: bool) {
     verified(app, answer.json()["user_id"].as_str().unwrap()).await;
 }
 
-/// Only a verified address is told of sign-ins.
+/// Only verified addresses are told of sign-ins.
 async fn verified(app: &TestApp, user: &str) {
     let patch = json!({ "primary_email_verified": true });
     assert_eq!(app.server().patch(&format!("/api/v1/users/{user}"), patch).await.status(), 200);

@@ -1,5 +1,4 @@
-//! The user that an account at a provider belongs to after merging, linking, upgrading or signing
-//! up.
+//! The owner of a provider account after merging, linking, upgrading or signing up.
 
 use serde_json::{Value, json};
 use support::TestApp;
@@ -60,7 +59,7 @@ async fn the_merge_strategy_of_the_project_applies() {
     let (there, me) = sign_in(&app, &provider, ada()).await;
     assert_ne!(there.user_id, here.user_id);
     assert_eq!((&me["primary_email"], &me["primary_email_verified"]), (&"ada@example.com".into(), &true.into()));
-    // A code sent to the address still signs in the first user.
+    // A code to the address still signs in the first user.
     assert_eq!(app.sign_in_by_mail("ada@example.com").await.user_id, here.user_id);
 }
 
@@ -95,14 +94,14 @@ async fn a_user_links_an_account_unless_it_belongs_to_another_user() {
     let landed = flow(&app, &provider, ada(), &link).await;
     assert_eq!(super::oauth_callback::exchange(&app, &parameter(&landed, "code")).await.json()["is_new_user"], false);
     assert_eq!(sign_in(&app, &provider, ada()).await.0.user_id, ada_there.user_id);
-    // Linking again is not an error, and does not create a second account.
+    // Linking again is allowed, and does not create a second account.
     flow(&app, &provider, ada(), &link).await;
     let me = app.signed_in(&ada_there).get("/api/v1/users/me").await.json();
     assert_eq!(me["oauth_providers"].as_array().unwrap().len(), 1);
 
     let url = flow(&app, &provider, ada(), &[("type", "link"), ("token", &eve.access_token)]).await;
     assert_eq!(error_of(&url), "OAUTH_CONNECTION_ALREADY_CONNECTED_TO_ANOTHER_USER");
-    // If the user is deleted while the flow runs, nothing is linked.
+    // If the user is deleted during the flow, nothing is linked.
     let location = begin(&app, &[("type", "link"), ("token", &eve.access_token)]).await;
     assert_eq!(app.server().delete(&format!("/api/v1/users/{}", eve.user_id)).await.status(), 200);
     let (code, state) = provider.allow(&app, &location, json!({ "sub": "acme|3" }));
@@ -127,8 +126,8 @@ async fn concurrent_flows_with_a_new_account_create_one_user() {
     assert!(codes > 0);
 }
 
-/// A flow in JSON mode is not bound to a browser, so a person other than the one who started it may
-/// consent at the provider (RFC 9700 §4.7). Nothing is linked until the app exchanges the code.
+/// A flow in JSON mode is not bound to a browser, so someone other than its starter may consent at
+/// the provider (RFC 9700 §4.7). Nothing is linked until the app exchanges the code.
 #[tokio::test]
 async fn an_unfinished_flow_links_nothing() {
     let (app, provider) = start().await;
@@ -157,7 +156,7 @@ async fn an_account_linked_by_another_user_meanwhile_is_not_linked() {
     assert_eq!(app.signed_in(&eve).get("/api/v1/users/me").await.json()["oauth_providers"], json!([]));
 }
 
-/// An account id is only unique at its provider: another provider may use it for another person.
+/// An account id is unique only at its provider; another one may use it for someone else.
 #[tokio::test]
 async fn the_same_account_id_at_two_providers_means_two_users() {
     let (app, acme) = start().await;

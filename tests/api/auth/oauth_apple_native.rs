@@ -27,7 +27,7 @@ pub(super) async fn start() -> (TestApp, StandIn) {
     (app, apple)
 }
 
-/// Configures Apple as a provider with two apps, together with other settings.
+/// Configures Apple with two apps, together with other settings.
 pub(super) async fn configure(app: &TestApp, apple: &StandIn, mut config: Value) {
     let mut provider = apple.setting();
     provider["apple_bundle_ids"] = json!(["com.example.other", BUNDLE]);
@@ -35,7 +35,7 @@ pub(super) async fn configure(app: &TestApp, apple: &StandIn, mut config: Value)
     app.configure(json!({ "config": config })).await;
 }
 
-/// The claims of a token as Apple issues it.
+/// The claims of a token from Apple.
 pub(super) fn claims(app: &TestApp, sub: &str) -> Value {
     let now = app.now().as_second();
     json!({
@@ -80,7 +80,7 @@ async fn a_user_signs_up_and_later_signs_in() {
     assert_eq!((&user["display_name"], &user["profile_image_url"]), (&"Ada Lovelace".into(), &Value::Null));
     assert_eq!(user["oauth_providers"], json!([{ "id": "apple", "account_id": "001.a", "email": EMAIL }]));
 
-    // Later tokens may have another address, or none.
+    // Later tokens may have another address or none.
     app.advance(SignedDuration::from_hours(1));
     let mut later = with(claims(&app, "001.a"), "aud", "com.example.other");
     later.as_object_mut().unwrap().remove("email");
@@ -97,7 +97,7 @@ async fn a_user_signs_up_and_later_signs_in() {
     assert_eq!(users(&app).await, 2);
 }
 
-/// A token that is signed with the public key as a shared secret (RFC 8725 §2.1).
+/// A token signed with the public key as a shared secret (RFC 8725 §2.1).
 fn by_secret(key: &Key, claims: &Value) -> String {
     let header = json!({ "alg": "HS256", "kid": key.jwk()["kid"] });
     let signed = [&header, claims].map(|part| URL_SAFE_NO_PAD.encode(part.to_string())).join(".");
@@ -148,7 +148,7 @@ async fn tokens_that_apple_did_not_issue_for_an_app_of_the_project_are_refused()
     assert_eq!(send(&app.client(), &token).await.status(), 200, "the token that the others differ from is valid");
 }
 
-/// The token with `n - s` in place of `s` in its signature, which is valid as well.
+/// The token with `n - s` in place of `s` in its signature, which is also valid.
 fn flipped(token: &str) -> String {
     let (signed, signature) = token.rsplit_once('.').unwrap();
     let mut signature = URL_SAFE_NO_PAD.decode(signature).unwrap();

@@ -1,11 +1,11 @@
-//! Each identity token of Apple's native sign-in works once: for the sign-in that succeeds.
+//! Each identity token of Apple's native sign-in works once, for a successful sign-in.
 
 use serde_json::{Value, json};
 
 use super::assert_error;
 use super::oauth_apple_native::{INVALID, claims, configure, send, start, with};
 
-/// A token is read without the blanks around it, so it is remembered without them, too.
+/// Tokens are read without surrounding blanks, so they are remembered without them, too.
 #[tokio::test]
 async fn a_token_with_blanks_around_it_is_no_other_token() {
     let (app, apple) = start().await;

@@ -1,4 +1,4 @@
-//! `GET /api/v1/auth/oauth/authorize/{provider_id}`: the URL that the user is redirected to.
+//! `GET /api/v1/auth/oauth/authorize/{provider_id}`: the URL for the user's redirect.
 
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
@@ -9,12 +9,12 @@ use url::Url;
 use super::assert_error;
 use crate::stored;
 
-/// A service whose project accepts sign-in with GitHub, Google and a custom issuer.
+/// A service with a project that accepts GitHub, Google and a custom issuer.
 pub(super) async fn start() -> TestApp {
     let app = TestApp::start().await;
     let provider = Provider::start().await;
     let issuer = provider.issuer.clone();
-    // It stays until the test ends.
+    // Keeps it until the test ends.
     std::mem::forget(provider);
     let providers = json!([
         { "id": "github", "type": "standard", "client_id": "github-client", "client_secret": "github-secret" },
@@ -43,7 +43,7 @@ pub(super) fn parameters(app: &TestApp) -> Vec<(&'static str, String)> {
     .to_vec()
 }
 
-/// The parameters of a valid request, with `others` added or replaced.
+/// The parameters of a valid request, with `others` added or substituted.
 pub(crate) fn parameters_with(app: &TestApp, others: &[(&'static str, &str)]) -> Vec<(&'static str, String)> {
     let mut parameters = parameters(app);
     for (name, value) in others {
@@ -103,7 +103,7 @@ async fn the_user_is_redirected_to_the_provider_with_a_cookie_for_the_way_back()
     assert!(!url.as_str().contains("secret"), "{url}");
 }
 
-/// Any page can begin flows in a visitor's browser, whose cookies all return to the callback.
+/// Any page can start flows in a visitor's browser, and all their cookies return to the callback.
 #[tokio::test]
 async fn the_cookies_that_a_browser_keeps_for_a_domain_fit_into_a_request() {
     let app = start().await;
@@ -189,7 +189,7 @@ async fn trusted_urls_and_parameters_of_other_versions_are_accepted() {
     }
 }
 
-/// Whoever installs an app on a device can register any scheme there.
+/// Any app on a device can register any scheme there.
 #[tokio::test]
 async fn a_scheme_of_a_native_app_is_not_trusted_unless_the_project_lists_it() {
     let app = start().await;
@@ -206,7 +206,7 @@ async fn a_scheme_of_a_native_app_is_not_trusted_unless_the_project_lists_it() {
         let answer = authorize(&app, "github", &parameters_with(&app, &[("redirect_uri", other)])).await;
         assert_error(&answer, 400, "REDIRECT_URL_NOT_WHITELISTED");
     }
-    // An email never leads to a native app.
+    // Emails never lead to native apps.
     let reset = json!({ "email": "ada@example.com", "callback_url": "com.example.app:/cb" });
     let answer = app.client().post("/api/v1/auth/password/send-reset-code", reset).await;
     assert_error(&answer, 400, "REDIRECT_URL_NOT_WHITELISTED");

@@ -1,5 +1,5 @@
-//! `GET` and `POST /api/v1/auth/oauth/callback/{provider_id}`, to which a provider redirects the
-//! user, and the code that these operations issue to the app.
+//! `GET` and `POST /api/v1/auth/oauth/callback/{provider_id}`, where a provider redirects the user,
+//! and the code that they issue to the app.
 
 use serde_json::{Value, json};
 use support::provider::Provider;
@@ -10,11 +10,11 @@ use super::oauth_authorize::{authorize, parameters_with};
 use super::{assert_error, opens_own_data};
 
 pub(crate) const TOKEN: &str = "/api/v1/auth/oauth/token";
-/// The verifier from RFC 7636, appendix B. A valid request contains the challenge derived from it.
+/// The verifier from RFC 7636, appendix B. Valid requests contain its challenge.
 pub(crate) const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 pub(crate) const REDIRECT_URI: &str = "http://localhost:3000/handler/callback";
 
-/// A service whose project accepts sign-in with the test provider, which is running.
+/// A service with a project that accepts the test provider, which is running.
 pub(crate) async fn start() -> (TestApp, Provider) {
     let (app, provider) = (TestApp::start().await, Provider::start().await);
     app.configure(json!({ "config": { "oauth_providers": [provider.setting()] } })).await;
@@ -57,7 +57,7 @@ pub(crate) fn parameter(url: &Url, name: &str) -> String {
     url.query_pairs().find(|(key, _)| key == name).unwrap_or_else(|| panic!("no {name} in {url}")).1.into_owned()
 }
 
-/// The error code in the URL that the app receives.
+/// The error code in the app's URL.
 pub(crate) fn error_of(url: &Url) -> String {
     assert_eq!(parameter(url, "error"), "server_error");
     assert!(!url.query_pairs().any(|(name, _)| name == "code"), "{url}");
@@ -71,7 +71,7 @@ pub(crate) fn exchange_of(app: &TestApp, code: &str) -> Value {
     })
 }
 
-/// Exchanges the code that the app received for tokens.
+/// Exchanges the app's code for tokens.
 pub(crate) async fn exchange(app: &TestApp, code: &str) -> Answer {
     app.anonymous().post(TOKEN, exchange_of(app, code)).await
 }
@@ -146,7 +146,7 @@ async fn in_redirect_mode_the_flow_is_bound_to_its_browser() {
     let stranger = app.anonymous().with("cookie", &cookie(&other)).get(&path).await;
     assert_error(&stranger, 400, "OAUTH_STATE_NOT_FOUND");
     assert!(stranger.header("set-cookie").unwrap().contains("Max-Age=0"));
-    // The attempt with another browser's cookie has invalidated the state.
+    // The attempt with another browser's cookie invalidated the state.
     assert_error(&app.anonymous().with("cookie", &cookie(&own)).get(&path).await, 400, "OAUTH_STATE_NOT_FOUND");
 
     let own = begin().await;
@@ -156,7 +156,7 @@ async fn in_redirect_mode_the_flow_is_bound_to_its_browser() {
     let answer = browser.get(&path).await;
     assert!(parameter(&landed(&answer), "code").len() == 64 && answer.header("set-cookie").unwrap().contains("Max-Age=0"));
 
-    // An earlier version named the cookie by the whole state.
+    // An earlier version put the whole state into the cookie's name.
     let (code, state) = provider.allow(&app, &begin().await.header("location").unwrap().parse().unwrap(), ada());
     let browser = app.anonymous().with("cookie", &format!("gatelet-oauth-inner-{state}=true"));
     landed(&browser.get(&format!("/api/v1/auth/oauth/callback/acme?code={code}&state={state}")).await);
@@ -171,7 +171,7 @@ async fn a_state_works_once_for_its_provider_within_ten_minutes() {
     landed(&come_back(&app, &code, &state).await);
     assert_error(&come_back(&app, &code, &state).await, 400, "OAUTH_STATE_NOT_FOUND");
 
-    // The state of one provider's flow does not work with another provider (RFC 9700 §4.4).
+    // One provider's state does not work with another provider (RFC 9700 §4.4).
     let (code, state) = provider.allow(&app, &begin(&app, &[]).await, ada());
     provider.requests();
     let mixed = app.anonymous().get(&format!("/api/v1/auth/oauth/callback/other?code={code}&state={state}")).await;
@@ -192,8 +192,7 @@ async fn a_state_works_once_for_its_provider_within_ten_minutes() {
     assert_error(&come_back(&app, &code, &state).await, 408, "OUTER_OAUTH_TIMEOUT");
 }
 
-/// The cookie and the record of a flow outlive the flow, so that the user does not end at a page of
-/// the API.
+/// A flow's cookie and record outlive it, so that the user does not end up on a page of the API.
 #[tokio::test]
 async fn a_user_who_returns_late_in_redirect_mode_gets_back_to_the_app() {
     let (app, provider) = start().await;

@@ -1,5 +1,5 @@
-//! Complete flows with every provider of the catalog. They check the endpoints, the client
-//! authentication, and which fields of the account are used.
+//! Complete flows with every provider of the catalog, to check endpoints, client authentication,
+//! and the use of the account's fields.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -10,14 +10,14 @@ use support::stand_in::StandIn;
 use super::oauth_authorize::{authorize, parameters_with};
 use super::oauth_callback::{exchange, landed, parameter};
 
-/// A provider, its documents by URL (`""` stands for the ID token), and the expected results: the
-/// account id, whether the address (if any) is verified, and the picture (if any).
+/// A provider, its documents by URL (`""` is the ID token), and the expected account id,
+/// verification of the address (if any), and picture (if any).
 type Case = (&'static str, Vec<(&'static str, Value)>, &'static str, Option<bool>, Option<&'static str>);
 
 const EMAIL: &str = "ada@example.com";
 const PICTURE: &str = "https://pictures.example/ada.png";
 
-/// Documents as each provider specifies them, reduced to the fields that Gatelet reads.
+/// Documents as specified by each provider, reduced to the fields that Gatelet reads.
 fn cases() -> Vec<Case> {
     [of_openid(), of_code(), of_people()].concat()
 }
@@ -74,7 +74,7 @@ fn of_code() -> Vec<Case> {
     ]
 }
 
-/// Social networks, and providers of accounts for work, music and games.
+/// Social networks, and accounts for work, music and games.
 fn of_people() -> Vec<Case> {
     vec![
         (

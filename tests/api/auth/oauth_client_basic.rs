@@ -1,5 +1,4 @@
-//! Clients that authenticate with HTTP Basic (RFC 6749 §2.3.1), as libraries of OAuth do by
-//! default.
+//! Clients that authenticate with HTTP Basic (RFC 6749 §2.3.1), the default of OAuth libraries.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -21,7 +20,7 @@ async fn post(app: &TestApp, path: &str, authorization: &str, form: &[(&str, &st
     app.anonymous().with("authorization", authorization).request("POST", path).form(form).send().await
 }
 
-/// A request for new tokens of a user.
+/// A request for a user's new tokens.
 async fn refresh(app: &TestApp, user: &SignedIn, authorization: &str, more: &[(&str, &str)]) -> Answer {
     let form = [&[("grant_type", "refresh_token"), ("refresh_token", user.refresh_token.as_str())], more].concat();
     post(app, TOKEN, authorization, &form).await
@@ -67,7 +66,7 @@ async fn a_wrong_header_is_answered_with_the_scheme() {
             assert!(answer.header("www-authenticate").unwrap().starts_with("Basic realm="), "{wrong}");
         }
     }
-    // In the body, the same error keeps the status that published SDKs expect.
+    // With credentials in the body, the same error keeps the status that published SDKs expect.
     let form = [("grant_type", "refresh_token"), ("refresh_token", "x"), ("client_id", &project), ("client_secret", "pck_wrong")];
     let answer = app.anonymous().request("POST", TOKEN).form(&form).send().await;
     assert_eq!((answer.status(), answer.header("www-authenticate")), (400, None));
@@ -83,6 +82,6 @@ async fn a_client_authenticates_in_one_way() {
         assert!(problems(&answer)[0].starts_with(&format!("body.{name} must be absent")), "{}", answer.text());
         assert_eq!(answer.json()["error"], "invalid_request");
     }
-    // Other schemes are not for clients: the body counts.
+    // Other schemes do not authenticate clients, so the body counts.
     assert!(problems(&refresh(&app, &user, "Bearer x", &[]).await).contains(&"body.client_id is required".to_owned()));
 }

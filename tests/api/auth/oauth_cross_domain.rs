@@ -1,4 +1,4 @@
-//! `POST /api/v1/auth/oauth/cross-domain/authorize`: a session is taken to another domain.
+//! `POST /api/v1/auth/oauth/cross-domain/authorize`: takes a session to another domain.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use super::oauth_callback::{REDIRECT_URI, TOKEN, exchange, exchange_of, paramete
 use super::{assert_error, opens_own_data, problems};
 
 const PATH: &str = "/api/v1/auth/oauth/cross-domain/authorize";
-/// The challenge of the verifier in [`exchange_of`] (RFC 7636, appendix B).
+/// The challenge for [`exchange_of`]'s verifier (RFC 7636, appendix B).
 const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 const INVALID: &str = "INVALID_AUTHORIZATION_CODE";
 
@@ -51,7 +51,7 @@ async fn the_same_session_continues_on_the_other_domain() {
         authorize(&app.signed_in(&ada), body_with("redirect_uri", json!(format!("{REDIRECT_URI}?hexclave_cross_domain_auth=1&x=a%20b#f"))))
             .await;
     assert!(url.as_str().starts_with(REDIRECT_URI) && url.fragment().is_none() && parameter(&url, "state") == "of b", "{url}");
-    // The app on the other domain sends its own URL, without code and state, as the redirect URI.
+    // The other domain's app sends its own URL, without code and state, as the redirect URI.
     let mut own = url.clone();
     let rest: Vec<_> = url.query_pairs().filter(|(name, _)| !["code", "state"].contains(&name.as_ref())).collect();
     own.query_pairs_mut().clear().extend_pairs(rest);
@@ -64,7 +64,7 @@ async fn the_same_session_continues_on_the_other_domain() {
     assert_eq!(tokens["after_callback_redirect_url"], "http://localhost:3000/there");
     let there = SignedIn { access_token: tokens["access_token"].as_str().unwrap().to_owned(), ..ada.clone() };
     assert!(opens_own_data(&app, &there).await && sessions(&app, &ada).await == 1);
-    // A sign-out on either domain ends the session on both.
+    // Signing out on either domain ends the session on both.
     assert_eq!(app.signed_in(&there).delete("/api/v1/auth/sessions/current").await.status(), 200);
     assert!(!opens_own_data(&app, &ada).await);
     assert_error(&refresh(&app, &ada.refresh_token).await, 401, "REFRESH_TOKEN_NOT_FOUND_OR_EXPIRED");
@@ -146,7 +146,7 @@ async fn a_code_is_bound_to_its_verifier_redirect_and_project() {
     assert_error(&exchange(&app, &late).await, 400, INVALID);
 }
 
-/// In these cases the SDK's own service starts a new session, whereas Gatelet rejects the code.
+/// Here the SDK's own service starts a new session, whereas Gatelet rejects the code.
 #[tokio::test]
 async fn a_code_ends_with_its_session_or_its_user_s_credentials() {
     let app = TestApp::start().await;
@@ -177,7 +177,7 @@ async fn a_code_redeemed_again_ends_the_session() {
     let ada = app.sign_up("ada@example.com").await;
     let own = code(&app, &ada).await;
     assert_eq!(exchange(&app, &own).await.status(), 200);
-    // Whoever lacks the verifier cannot end the session.
+    // Without the verifier, no one can end the session.
     let mut guess = exchange_of(&app, &own);
     guess["code_verifier"] = json!("x".repeat(43));
     assert_error(&app.anonymous().post(TOKEN, guess).await, 400, INVALID);
@@ -196,7 +196,7 @@ async fn of_concurrent_exchanges_of_a_handed_over_session_one_succeeds() {
     assert!(answers.iter().all(|answer| [200, 400].contains(&answer.status())));
 }
 
-/// The refresh token is in the table only sealed, and only until the code is redeemed.
+/// The table has the refresh token only sealed, and only until the code is redeemed.
 #[tokio::test]
 async fn the_refresh_token_is_never_stored_readable() {
     let app = TestApp::start().await;

@@ -1,4 +1,4 @@
-//! `POST /api/v1/auth/oauth/device_authorization`, and the grant of devices (RFC 8628).
+//! `POST /api/v1/auth/oauth/device_authorization`, and the device grant (RFC 8628).
 
 use jiff::SignedDuration;
 use model::limit::{Limits, Rate, Rule};
@@ -34,7 +34,7 @@ pub(super) async fn poll(app: &TestApp, started: &Value) -> Answer {
     app.anonymous().request("POST", TOKEN).form(&form).send().await
 }
 
-/// The `error` of the token endpoint.
+/// The token endpoint's `error`.
 async fn refusal(app: &TestApp, started: &Value) -> String {
     let answer = poll(app, started).await;
     assert_eq!(answer.status(), 400, "{}", answer.text());

@@ -1,5 +1,5 @@
-//! The session that a flow starts after linking an account permits no more than the session in
-//! which the flow began.
+//! A session that a flow starts after linking an account permits no more than the one that began
+//! the flow.
 
 use jiff::SignedDuration;
 use serde_json::json;
@@ -12,7 +12,7 @@ use super::{assert_error, mfa_sign_in};
 
 const ADA: &str = "ada@home.example";
 
-/// A session that a server creates for two minutes.
+/// A two-minute session by a server.
 async fn short(app: &TestApp, user: &SignedIn) -> SignedIn {
     let short = json!({ "user_id": user.user_id, "expires_in_millis": 120_000 });
     let created = app.server().post("/api/v1/auth/sessions", short).await;
@@ -22,7 +22,7 @@ async fn short(app: &TestApp, user: &SignedIn) -> SignedIn {
     SignedIn::of(ADA, &body)
 }
 
-/// The answer to the exchange of a flow that links an account in this session.
+/// The exchange's answer for a flow that links an account in this session.
 async fn link(app: &TestApp, provider: &Provider, session: &SignedIn) -> Answer {
     let link = [("type", "link"), ("token", session.access_token.as_str())];
     exchange(app, &parameter(&flow(app, provider, ada(), &link).await, "code")).await
@@ -32,7 +32,7 @@ async fn refresh(app: &TestApp, token: &str) -> Answer {
     app.client().with("x-stack-refresh-token", token).post("/api/v1/auth/sessions/current/refresh", json!({})).await
 }
 
-/// Asserts that the session of these tokens ends when the short one does.
+/// Asserts that these tokens' session ends with the short one.
 async fn assert_is_limited(app: &TestApp, tokens: &serde_json::Value) {
     let token = tokens["refresh_token"].as_str().unwrap();
     assert_eq!(refresh(app, token).await.status(), 200);
@@ -48,7 +48,7 @@ async fn linking_in_a_short_session_starts_no_longer_one() {
     assert_eq!(tokens.status(), 200, "{}", tokens.text());
     assert_is_limited(&app, &tokens.json()).await;
 
-    // A flow for an account that is already linked starts a session, too.
+    // A flow for an already linked account starts a session, too.
     let tokens = link(&app, &provider, &short(&app, &user).await).await;
     assert_is_limited(&app, &tokens.json()).await;
 }

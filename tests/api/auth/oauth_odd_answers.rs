@@ -1,4 +1,4 @@
-//! Answers of OpenID issuers that are odd and legal, and some that are not.
+//! Odd answers of OpenID issuers, some of them legal.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -93,7 +93,7 @@ async fn a_name_may_come_in_parts() {
     assert_eq!(me(&app, &provider, with(&parts)).await["display_name"], "Ada King");
 }
 
-/// Issuers replace a key under the same id, and some have a single key without an id.
+/// Issuers may replace a key under the same id, or have a single key without an id.
 #[tokio::test]
 async fn a_new_key_works_whatever_its_id() {
     let (app, provider) = start().await;
@@ -106,7 +106,7 @@ async fn a_new_key_works_whatever_its_id() {
         sign_in(&app, &provider, ada()).await;
         assert_eq!(provider.requests().iter().filter(|path| *path == "jwks").count(), 1, "the keys are read again once");
     }
-    // Forged tokens do not each cause a request.
+    // Not every forged token causes a request.
     provider.misbehave(Fault::ForgedSignature);
     for _ in 0..3 {
         error_of(&flow(&app, &provider, ada(), &[]).await);
@@ -155,14 +155,14 @@ async fn a_provider_that_fails_once_is_asked_again_unless_the_code_may_have_been
     sign_in(&app, &provider, ada()).await;
 }
 
-/// The scope of a flow, and the parameters that ask for consent and for offline access.
+/// A flow's scope, and its parameters for consent and offline access.
 async fn asked(app: &TestApp, others: &[(&'static str, &str)]) -> (String, Option<String>, Option<String>) {
     let location = begin(app, others).await;
     let value = |name: &str| location.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned());
     (value("scope").unwrap(), value("prompt"), value("access_type"))
 }
 
-/// Consent is asked for again, and a refresh token at all, only by flows that need one.
+/// Only flows that need a refresh token ask for one, and for consent again.
 #[tokio::test]
 async fn offline_access_is_asked_for_only_when_linking_or_with_further_scopes() {
     let (app, provider) = start().await;
@@ -177,7 +177,7 @@ async fn offline_access_is_asked_for_only_when_linking_or_with_further_scopes() 
     assert_eq!(more, ("openid email profile offline_access calendar".to_owned(), Some("consent".to_owned()), None));
 }
 
-/// The endpoint in the project's settings says nothing about the issuer's scopes.
+/// The project's endpoint says nothing about the issuer's scopes.
 #[tokio::test]
 async fn offline_access_is_asked_for_at_an_authorization_endpoint_of_the_project_too() {
     let (app, provider) = start().await;

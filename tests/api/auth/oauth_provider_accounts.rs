@@ -1,5 +1,4 @@
-//! `/api/v1/oauth-providers`: a user's accounts at providers, what they may be used for, and how
-//! they are unlinked.
+//! `/api/v1/oauth-providers`: a user's accounts at providers, their uses, and unlinking.
 
 use serde_json::{Value, json};
 use support::{Answer, SignedIn, TestApp};
@@ -16,7 +15,7 @@ async fn own(app: &TestApp, user: &SignedIn) -> Vec<Value> {
     list.json()["items"].as_array().unwrap().clone()
 }
 
-/// The path of the first of a user's accounts at providers.
+/// The path of a user's first account at a provider.
 async fn first(app: &TestApp, user: &SignedIn) -> String {
     format!("{ACCOUNTS}/me/{}", own(app, user).await[0]["id"].as_str().unwrap())
 }
@@ -100,7 +99,7 @@ async fn a_user_cannot_unlink_the_last_sign_in_method() {
     assert_error(&app.signed_in(&user).patch(&path, off.clone()).await, 409, "LAST_SIGN_IN_METHOD");
     assert_eq!(sign_in(&app, &provider, ada()).await.0.user_id, user.user_id);
 
-    // A password would remain as a sign-in method, but the project does not accept passwords.
+    // A password would remain, but the project does not accept passwords.
     let set = app.signed_in(&user).post("/api/v1/auth/password/set", json!({ "password": "correct horse battery" })).await;
     assert_eq!(set.status(), 200, "{}", set.text());
     app.configure(json!({ "config": { "credential_enabled": false } })).await;
@@ -212,7 +211,7 @@ async fn a_server_can_replace_a_user_s_provider_account() {
     let moved = app.server().patch(&path, json!({ "account_id": "acme|2", "email": "ada@new.example" })).await;
     assert_eq!(moved.status(), 200, "{}", moved.text());
     assert_eq!((&moved.json()["account_id"], &moved.json()["email"]), (&"acme|2".into(), &"ada@new.example".into()));
-    // The stored tokens belonged to the former account.
+    // The stored tokens were the former account's.
     let token = app.server().post(&format!("{CONNECTED}/{}/acme/access-token", user.user_id), json!({})).await;
     assert_error(&token, 400, "OAUTH_CONNECTION_DOES_NOT_HAVE_REQUIRED_SCOPE");
     let other = json!({ "sub": "acme|2", "email": "ada@new.example", "email_verified": true });

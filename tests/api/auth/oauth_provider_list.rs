@@ -1,4 +1,4 @@
-//! `GET /api/v1/oauth-providers` without a user: the accounts of all users, for servers.
+//! `GET /api/v1/oauth-providers` without a user: all users' accounts, for servers.
 
 use serde_json::{Value, json};
 use support::TestApp;
@@ -8,7 +8,7 @@ use super::oauth_callback::{ada, sign_in, start};
 
 const ACCOUNTS: &str = "/api/v1/oauth-providers";
 
-/// All accounts of the project, read in pages, each with the accounts of at most `limit` users.
+/// All accounts of the project, read in pages of at most `limit` users.
 async fn all(app: &TestApp, limit: usize) -> Vec<Value> {
     let (mut items, mut cursor) = (Vec::new(), String::new());
     loop {

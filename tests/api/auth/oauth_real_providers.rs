@@ -1,5 +1,4 @@
-//! What single providers of the catalog do differently. Whole sign-ins with each of them are in
-//! `oauth_catalog`.
+//! Peculiarities of single providers in the catalog. `oauth_catalog` has whole sign-ins with each.
 
 use std::collections::HashMap;
 
@@ -20,7 +19,7 @@ async fn start(provider_id: &str, documents: &[(&str, Value)]) -> (TestApp, Stan
     (app, provider)
 }
 
-/// Signs in; returns the user as a client reads them.
+/// Signs in; returns the user as clients read them.
 async fn sign_in(app: &TestApp, provider: &StandIn, others: &[(&'static str, &str)]) -> (SignedIn, Value) {
     let id = provider.setting()["id"].as_str().unwrap().to_owned();
     let mut asked = parameters_with(app, others);
@@ -71,7 +70,7 @@ async fn granted_scopes_cover_those_that_they_include() {
     for scope in ["admin:org", "gist"] {
         assert_error(&token(&app, &user, "github", scope).await, 400, "OAUTH_CONNECTION_DOES_NOT_HAVE_REQUIRED_SCOPE");
     }
-    // A GitHub App has permissions in place of scopes, and reports an empty text.
+    // A GitHub App has permissions instead of scopes, and reports an empty text.
     provider.answer_with("scope", json!(""));
     let (user, _) = sign_in(&app, &provider, &[("provider_scope", "repo")]).await;
     assert_eq!(token(&app, &user, "github", "repo").await.status(), 201);
@@ -107,8 +106,8 @@ async fn an_account_of_entra_without_a_mailbox_has_its_user_name_as_the_address(
     }
 }
 
-/// Entra issues the next refresh token only if this scope is asked for again, and the last one ends
-/// after 90 days.
+/// Entra issues the next refresh token only if this scope is requested again, and the last one
+/// expires after 90 days.
 #[tokio::test]
 async fn a_renewed_token_of_entra_asks_for_the_next_refresh_token() {
     let account = json!({ "id": "a1", "displayName": "Ada", "mail": "ada@example.com" });
@@ -121,7 +120,7 @@ async fn a_renewed_token_of_entra_asks_for_the_next_refresh_token() {
     assert_eq!(provider.renewal()["scope"], "openid email profile User.Read Mail.Read offline_access");
 }
 
-/// A token of unknown expiry is shown to the provider before it is returned.
+/// A token of unknown expiry is checked with the provider before it is returned.
 #[tokio::test]
 async fn each_provider_is_asked_about_a_token_in_its_own_way() {
     let facebook = "https://graph.facebook.com/v23.0/me?fields=id,name,email,picture.type(large)";

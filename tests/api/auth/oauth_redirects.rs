@@ -1,5 +1,5 @@
 //! Open redirects: however a URL is spelled, users, codes and errors are sent only to trusted
-//! domains. This is checked when a flow starts, and again when it ends, as the trusted domains may
+//! domains. Flows are checked at their start and again at their end, as the trusted domains may
 //! have changed.
 
 use model::project::redirect::RedirectUrl;
@@ -11,8 +11,8 @@ use super::assert_error;
 use super::oauth_authorize::{authorize, parameters_with};
 use super::oauth_callback::{ada, begin, come_back, landed, parameter, start};
 
-/// URLs that the project does not trust: they resemble `https://app.example.com`, or browsers and
-/// servers parse them differently.
+/// Untrusted URLs that resemble `https://app.example.com`, or that browsers and servers parse
+/// differently.
 const FOREIGN: [&str; 29] = [
     // User info before a host, and an encoded `@`.
     "https://app.example.com@evil.test/",
@@ -26,14 +26,14 @@ const FOREIGN: [&str; 29] = [
     "https://evil.test/\\app.example.com",
     "https://app.example.com\\.evil.test/",
     "https://app.exa\tmple.com.evil.test/",
-    // Names and URLs that contain the trusted name, and its parent domain.
+    // Names and URLs around the trusted name, and its parent domain.
     "https://app.example.com.evil.test/",
     "https://evilapp.example.com/",
     "https://evil.test/app.example.com",
     "https://evil.test?https://app.example.com",
     "https://evil.test#https://app.example.com",
     "https://example.com/",
-    // Browsers treat a name with a trailing dot as another name, for certificates and cookies.
+    // For certificates and cookies, browsers treat a name with a trailing dot as another name.
     "https://app.example.com./",
     // Punycode and look-alikes: a Cyrillic `а`, the same name in punycode, the digit 1 for an `l`.
     "https://аpp.example.com/",
@@ -86,7 +86,7 @@ async fn a_flow_does_not_start_with_an_untrusted_url() {
     }
 }
 
-/// Starts a flow with URLs of any domains, which the project is made to trust first.
+/// Starts a flow with URLs of any domains, after making the project trust them.
 async fn begin_trusting(app: &TestApp, provider: &Provider, others: &[(&'static str, &str)]) -> url::Url {
     let origins: Vec<String> = others
         .iter()
@@ -101,7 +101,7 @@ async fn begin_trusting(app: &TestApp, provider: &Provider, others: &[(&'static 
 #[tokio::test]
 async fn a_flow_does_not_end_at_a_url_that_is_no_longer_trusted() {
     let (app, provider) = start().await;
-    // These flows were started while the project trusted the URLs.
+    // These flows started while the project trusted the URLs.
     let once: Vec<&str> = FOREIGN
         .into_iter()
         .filter(|url| RedirectUrl::parse(url).is_ok_and(|url| url.url().username().is_empty() && url.url().scheme().starts_with("http")))

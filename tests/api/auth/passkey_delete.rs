@@ -1,5 +1,4 @@
-//! `DELETE /api/v1/passkeys/{user_id}/{passkey_id}`, and the other ways in which passkeys are
-//! removed.
+//! `DELETE /api/v1/passkeys/{user_id}/{passkey_id}`, and other ways to remove passkeys.
 
 use serde_json::json;
 use support::{SignedIn, TestApp};

@@ -57,7 +57,7 @@ async fn a_challenge_of_one_user_is_useless_to_another() {
     let credential = SoftPasskey::create(&started.options, Page::default(), 1).registration(&started.options);
     assert_error(&app.register(&eve, &started.code, &credential).await, 404, "VERIFICATION_CODE_NOT_FOUND");
     assert_error(&app.register(&ada, &app.start_authentication().await.code, &credential).await, 404, "VERIFICATION_CODE_NOT_FOUND");
-    // A change of the user's credential epoch invalidates the registration.
+    // A new credential epoch of the user invalidates the registration.
     let password = json!({ "old_password": "correct horse battery", "new_password": "another horse battery" });
     assert_eq!(app.signed_in(&ada).post("/api/v1/auth/password/update", password).await.status(), 200);
     assert_error(&app.register(&ada, &started.code, &credential).await, 404, "VERIFICATION_CODE_NOT_FOUND");
@@ -132,7 +132,7 @@ async fn whatever_an_authenticator_cannot_have_sent_is_refused() {
         of_object(&[0x9b, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]),
         of_object(&[0x81; 4000]),
     ];
-    // The key with another type, algorithm or curve, and with a point that is not on the curve.
+    // The key with a wrong type, algorithm or curve, and with a point off the curve.
     let key = object.windows(7).position(|window| window == [0xa5, 1, 2, 3, 0x26, 0x20, 1]).unwrap();
     for (at, byte) in [(key + 2, 3), (key + 4, 0x27), (key + 6, 2), (key + 10, 0)] {
         let mut changed = object.clone();

@@ -28,7 +28,7 @@ async fn sessions(app: &TestApp, user: &SignedIn) -> usize {
     app.signed_in(user).get("/api/v1/auth/sessions").await.json()["items"].as_array().unwrap().len()
 }
 
-/// The audit log's newest entry for the user.
+/// The user's newest entry in the audit log.
 async fn last_events(app: &TestApp, user: &SignedIn) -> Value {
     let path = format!("/api/v1/internal/audit-log?user_id={}", user.user_id);
     app.admin().get(&path).await.json()["items"][0].clone()
@@ -252,7 +252,7 @@ async fn a_passkey_reauthenticates_its_user_only() {
         let given = json!({ "code": started.code, "authentication_response": passkey.assertion(&started.options) });
         app.signed_in(user).post("/api/v1/auth/sessions/current/reauthenticate", json!({ "passkey": given })).await
     };
-    // A credential that was added since the session's last proof proves nothing.
+    // A credential added since the session's last proof does not count as proof.
     assert_error(&send(&ada, &passkey).await, 403, "REAUTHENTICATION_REQUIRED");
     let again = SignedIn::of("ada@example.com", &app.sign_in_with(&passkey).await.json());
     app.configure(json!({ "config": { "reauthentication_max_age_seconds": 300 } })).await;

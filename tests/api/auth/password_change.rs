@@ -1,4 +1,4 @@
-//! A signed-in user sets or updates the password.
+//! A signed-in user sets or changes the password.
 
 use serde_json::json;
 use support::TestApp;

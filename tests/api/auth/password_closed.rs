@@ -1,4 +1,4 @@
-//! A hundred consecutive wrong passwords, over any number of days, lock the password of an account.
+//! A hundred consecutive wrong passwords, over any number of days, lock an account's password.
 
 use jiff::SignedDuration;
 use model::limit::{Limits, Rate, Rule};
@@ -22,7 +22,7 @@ async fn sign_in(app: &TestApp, email: &str, password: &str) -> Answer {
     app.client().post(SIGN_IN, json!({ "email": email, "password": password })).await
 }
 
-/// Sends wrong passwords, at most five in ten minutes, and asserts that each is rejected as wrong.
+/// Sends wrong passwords, at most five in ten minutes; asserts that each is rejected as wrong.
 async fn guess(app: &TestApp, email: &str, times: usize) {
     for _ in 0..times {
         let answer = sign_in(app, email, "wrong horse battery").await;
@@ -37,12 +37,13 @@ async fn signed_up() -> (TestApp, SignedIn) {
     (app, ada)
 }
 
-/// An account whose password is locked after a stranger's attempts, and whose owner has the notice.
+/// An account with its password locked by a stranger's attempts, and the notice delivered to its
+/// owner.
 async fn closed() -> (TestApp, SignedIn) {
     let (app, ada) = signed_up().await;
     guess(&app, ADA, 100).await;
     assert_error(&sign_in(&app, ADA, RIGHT).await, 400, "EMAIL_PASSWORD_MISMATCH");
-    // Emails that are due at once arrive in any order; later ones arrive after this notice.
+    // Emails due at the same time arrive in any order; later ones arrive after this notice.
     app.deliver().await;
     (app, ada)
 }
@@ -145,8 +146,7 @@ async fn a_provider_sign_in_unlocks_the_account() {
     sign_in_there().await;
     let ada = app.sign_in(ADA).await;
 
-    // Wrong values of `old_password` in a password change are counted separately, with the same
-    // effect.
+    // Wrong values of `old_password` in a password change count separately, with the same effect.
     let change = |old: &str| json!({ "old_password": old, "new_password": NEW });
     for _ in 0..100 {
         let refused = app.signed_in(&ada).post(UPDATE, change("wrong horse battery")).await;

@@ -1,4 +1,4 @@
-//! The rules for new passwords, and different encodings of the same password.
+//! Rules for new passwords, and different encodings of the same password.
 
 use crypto::password::hash::{Hash, Hasher};
 use model::limit::Limits;
@@ -20,7 +20,7 @@ const GOOD: &str = "correct horse battery";
 const COMPOSED: &str = "caf\u{e9} au lait";
 const DECOMPOSED: &str = "cafe\u{301} au lait";
 
-/// Asserts that a password is rejected as easy to guess, in the form that the SDKs expect.
+/// Asserts that a password is rejected as easy to guess, in the SDKs' form.
 #[track_caller]
 fn assert_weak(answer: &Answer, reason: &str) {
     let details = assert_error(answer, 400, "PASSWORD_REQUIREMENTS_NOT_MET");
@@ -42,7 +42,7 @@ async fn reset_code(app: &TestApp, email: &str) -> String {
     app.last_mail(email).await.code()
 }
 
-/// The beginning of a hash: its algorithm and its cost.
+/// The start of a hash: algorithm and cost.
 async fn cost_of_hash(app: &TestApp, user: &SignedIn) -> String {
     let hash = stored_hash(app, user).await;
     hash.as_str().unwrap().split('$').skip(1).take(3).collect::<Vec<_>>().join("$")
@@ -53,8 +53,8 @@ async fn a_sign_in_replaces_a_hash_that_costs_less_than_the_setting() {
     let app = TestApp::start_hashing(Limits::off(), Hasher::new(128, 2)).await;
     let ada = app.sign_up("ada@example.com").await;
     let setting = "argon2id$v=19$m=128,t=2,p=1";
-    // Less memory and fewer passes; only less memory; only fewer passes; and hashes that cost as
-    // much or more, from before the setting was changed.
+    // Less memory and fewer passes, only less memory, only fewer passes; and hashes from before a
+    // change of the setting that cost as much or more.
     for (memory, passes, renewed) in [
         (64, 1, setting),
         (64, 2, setting),
@@ -76,8 +76,8 @@ async fn a_sign_in_replaces_a_hash_that_costs_less_than_the_setting() {
     }
 }
 
-/// Stores this hash as that of the user's password, without a request. So the password may be weak
-/// or have another encoding, and the hash may have another cost.
+/// Stores this hash as the user's password hash, without a request, so that the password may be
+/// weak or encoded differently, and the hash may have another cost.
 async fn give_hash(app: &TestApp, user: &SignedIn, hash: &Value) {
     let (project, id) = (app.project_id(), UserId::parse(&user.user_id).unwrap());
     let row = app.app.store.user(project, id).await.unwrap().unwrap();
@@ -111,7 +111,7 @@ async fn common_passwords_are_rejected_everywhere() {
         assert_weak(&app.server().patch(&format!("/api/v1/users/{}", bob.user_id), one.clone()).await, "common");
         assert_weak(&me.patch("/api/v1/users/me", one).await, "common");
     }
-    // The password is unchanged, and the code is still valid.
+    // The password is unchanged, and the code still valid.
     app.sign_in("ada@example.com").await;
     assert_error(&sign_in(&app, "bob@example.com", "password").await, 400, "EMAIL_PASSWORD_MISMATCH");
     assert_error(&sign_in(&app, "eve@example.com", "password").await, 400, "EMAIL_PASSWORD_MISMATCH");
@@ -142,7 +142,7 @@ async fn a_password_derived_from_the_account_is_rejected() {
         let change = json!({ "password": password });
         assert_weak(&app.server().patch(&format!("/api/v1/users/{}", ada.user_id), change).await, reason);
     }
-    // The same password is accepted for another account.
+    // Another account may use the password.
     assert_eq!(sign_up(&app, "bob@example.com", "ada.lovelace").await.status(), 200);
 }
 

@@ -1,5 +1,5 @@
-//! Callers who go on reporting that a provider's token failed (`?refresh=true`), or whose provider
-//! issues tokens with a short life: the provider is called now and then, not each time.
+//! Callers that keep reporting a provider's token as failed (`?refresh=true`), and providers with
+//! short-lived tokens: the provider is called now and then, not each time.
 
 use jiff::SignedDuration;
 use serde_json::json;
@@ -13,8 +13,8 @@ async fn token(app: &TestApp, user: &SignedIn, query: &str) -> Answer {
     app.server().post(&format!("/api/v1/connected-accounts/{}/acme/access-token{query}", user.user_id), json!({})).await
 }
 
-/// Reports ten times in a second that the token failed, which leaves a token; returns the endpoints
-/// that were called.
+/// Reports the token as failed ten times in a second, which leaves a token; returns the called
+/// endpoints.
 async fn report(app: &TestApp, provider: &Provider, user: &SignedIn) -> Vec<String> {
     provider.requests();
     for _ in 0..10 {

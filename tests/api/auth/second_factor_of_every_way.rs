@@ -1,4 +1,4 @@
-//! Every way to sign in to an account with a second factor, and every proof that completes it.
+//! Every way to sign in with a second factor, and every proof that completes it.
 
 use std::collections::HashMap;
 
@@ -39,7 +39,7 @@ enum Proof {
     Passkey,
 }
 
-/// An account that can sign in in every way, with everything that completes a sign-in.
+/// An account with every way to sign in, and everything needed to complete a sign-in.
 struct World {
     app: TestApp,
     provider: Provider,
@@ -58,8 +58,8 @@ impl World {
         let providers = json!([provider.setting(), settings]);
         app.configure(json!({ "config": { "passkey_enabled": true, "oauth_providers": providers } })).await;
         let ada = user_with_app(&app, ADA).await;
-        // The address is verified at the providers and in the project, so the accounts at the
-        // providers are linked to this account.
+        // The address is verified at the providers and in the project, so the provider accounts are
+        // linked to this one.
         let path = format!("/api/v1/users/{}", ada.user_id);
         assert_eq!(app.server().patch(&path, json!({ "primary_email_verified": true })).await.status(), 200);
         let (passkey, codes) = (app.add_passkey(&ada, 1).await, codes(&app, &ada).await);
@@ -99,18 +99,18 @@ impl World {
         self.app.server().get(&path).await.json()["items"].as_array().unwrap().len()
     }
 
-    /// The number of accounts at providers that are linked.
+    /// The number of linked provider accounts.
     async fn accounts(&self) -> usize {
         let user = self.app.server().get(&format!("/api/v1/users/{}", self.ada.user_id)).await.json();
         user["oauth_providers"].as_array().unwrap().len()
     }
 
-    /// The number of accounts whose tokens are stored for apps.
+    /// The number of accounts with stored tokens for apps.
     fn tokens(&self) -> usize {
         self.app.table().into_keys().filter(|(_, sk)| sk.starts_with("PROVIDER#")).count()
     }
 
-    /// The method of the newest sign-in, according to the audit log.
+    /// The newest sign-in's method in the audit log.
     async fn method(&self) -> Value {
         let path = format!("/api/v1/internal/audit-log?user_id={}", self.ada.user_id);
         let log = self.app.admin().get(&path).await.json();
@@ -119,7 +119,7 @@ impl World {
     }
 }
 
-/// The authentication methods of a session (RFC 8176).
+/// A session's authentication methods (RFC 8176).
 fn methods(way: Way, proof: Proof) -> Value {
     let first = match way {
         Way::Password => "pwd",
@@ -131,7 +131,7 @@ fn methods(way: Way, proof: Proof) -> Value {
 }
 
 async fn walk(world: &mut World, way: Way, proof: Proof) {
-    // Each code of the app works once, and entries of the log are ordered by time.
+    // Each code of the app works once, and log entries are ordered by time.
     world.app.advance(SignedDuration::from_secs(30));
     let before = world.sessions().await;
     let details = assert_error(&world.first(way).await, 400, "MULTI_FACTOR_AUTHENTICATION_REQUIRED");
@@ -157,7 +157,7 @@ async fn walk(world: &mut World, way: Way, proof: Proof) {
     assert_error(&by_totp(&world.app, &attempt, &now_code(&world.app)).await, 409, "VERIFICATION_CODE_ALREADY_USED");
     assert_eq!(left(&world.app, &session).await, world.codes.len(), "{way:?} and {proof:?}");
 
-    // A session with both factors confirms the sign-in of a tool; the attempt code alone does not.
+    // A session with both factors confirms a tool's sign-in; the attempt code alone does not.
     let (polling, login) = start_tool(&world.app, json!({})).await;
     assert_error(&confirm_tool(&world.app, &login, &attempt).await, 400, "INVALID_REFRESH_TOKEN");
     assert_eq!(status(&world.app, &polling).await, "waiting");
@@ -166,8 +166,7 @@ async fn walk(world: &mut World, way: Way, proof: Proof) {
     assert_eq!(world.app.signed_in(&tool).get("/api/v1/users/me").await.json()["id"], json!(world.ada.user_id));
 }
 
-/// Otherwise, whoever controls the address could link an account of their own as another first
-/// factor.
+/// Otherwise, whoever controls the address could link their own account as another first factor.
 #[tokio::test]
 async fn an_account_found_by_its_address_is_linked_after_the_second_factor() {
     let waits = |world: &World| world.app.table().values().any(|item| item["d"]["M"]["to_attach"].is_object());
@@ -183,7 +182,7 @@ async fn an_account_found_by_its_address_is_linked_after_the_second_factor() {
         assert!(world.accounts().await == 0 && world.tokens() == 0 && waits(&world), "{way:?}");
         let completed = world.second(proof, details["attempt_code"].as_str().unwrap()).await;
         assert_eq!(completed.status(), 200, "{way:?} {proof:?}: {}", completed.text());
-        // Apps get no tokens of the native sign-in.
+        // Apps get no tokens from the native sign-in.
         assert_eq!((world.accounts().await, world.tokens()), (1, usize::from(way == Way::Provider)), "{way:?} {proof:?}");
         assert!(!waits(&world), "the attempt keeps no tokens");
     }
@@ -203,7 +202,7 @@ async fn an_account_is_not_linked_if_the_address_goes_before_the_second_factor()
 #[tokio::test]
 async fn every_way_to_sign_in_asks_for_a_second_factor_and_takes_each() {
     let mut world = World::new().await;
-    // The ten recovery codes suffice for five ways, each of which uses up two.
+    // The ten recovery codes are enough for five ways with two each.
     for way in [Way::Password, Way::Mail, Way::Provider, Way::Apple, Way::Passkey] {
         for proof in [Proof::App, Proof::RecoveryCode, Proof::RecoveryCodeAsTotp, Proof::Passkey] {
             walk(&mut world, way, proof).await;

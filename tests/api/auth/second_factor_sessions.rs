@@ -1,5 +1,5 @@
-//! A required second factor in sessions that are started with a passkey, by a server, by a tool or
-//! by a device, or that are taken to another domain. Machines need no second factor.
+//! A required second factor in sessions started with a passkey, by a server, a tool or a device, or
+//! taken to another domain. Machines need no second factor.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -21,8 +21,8 @@ const ADA: &str = "ada@example.com";
 const AUTHENTICATORS: &str = "/api/v1/auth/mfa/authenticators";
 const PASSKEY_START: &str = "/api/v1/auth/passkey/initiate-passkey-registration";
 
-/// A project that requires a second factor of everyone, and accepts a passkey that verified its
-/// user as both factors.
+/// A project that requires a second factor of everyone, and accepts a passkey with user
+/// verification as both.
 async fn project() -> TestApp {
     let app = TestApp::start().await;
     app.configure(json!({ "config": { "passkey_enabled": true, "passkey_replaces_second_factor": true } })).await;
@@ -30,8 +30,8 @@ async fn project() -> TestApp {
     app
 }
 
-/// Registers a passkey, as a restricted user can; its responses have these flags. `None` keeps the
-/// default flags.
+/// Registers a passkey, which restricted users can do; its responses have these flags, or the
+/// default ones for `None`.
 async fn add_passkey(app: &TestApp, user: &SignedIn, flags: Option<u8>) -> SoftPasskey {
     let Ceremony { options, code } = Ceremony::of(&restricted(app, user).post(PASSKEY_START, json!({})).await);
     let passkey = SoftPasskey::create(&options, Page::default(), 1);
@@ -116,7 +116,7 @@ async fn a_session_with_only_the_password_adds_no_factor_to_a_passkey_account() 
     assert_eq!(reauthenticate(&app, &thief, json!({ "password": "correct horse battery" })).await.status(), 200);
     assert_eq!(reason_of(&app, &thief).await, reason(), "the password is one factor, however often it is proved");
     assert_error(&own.patch("/api/v1/users/me", secret.clone()).await, 403, "REAUTHENTICATION_REQUIRED");
-    // Once the passkey is proved in the same session, a later proof of one factor changes nothing.
+    // Once the session has proved the passkey, a later proof of one factor changes nothing.
     prove(&app, &thief, &passkey).await;
     assert_eq!(reason_of(&app, &thief).await, Value::Null);
     assert_eq!(reauthenticate(&app, &thief, json!({ "password": "correct horse battery" })).await.status(), 200);
@@ -145,7 +145,7 @@ async fn a_session_has_as_many_factors_on_another_domain() {
     let by_passkey = passkey_session(&app, &passkey).await;
     let there = exchange(&app, &code(&app, &by_passkey).await).await.json();
     assert_eq!(claims(&there["access_token"])["is_restricted"], false);
-    // The exchange also notes the teams that have come to require a second factor.
+    // The exchange also notes teams that have started to require a second factor.
     require(&app, json!({ "required_of_everyone": false })).await;
     let bob = app.sign_up("bob@example.com").await;
     let team = app.server().post("/api/v1/teams", json!({ "display_name": "Engines" })).await.json()["id"].clone();
@@ -173,8 +173,7 @@ async fn a_tool_gets_the_session_of_a_user_with_both_factors_only() {
     let tool = fetch(&app, &polling).await;
     assert_eq!(app.signed_in(&tool).get("/api/v1/users/me").await.json()["id"], json!(ada.user_id));
 
-    // If the confirming session counts as one factor by the time the tool polls, the tool gets
-    // no session.
+    // If the confirming session counts as one factor when the tool polls, the tool gets no session.
     let (polling, login) = start(&app, json!({})).await;
     assert_eq!(complete(&app, &login, &by_passkey.refresh_token).await.status(), 200);
     app.configure(json!({ "config": { "passkey_replaces_second_factor": false } })).await;
@@ -208,8 +207,8 @@ async fn machines_and_sessions_that_a_server_creates_need_no_second_factor() {
     add_passkey(&app, &ada, None).await;
     let created = app.server().post("/api/v1/auth/sessions", json!({ "user_id": ada.user_id })).await.json();
     assert_eq!(claims(&created["access_token"])["is_restricted"], false);
-    // A session that a server creates counts as proof of a second factor only if the user has one;
-    // otherwise the user is restricted until one is set up.
+    // A server's session counts as proof of a second factor only if the user has one; otherwise the
+    // user is restricted until one is set up.
     let bob = app.sign_up("bob@example.com").await;
     let created = app.server().post("/api/v1/auth/sessions", json!({ "user_id": bob.user_id })).await.json();
     assert_eq!(claims(&created["access_token"])["restricted_reason"], reason());

@@ -1,4 +1,4 @@
-//! The note of a user's teams that require a second factor, when teams and factors change.
+//! The note of a user's teams that require a second factor, across changes of teams and factors.
 
 use serde_json::{Value, json};
 use support::{SignedIn, TestApp};

@@ -1,4 +1,4 @@
-//! `DELETE /api/v1/auth/sessions`: ends the other sessions of a user, or all of them.
+//! `DELETE /api/v1/auth/sessions`: ends a user's other sessions, or all.
 
 use serde_json::json;
 use support::{SignedIn, TestApp};

@@ -9,7 +9,7 @@ use crate::stored;
 
 const PATH: &str = "/api/v1/auth/sessions/current/refresh";
 
-/// A client that has a refresh token but no access token.
+/// A client with a refresh token but no access token.
 fn with_refresh_token(app: &TestApp, token: &str) -> Caller {
     app.client().with("x-stack-refresh-token", token)
 }
@@ -182,7 +182,7 @@ async fn client_access_is_required() {
     assert_eq!(server.post(PATH, json!({})).await.status(), 200);
 }
 
-/// Whoever keeps the token of an ended session must not make its user look active.
+/// A kept token of an ended session must not make its user look active.
 #[tokio::test]
 async fn only_a_live_session_counts_as_activity() {
     let app = TestApp::start().await;

@@ -1,4 +1,4 @@
-//! Sessions that a server starts, and sessions that are ended by their id.
+//! Sessions started by servers, and sessions ended by id.
 
 use jiff::SignedDuration;
 use serde_json::json;

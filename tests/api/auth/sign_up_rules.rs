@@ -1,4 +1,4 @@
-//! The sign-up rules of a project apply to every way to sign up.
+//! A project's sign-up rules apply to every way to sign up.
 
 use serde_json::{Value, json};
 use support::TestApp;
@@ -42,7 +42,7 @@ async fn a_rejected_user_cannot_sign_up_by_any_method() {
     assert_eq!(users(&app).await, 1);
 }
 
-/// A caller whom the rules reject must not learn from it which addresses have accounts.
+/// Callers rejected by the rules must not learn which addresses have accounts.
 #[tokio::test]
 async fn a_request_for_a_code_is_not_judged() {
     let app = TestApp::start().await;
@@ -116,7 +116,7 @@ async fn a_sign_up_records_the_country_that_it_came_from() {
     assert_eq!(country(known["user_id"].as_str().unwrap()).await, "DE");
     let nowhere = app.client().post(SIGN_UP, of("bob@example.com")).await.json();
     assert_eq!(country(nowhere["user_id"].as_str().unwrap()).await, Value::Null);
-    // A later sign-in from another country does not change the country of the sign-up.
+    // A later sign-in from another country does not change that of the sign-up.
     assert_eq!(from("FR").post("/api/v1/auth/password/sign-in", of("ada@example.com")).await.status(), 200);
     assert_eq!(country(known["user_id"].as_str().unwrap()).await, "DE");
 }
@@ -131,7 +131,7 @@ async fn an_anonymous_user_is_not_upgraded_past_the_rules() {
     assert_error(&caller().post(SIGN_UP, of("ada@example.com")).await, 403, "SIGN_UP_REJECTED");
     let back = flow(&app, &provider, ada(), &[("token", token)]).await;
     assert_eq!(error_of(&back), "SIGN_UP_REJECTED");
-    // The rules also apply if they are added after the provider's response.
+    // Rules added after the provider's response apply, too.
     set(&app, &[]).await;
     let back = flow(&app, &provider, ada(), &[("token", token)]).await;
     set(&app, &[rule("nobody", "true", "reject")]).await;

@@ -1,5 +1,4 @@
-//! Access tokens as third parties verify them: the claims, and the signature with the published
-//! key.
+//! Access tokens as verified by third parties: claims, and signature by a published key.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -13,7 +12,7 @@ fn decode(part: &str) -> Value {
     serde_json::from_slice(&URL_SAFE_NO_PAD.decode(part).unwrap()).unwrap()
 }
 
-/// Whether one of the published keys signed the token.
+/// Whether a published key signed the token.
 fn is_signed_by(keys: &Value, token: &str) -> bool {
     let (signed, signature) = token.rsplit_once('.').unwrap();
     let kid = decode(token.split('.').next().unwrap())["kid"].clone();

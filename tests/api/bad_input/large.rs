@@ -7,7 +7,7 @@ use support::TestApp;
 
 use crate::stored;
 
-/// So many that a query of the table returns only a part of them.
+/// Too many for a single query of the table.
 const SESSIONS: usize = 4_000;
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,5 +1,5 @@
-//! Requests that no real client sends, and unusually large amounts of data. Nothing causes an
-//! internal error or is written only in part, and errors have the form of their interface.
+//! Requests that no real client sends, and unusually large amounts of data. They cause no internal
+//! errors and no partial writes, and errors have their interface's form.
 
 mod bodies;
 mod large;
@@ -13,8 +13,7 @@ use serde_json::{Value, json};
 use strum::VariantNames as _;
 use support::{Answer, TestApp};
 
-/// Asserts that a response is not an internal error, and that errors have the form of their
-/// interface.
+/// Asserts that a response is not an internal error, and that errors have their interface's form.
 #[track_caller]
 fn assert_is_answered(answer: &Answer, interface: Interface, what: &str) {
     assert!(answer.status() < 500, "{what}: {} {}", answer.status(), answer.text());
@@ -46,8 +45,8 @@ fn assert_is_answered(answer: &Answer, interface: Interface, what: &str) {
     }
 }
 
-/// Asserts that the project has no user who could sign in, no email and no changed setting. It may
-/// have other users: servers and visitors can create users with an empty body.
+/// Asserts that the project has no user able to sign in, no email and no changed setting. Other
+/// users are fine, as servers and visitors can create them with an empty body.
 async fn assert_untouched(app: &TestApp, settings: &Value) {
     for id in app.app.store.user_ids(app.project_id()).await.unwrap() {
         let user = app.app.store.user(app.project_id(), id).await.unwrap().unwrap().user;

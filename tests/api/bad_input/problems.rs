@@ -1,14 +1,14 @@
-//! Requests with very many problems: the response stays short.
+//! Requests with very many problems get short responses.
 
 use model::limit::{Limits, Rate, Rule};
 use serde_json::{Map, Value, json};
 use support::{Answer, TestApp};
 
-/// The largest acceptable response, in bytes.
+/// The maximum size of a response, in bytes.
 const MOST: usize = 24 << 10;
 
-/// The lines of the message. `details.problems` has the same problems, without the number of
-/// others.
+/// The message's lines. `details.problems` has the same problems, without the number of omitted
+/// ones.
 fn lines(answer: &Answer) -> Vec<String> {
     assert_eq!(answer.code(), "SCHEMA_ERROR");
     assert!(answer.text().len() < MOST, "the response has {} bytes", answer.text().len());
@@ -59,7 +59,7 @@ async fn names_of_unknown_fields_do_not_make_a_response_long() {
         let fields = (0..1000).map(|number| (format!("{number}{name}"), Value::Null)).collect::<Map<_, _>>();
         let answer = app.anonymous().post("/api/v1/check-version", Value::Object(fields)).await;
         let lines = lines(&answer);
-        // The missing field is a problem, too.
+        // The missing field is also a problem.
         let last = format!("  - and {} more problems", 1001 - (lines.len() - 1));
         assert_eq!(lines.last(), Some(&last));
     }

@@ -55,7 +55,7 @@ const BODIES: [(&str, &[u8]); 26] = [
     ("café", b"{}"),
 ];
 
-/// Headers that no client sends, by name and value.
+/// Headers that no client sends.
 const HEADERS: [(&str, &str); 12] = [
     ("x-stack-project-id", "käse"),
     ("x-stack-project-id", "../../x"),
@@ -80,12 +80,12 @@ fn path(route: &Route, parameter: &str) -> String {
     segments.collect::<Vec<_>>().join("/")
 }
 
-/// Sends a request to every operation, as every caller whose request cannot delete the project, and
-/// checks each response.
+/// Sends a request to every operation as every caller who cannot delete the project, and checks
+/// each response.
 async fn send_to_all(app: &TestApp, parameter: &str, query: &str, body: (&'static str, &'static [u8]), header: Option<(&str, &str)>) {
     for route in routes() {
         let path = format!("{}{query}", path(route, parameter));
-        // A DELETE by an administrator could delete the project that the other requests need.
+        // An administrator's DELETE could delete the project that other requests need.
         let deletes = route.name == "projects-internal-current-delete";
         for caller in callers(app).into_iter().take(if deletes { 3 } else { 4 }) {
             let mut request = caller.request(route.verb.name(), &path).header("content-type", body.0).body(body.1);

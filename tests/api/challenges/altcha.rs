@@ -1,5 +1,5 @@
-//! Proof of work with the ALTCHA widget: solutions that are correct, forged, reused, expired or of
-//! another project.
+//! Proof of work with the ALTCHA widget: correct, forged, reused and expired solutions, and those
+//! of another project.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -13,19 +13,19 @@ use super::*;
 
 const CHALLENGE: &str = "/api/v1/auth/challenge";
 
-/// A project that requires proof of work for every sign-up and every code.
+/// A project with proof of work for every sign-up and every code.
 async fn start() -> TestApp {
     let app = TestApp::start().await;
     guard(&app, json!({ "provider": "altcha", "sign_up": "always", "send_sign_in_code": "always", "oauth": "off" })).await;
     app
 }
 
-/// Requests a challenge as the widget does, without the headers that other operations require.
+/// Requests a challenge like the widget, without the headers of other operations.
 async fn asked(app: &TestApp, address: &str) -> Answer {
     at(app.anonymous(), address).get(&format!("{CHALLENGE}?project_id={}", app.project_id())).await
 }
 
-/// Solves a challenge as the widget does, by trying counters until one is a solution.
+/// Solves a challenge like the widget, by trying counters.
 pub(crate) fn solved(challenge: &Value) -> String {
     let parameters: Parameters = serde_json::from_value(challenge["parameters"].clone()).unwrap();
     let counter = (0..1_000_000).find(|counter| parameters.is_solved_by(*counter)).unwrap();
@@ -36,8 +36,8 @@ fn payload(challenge: &Value, counter: u32) -> String {
     STANDARD.encode(json!({ "challenge": challenge, "solution": { "counter": counter, "derivedKey": "000", "time": 12.3 } }).to_string())
 }
 
-/// A challenge as the service issues it, except that sixteen tries solve it on average. Solving a
-/// real challenge takes seconds.
+/// A challenge like the service's, but solved in sixteen tries on average. A real one takes
+/// seconds.
 pub(crate) fn easy(app: &TestApp) -> Value {
     let work = Work { cost: 1, prefix: "0", ..Work::of(0) };
     json!(Challenge::new(&app.app.challenge_key, &app.app.entropy, app.project_id(), work, app.now()).unwrap())
@@ -76,14 +76,14 @@ async fn a_solution_works_once_across_operations() {
     assert_eq!(sign_up(&app, "ada@example.com", &token).await.status(), 200);
     assert!(assert_failed(&sign_up(&app, "bob@example.com", &token).await).contains("used before"));
     assert_failed(&app.client().post(SEND, code_for("bob@example.com", visible(&token))).await);
-    // Another counter for the same challenge counts as the same solution.
+    // A different counter for the same challenge is still the same solution.
     let challenge = easy(&app);
     let parameters: Parameters = serde_json::from_value(challenge["parameters"].clone()).unwrap();
     let counters: Vec<u32> = (0..).filter(|counter| parameters.is_solved_by(*counter)).take(2).collect();
     assert_eq!(sign_up(&app, "bob@example.com", &payload(&challenge, counters[0])).await.status(), 200);
     assert_failed(&sign_up(&app, "eve@example.com", &payload(&challenge, counters[1])).await);
-    // A sign-up that fails because the address has an account has consumed its solution; otherwise
-    // a single solution could be used to find out which of many addresses have accounts.
+    // A sign-up that fails because the address has an account uses up its solution; otherwise a
+    // single one could reveal which of many addresses have accounts.
     let token = solved(&easy(&app));
     assert_eq!(sign_up(&app, "ada@example.com", &token).await.code(), "USER_EMAIL_ALREADY_EXISTS");
     assert_failed(&sign_up(&app, "eve@example.com", &token).await);
@@ -120,7 +120,7 @@ async fn forged_modified_and_foreign_challenges_are_rejected() {
     {
         let mut forged = real.clone();
         forged["parameters"][name] = value;
-        // The solution is rejected before its counter is checked.
+        // The solution is rejected before its counter is verified.
         assert!(
             assert_failed(&sign_up(&app, "ada@example.com", &payload(&forged, 0)).await).contains("not issued for this project"),
             "{name}"
@@ -165,7 +165,7 @@ async fn a_flood_raises_the_difficulty_and_voids_easier_challenges() {
         app.client().post(SEND, code_for(&format!("user{number}@example.com"), json!({}))).await;
         costs.push(cost().await);
         if number == 5 {
-            // Challenges are at most one level harder now, so those fetched earlier stay valid.
+            // Challenges are now at most one level harder, so earlier ones stay valid.
             let body = code_for("ada@example.com", visible(&easy_one));
             assert_eq!(app.client().post(SEND, body).await.status(), 200);
         }

@@ -1,5 +1,5 @@
-//! Floods of requests, such as one that has been observed in the wild: two hundred per hour, each
-//! from another network and for a random recipient. Normal use needs no challenge.
+//! Floods of requests, such as one seen in the wild: two hundred per hour, each from another
+//! network and to a random recipient. Normal use needs no challenge.
 
 use jiff::SignedDuration;
 use model::limit::{Limits, Rate, Rule};
@@ -11,19 +11,19 @@ use super::*;
 /// The interval between the requests of an attack, at 200 per hour.
 const APART: SignedDuration = SignedDuration::from_secs(18);
 const AN_HOUR: usize = 200;
-/// Where the number of requests is not what matters, an attack is smaller by this factor, and its
-/// requests are further apart.
+/// If the number of requests does not matter, the attack is smaller by this factor and its requests
+/// further apart.
 const PART: usize = 5;
 const FURTHER_APART: SignedDuration = SignedDuration::from_secs(18 * 5);
 
-/// A service with the limits of a deployment, whose project requires proof of work on suspicion.
+/// A service with a deployment's limits and a project that requires proof of work on suspicion.
 async fn start() -> TestApp {
     let app = TestApp::start_with(Limits::standard()).await;
     guard(&app, json!({ "provider": "altcha" })).await;
     app
 }
 
-/// An IP address. Each number gives an address in another network.
+/// An IP address, in another network for each number.
 fn address(number: usize) -> String {
     format!("{}.{}.{}.7", 11 + number / 65_536, number / 256 % 256, number % 256)
 }
@@ -48,8 +48,8 @@ async fn a_flood_from_many_networks_sends_strangers_only_the_usual_number_of_ema
         }
         app.advance(APART);
     }
-    // A few more than the usual 100 per hour are sent: a window of the project's counter ends
-    // within the first hour, and part of its count expires.
+    // Slightly more than the usual 100 per hour: a window of the project's counter ends in the
+    // first hour, so part of its count expires.
     assert!((100..=110).contains(&sent.len()), "{}", sent.len());
     assert_eq!(sent, (0..sent.len()).collect::<Vec<_>>(), "only the usual number of emails is sent, and then none");
     assert!(app.mails(&format!("stranger{}@example.com", 2 * AN_HOUR - 1)).await.is_empty());
@@ -70,8 +70,8 @@ async fn a_flood_claiming_an_unavailable_challenge_gets_at_most_ten_emails_an_ho
         }
         app.advance(FURTHER_APART);
     }
-    // `sent` counts the emails of the last two of the three hours. Rejected requests are counted
-    // too, so a continued flood uses up the quota of each window.
+    // `sent` counts the last two of the three hours. Rejected requests count too, so a continued
+    // flood uses up each window's quota.
     assert!((1..=20).contains(&sent), "{sent}");
 }
 
@@ -111,13 +111,13 @@ async fn refreshed(app: &TestApp, user: &SignedIn) -> SignedIn {
     SignedIn { access_token: answer.json()["access_token"].as_str().unwrap().to_owned(), ..user.clone() }
 }
 
-/// Signs up a new anonymous user, in a project that lets such users create what others may.
+/// Signs up an anonymous user, in a project where such users may create what others may.
 async fn anonymous(app: &TestApp, address: &str) -> SignedIn {
     app.configure(json!({ "config": { "anonymous_creation_enabled": true } })).await;
     SignedIn::of("", &at(app.client(), address).post("/api/v1/auth/anonymous/sign-up", json!({})).await.json())
 }
 
-/// Adds an email address to the caller's user, and requests the email that verifies it.
+/// Adds an email address to the caller's user, and requests its verification email.
 async fn verify(caller: &Caller, email: &str, fields: Value) -> Answer {
     let new = json!({ "user_id": "me", "value": email, "type": "email", "used_for_auth": false });
     let added = caller.post(CHANNELS, new).await;
@@ -141,7 +141,7 @@ async fn team_of(caller: &Caller) -> String {
     made.json()["id"].as_str().unwrap().to_owned()
 }
 
-/// The number of emails that the first `count` strangers received.
+/// How many emails the first `count` strangers received.
 async fn mailed(app: &TestApp, count: usize) -> usize {
     app.deliver().await;
     (0..count).map(|number| app.delivered(&stranger(number)).len()).sum()
@@ -188,7 +188,7 @@ async fn an_anonymous_user_can_email_one_address_per_solved_challenge() {
 async fn manually_created_accounts_email_no_more_strangers_than_usual() {
     for policy in ["when-suspicious", "always"] {
         let app = TestApp::start_with(Limits::standard()).await;
-        // A fifth of the usual number, as of the attack.
+        // A fifth of the usual number, in proportion to the attack.
         usual(&app, 20).await;
         let mut users = Vec::new();
         for number in 0..20 / PART {
@@ -251,7 +251,7 @@ async fn replacing_the_sign_up_address_counts_as_a_sign_up() {
         let user = refreshed(&app, &user).await;
         let answer = signed_in(&app, &user, &address(number)).patch(&path, json!({ "value": stranger(number) })).await;
         if answer.status() == 200 {
-            // The new address belongs to the account now, so anybody can make the service send
+            // The new address now belongs to the account, so anyone can make the service send
             // emails to it.
             let reset = json!({ "email": stranger(number), "callback_url": CALLBACK });
             assert_eq!(at(app.client(), &address(number)).post("/api/v1/auth/password/send-reset-code", reset).await.status(), 200);
@@ -273,7 +273,7 @@ async fn notices_go_to_the_sign_up_address_but_to_no_other_unverified_one() {
         assert_eq!(nobody.patch("/api/v1/users/me", json!({ "primary_email": stranger(number) })).await.status(), 200);
     }
     assert_eq!(mailed(&app, 4).await, 0);
-    // The address of the sign-up is still notified, although another one is primary now.
+    // The sign-up's address is still notified, although another one is now primary.
     let ada = app.sign_up("ada@example.com").await;
     for number in 4..6 {
         assert_eq!(app.signed_in(&ada).patch("/api/v1/users/me", json!({ "primary_email": stranger(number) })).await.status(), 200);

@@ -1,5 +1,5 @@
-//! Bot challenges: their settings, who must solve one, which solutions are accepted, and how much a
-//! flood of requests achieves.
+//! Bot challenges: settings, who must solve one, accepted solutions, and what a flood of requests
+//! can achieve.
 
 pub(crate) mod altcha;
 mod attack;
@@ -28,12 +28,12 @@ fn at(caller: Caller, address: &str) -> Caller {
     caller.with("cloudfront-viewer-address", &format!("{address}:4711"))
 }
 
-/// The body of a request for a sign-in code, with these additional fields.
+/// A request body for a sign-in code, with these additional fields.
 fn code_for(email: &str, fields: Value) -> Value {
     with(json!({ "email": email, "callback_url": "http://localhost:3000/magic" }), fields)
 }
 
-/// The body of a sign-up, with these additional fields.
+/// A sign-up body, with these additional fields.
 pub(crate) fn account_of(email: &str, fields: Value) -> Value {
     with(json!({ "email": email, "password": "correct horse battery" }), fields)
 }
@@ -49,7 +49,7 @@ fn assert_required(answer: &Answer) {
     assert_eq!((answer.status(), answer.code().as_str()), (409, "BOT_CHALLENGE_REQUIRED"), "{}", answer.text());
 }
 
-/// Asserts that a visible challenge failed, and returns the message for the user.
+/// Asserts that a visible challenge failed; returns the user's message.
 #[track_caller]
 fn assert_failed(answer: &Answer) -> String {
     assert_eq!((answer.status(), answer.code().as_str()), (400, "BOT_CHALLENGE_FAILED"), "{}", answer.text());

@@ -1,5 +1,5 @@
-//! Challenges on suspicion. An IP address, a network or a project is suspicious only above its
-//! usual rate.
+//! Challenges on suspicion. IP addresses, networks and projects are suspicious only above their
+//! usual rates.
 
 use jiff::SignedDuration;
 use model::limit::{Limits, Rate, Rule};
@@ -39,7 +39,7 @@ async fn an_address_above_its_usual_rate_is_challenged_and_others_are_not() {
     }
     assert_eq!(send(&app, "203.0.113.7", 3).await, 409);
     assert_eq!(send(&app, "203.0.113.8", 4).await, 200);
-    // For an IP address, sign-ups and requests for codes are counted together.
+    // Sign-ups and requests for codes from an IP address count together.
     assert_required(&at(app.client(), "203.0.113.7").post(SIGN_UP, account_of("ada@example.com", json!({}))).await);
 }
 
@@ -64,12 +64,11 @@ async fn a_project_above_its_usual_rate_challenges_everybody_during_the_flood() 
         assert_eq!(send(&app, &format!("203.0.{number}.7"), number).await, 200);
     }
     assert_eq!(send(&app, "198.51.100.1", 3).await, 409);
-    // Existing users get challenges as well, so that the response does not reveal whether an
-    // account exists.
+    // Existing users get challenges too, so the response does not reveal whether an account exists.
     assert_eq!(send(&app, "198.51.100.2", 0).await, 409);
     let other = app.another_project().await;
     assert_eq!(app.client_of(&other).post(SIGN_UP, account_of("ada@example.com", json!({}))).await.status(), 200);
-    // The suspicion ends within two hours, but not at the boundary of a window.
+    // Suspicion ends within two hours, but not at a window's boundary.
     app.advance(SignedDuration::from_mins(30));
     assert_eq!(send(&app, "198.51.100.3", 4).await, 409);
     app.advance(SignedDuration::from_mins(120));

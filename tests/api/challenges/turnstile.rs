@@ -1,5 +1,5 @@
-//! Cloudflare Turnstile: tokens that are valid, wrong, used or issued for another site, and
-//! failures of Cloudflare.
+//! Cloudflare Turnstile: valid, wrong and used tokens, tokens of another site, and failures of
+//! Cloudflare.
 
 use model::limit::{Limits, Rate, Rule};
 use serde_json::{Value, json};
@@ -77,8 +77,7 @@ async fn a_wrong_token_leads_to_a_visible_challenge_and_then_fails() {
         cloudflare.solve(&app, ACTION, json!({ "challenge_ts": "tomorrow" })),
     ];
     for token in wrong {
-        // The time in the response about the last token cannot be parsed, which is not a verdict on
-        // the token.
+        // The last token's response has an unparsable time, which is not a verdict on the token.
         let is_judged = token != "0.token-7";
         let first = app.client().post(SIGN_UP, account_of("bob@example.com", invisible(&token))).await;
         if is_judged {
@@ -134,7 +133,7 @@ async fn if_always_required_an_unavailable_provider_admits_nobody() {
     let unavailable = json!({ "bot_challenge_unavailable": "true" });
     assert_failed(&app.client().post(SIGN_UP, account_of("ada@example.com", unavailable)).await);
     assert!(is_nobody(&app).await);
-    // Once Cloudflare responds again, a sign-up succeeds.
+    // Once Cloudflare is back, a sign-up succeeds.
     cloudflare.misbehave(None);
     let token = cloudflare.solve(&app, ACTION, json!({}));
     assert_eq!(app.client().post(SIGN_UP, account_of("ada@example.com", visible(&token))).await.status(), 200);
@@ -163,7 +162,7 @@ async fn if_required_on_suspicion_an_unavailable_provider_admits_a_few() {
         }
     }
     assert_eq!(passed, ["203.0.113.7", "203.0.113.8", "198.51.100.1"]);
-    // Requests that themselves state that the challenge is unavailable are counted too.
+    // Requests that claim an unavailable challenge themselves count too.
     let claimed = code_for("other@example.com", json!({ "bot_challenge_unavailable": "true" }));
     assert_failed(&at(app.client(), "192.0.2.1").post(SEND, claimed).await);
     assert!(app.mails("other@example.com").await.is_empty());

@@ -1,4 +1,4 @@
-//! Images in a bucket of S3, as deployments on AWS have them.
+//! Images in an S3 bucket, as in deployments on AWS.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -14,7 +14,7 @@ use support::TestApp;
 
 use super::images::{Site, png};
 
-/// An object: its media type, its cache rule and its bytes.
+/// An object: media type, cache rule and bytes.
 type Object = (String, String, Vec<u8>);
 
 /// A bucket in memory, which may refuse everything.

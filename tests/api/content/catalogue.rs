@@ -1,5 +1,5 @@
-//! The content that a process keeps for answers that no cache keeps: the searches of `/mcp` and
-//! `/a2a`, and the documents that `/mcp` returns.
+//! The content that a process keeps for uncached answers: searches of `/mcp` and `/a2a`, and
+//! documents from `/mcp`.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -8,13 +8,13 @@ use support::TestApp;
 use super::mcp::{modern, tool};
 use super::publications::{long_blog, with_later_post};
 
-/// The titles of what a search over the Model Context Protocol finds.
+/// The titles found by a search over the Model Context Protocol.
 async fn titles(app: &TestApp, query: &str) -> Vec<String> {
     let found = tool(app, "search", json!({ "query": query })).await["result"]["structuredContent"]["data"].clone();
     found.as_array().unwrap().iter().map(|one| one["title"].as_str().unwrap().to_owned()).collect()
 }
 
-/// The answer of the agent to this text.
+/// The agent's answer to this text.
 async fn agent(app: &TestApp, text: &str) -> Value {
     let message = json!({ "messageId": "m", "role": "ROLE_USER", "parts": [{ "text": text }] });
     let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": { "message": message } });
@@ -85,7 +85,7 @@ async fn a_later_post_is_found_from_its_time_on() {
     assert!(resource(&app, "llms.txt").await.contains("Later"));
 }
 
-/// No cache keeps these answers, so a flood of requests for all posts would cost as many renderings
+/// These answers are not cached, so a flood of requests for all posts would cost as many renderings
 /// and megabytes.
 #[tokio::test]
 async fn a_resource_shows_the_newest_posts_and_where_the_others_are() {
@@ -115,7 +115,7 @@ async fn a_search_of_the_content_finds_words_without_their_accents() {
     }
 }
 
-/// Otherwise, many requests at once would each read everything after a publication.
+/// Otherwise, many requests at once would each reread everything after a publication.
 #[tokio::test]
 async fn one_of_several_requests_reads_a_new_publication() {
     let app = TestApp::start().await;

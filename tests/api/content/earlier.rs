@@ -1,4 +1,4 @@
-//! Content that was published by an earlier version, which replaced posts and index in place.
+//! Content of an earlier version, which replaced posts and index in place.
 
 use gateway::content::sample;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use support::TestApp;
 
 const PATHS: [&str; 5] = ["/blog", "/feed.xml", "/llms.txt", "/sitemap.xml", "/api/v1/blog-posts"];
 
-/// A JSON value as an attribute in DynamoDB's format.
+/// A JSON value as a DynamoDB attribute.
 fn attribute(value: &Value) -> Value {
     match value {
         Value::Array(values) => json!({ "L": values.iter().map(attribute).collect::<Vec<_>>() }),
@@ -18,7 +18,7 @@ fn attribute(value: &Value) -> Value {
     }
 }
 
-/// An item of the third publication, which has two pages of posts.
+/// An item of the third publication, with two pages of posts.
 fn item(sk: &str, entity: &Value) -> String {
     let keys = json!({ "pk": { "S": "CONTENT" }, "sk": { "S": sk }, "d": attribute(entity) });
     let mut item = keys.as_object().unwrap().clone();

@@ -1,4 +1,4 @@
-//! `/llms-full.txt`, whose texts are put together when they are published.
+//! `/llms-full.txt`, whose texts are assembled at publication.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -12,13 +12,13 @@ fn is_chunk(sk: &str) -> bool {
     sk.starts_with("FULL#")
 }
 
-/// The items of the content that a test wants.
+/// The selected items of the content.
 fn items(app: &TestApp, is_wanted: impl Fn(&str) -> bool) -> Vec<Value> {
     let content = app.table().into_iter().filter(|((pk, sk), _)| pk == "CONTENT" && is_wanted(sk));
     content.map(|(_, item)| item).collect()
 }
 
-/// Deletes the chunks, as if the texts had been published by a version that wrote none.
+/// Deletes the chunks, as if a version without chunks had published the texts.
 fn delete_chunks(app: &TestApp) {
     for item in items(app, is_chunk) {
         let request = json!({ "TableName": gateway::engine::TABLE, "Key": { "pk": item["pk"], "sk": item["sk"] } });
@@ -26,7 +26,7 @@ fn delete_chunks(app: &TestApp) {
     }
 }
 
-/// Gives all publications the form of an earlier version, which had no chunks and counted no posts.
+/// Turns all publications into an earlier version's, without chunks and counts of posts.
 async fn age(app: &TestApp) {
     delete_chunks(app);
     for mut item in items(app, |sk| sk == "SITE" || sk.starts_with("PUBLICATION#")) {
@@ -36,7 +36,7 @@ async fn age(app: &TestApp) {
     }
 }
 
-/// How many calls to the table the document takes.
+/// How many calls to the table the document needs.
 async fn calls(app: &TestApp) -> u32 {
     app.recorder.clear();
     app.recorder.measure();

@@ -1,4 +1,4 @@
-//! Images of posts and pages: what is published, what is refused, and how they are served.
+//! Images of posts and pages: publishing, refusals, and serving.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use support::TestApp;
 
 const SITE: &str = "https://site.example";
 
-/// The folder of a site, deleted at the end of a test.
+/// A site's folder, deleted at the end of the test.
 pub(super) struct Site(PathBuf);
 
 impl Drop for Site {
@@ -38,7 +38,7 @@ impl Site {
         std::fs::write(path, content).unwrap();
     }
 
-    /// Writes the post `blog/hello.md`, whose text begins in line 5.
+    /// Writes the post `blog/hello.md`, with its text from line 5.
     pub(super) fn post(&self, text: &str) {
         self.write("blog/hello.md", format!("+++\ntitle = \"Hello\"\npublished_at = 2025-01-02\n+++\n{text}\n"));
     }
@@ -53,7 +53,7 @@ impl Site {
     }
 }
 
-/// A PNG of this size, which differs from others by its mark.
+/// A PNG of this size, made unique by its mark.
 pub(super) fn png(width: u32, height: u32, mark: &str) -> Vec<u8> {
     let size = [width.to_be_bytes(), height.to_be_bytes()].concat();
     [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", &size[..], b"\x08\x02\0\0\0", mark.as_bytes()].concat()
@@ -220,7 +220,7 @@ async fn a_publication_stores_only_new_images_and_a_rollback_shows_the_earlier_o
     app.app.store.roll_back(None, app.now()).await.unwrap().unwrap();
     assert_eq!((shown().await, status(&old).await), (old.clone(), 200));
 
-    // As long as one of the kept publications needs the image, it stays.
+    // The image stays while a kept publication needs it.
     app.advance(SignedDuration::from_hours(2));
     for number in 0..3 {
         site.write("site.toml", format!("name = \"Example\"\ndescription = \"Number {number}\"\n"));
@@ -231,7 +231,7 @@ async fn a_publication_stores_only_new_images_and_a_rollback_shows_the_earlier_o
     let bytes = app.table().into_keys().filter(|(_, sk)| sk.starts_with("~IMAGE#")).count();
     assert_eq!(bytes, 5);
 
-    // A deleted image is stored again when it is needed again.
+    // A deleted image is stored again when needed again.
     site.write("blog/a.png", png(3, 2, "first"));
     assert_eq!((site.publish(&app).await.stored, status(&old).await), (1, 200));
 }

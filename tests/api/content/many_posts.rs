@@ -1,4 +1,4 @@
-//! What the documents cost when the site has 10,000 posts.
+//! What the documents cost with 10,000 posts on the site.
 
 use std::fmt::Write as _;
 
@@ -46,7 +46,7 @@ fn many() -> Content {
 #[tokio::test]
 async fn documents_of_ten_thousand_posts_take_few_calls_of_the_table() {
     let app = TestApp::start().await;
-    // A transaction of four megabytes takes longer in a test than a call to the table may.
+    // Writing four megabytes in a test takes longer than a call to the table may.
     tokio::time::pause();
     app.publish(&many()).await;
     tokio::time::resume();
@@ -60,8 +60,8 @@ async fn documents_of_ten_thousand_posts_take_few_calls_of_the_table() {
         app.recorder.measure();
     };
     app.recorder.measure();
-    // At most one call for what is published and, in addition, two for the list of all posts, one
-    // for a page of the blog or for the texts, or three for a post.
+    // At most one call for what is published, plus two for the list of all posts, one for a page of
+    // the blog or for the texts, or three for a post.
     for (path, most) in [
         ("/api/v1/blog-posts", 3),
         ("/feed.xml", 3),

@@ -1,4 +1,4 @@
-//! The MCP endpoint, as clients of the newest and of earlier revisions call it.
+//! The MCP endpoint, for clients of the newest and of earlier revisions.
 
 use axum::body::Body;
 use content_functions::get_document;
@@ -10,7 +10,7 @@ use super::documents::published;
 
 const STATELESS: &str = "2026-07-28";
 
-/// The parameters of a request of the newest revision.
+/// The parameters of a request in the newest revision.
 fn params(mut params: Value) -> Value {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": STATELESS,
@@ -29,8 +29,8 @@ pub(super) fn request(method: &str, params: &Value) -> String {
     json!({ "jsonrpc": "2.0", "id": "one", "method": method, "params": params }).to_string()
 }
 
-/// A valid request of the newest revision; `name` is that of a tool, or the URI of a resource, and
-/// `None` for other methods.
+/// A valid request of the newest revision; `name` is a tool's name or a resource's URI, and `None`
+/// for other methods.
 pub(super) async fn modern(app: &TestApp, method: &str, name: Option<&str>, given: Value) -> Answer {
     let mut headers = vec![("mcp-protocol-version", STATELESS), ("mcp-method", method)];
     headers.extend(name.map(|name| ("mcp-name", name)));
@@ -123,7 +123,7 @@ async fn a_tool_that_fails_advises_the_model_and_a_misused_one_is_refused() {
     }
 }
 
-/// Headers and body of a request; status and code of the error.
+/// A request's headers and body; the error's status and code.
 type Case<'a> = (&'a [(&'a str, &'a str)], &'a str, u16, i64);
 
 #[tokio::test]
@@ -226,7 +226,7 @@ fn request_of_ping() -> String {
 #[tokio::test]
 async fn other_methods_media_types_and_sizes_are_refused() {
     let app = published().await;
-    // API Gateway directs a GET of a path of one segment to the function of the documents.
+    // API Gateway sends GET requests with one path segment to the documents' function.
     let documents = api::http::router(&app.app, get_document::ROUTE, get_document::handle).with_state(app.app.clone());
     for path in ["/mcp", "/a2a"] {
         let answer = documents.clone().oneshot(http::Request::get(path).body(Body::empty()).unwrap()).await.unwrap();

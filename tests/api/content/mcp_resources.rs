@@ -1,4 +1,4 @@
-//! The resources of the MCP endpoint, and lists that are longer than a page.
+//! The resources of the MCP endpoint, and lists longer than a page.
 
 use model::content::BlogPost;
 use serde_json::{Value, json};

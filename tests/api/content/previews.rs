@@ -1,4 +1,4 @@
-//! The pictures that represent pages in previews of links.
+//! The pictures of pages in link previews.
 
 use support::TestApp;
 
@@ -6,7 +6,7 @@ use super::images::{Site, png};
 
 const SITE: &str = "https://site.example";
 
-/// The value of a property of a page; `None` if the page does not have the property.
+/// A page's property; `None` if it is missing.
 fn property<'a>(html: &'a str, name: &str) -> Option<&'a str> {
     let start = format!("<meta property=\"{name}\" content=\"");
     let rest = html.split_once(&start)?.1;

@@ -1,4 +1,4 @@
-//! The MCP endpoint, as the protocol's client in Rust calls it.
+//! The MCP endpoint, as called by the protocol's Rust client.
 
 use rmcp::model::{CallToolRequestParams, ProtocolVersion, ReadResourceRequestParams};
 use rmcp::transport::StreamableHttpClientTransport;
@@ -10,7 +10,7 @@ use super::documents::published;
 
 #[tokio::test]
 async fn the_rust_client_of_the_protocol_uses_tools_and_resources() {
-    // The client uses the crypto provider of the process, which another test may have installed.
+    // The client uses the process's crypto provider, which another test may have installed.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());

@@ -1,5 +1,4 @@
-//! `GET /api/v1/payments/products/{customer_type}/{customer_id}`; access is tested with
-//! `payments_billing`.
+//! `GET /api/v1/payments/products/{customer_type}/{customer_id}`; `payments_billing` tests access.
 
 use serde_json::json;
 use support::TestApp;

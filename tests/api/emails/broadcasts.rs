@@ -5,10 +5,10 @@ use support::{Fault, TestApp};
 
 use super::{OUTBOX, SEND};
 
-/// More users than fit into one transaction, which has at most 100 writes.
+/// More users than fit into one transaction of at most 100 writes.
 const MANY: usize = 130;
 
-/// Creates users without passwords, and returns their ids and addresses.
+/// Creates users without passwords; returns their ids and addresses.
 async fn users(app: &TestApp, count: usize) -> Vec<(String, String)> {
     let ids = app.users(count).await.into_iter().enumerate();
     ids.map(|(number, id)| (id, format!("user{number}@example.com"))).collect()
@@ -26,7 +26,7 @@ async fn entries(app: &TestApp) -> Vec<Value> {
     }
 }
 
-/// Asserts that every user has one email and one matching entry.
+/// Asserts that every user has one email and one entry to match.
 async fn assert_each_has_one(app: &TestApp, users: &[(String, String)]) {
     app.deliver().await;
     for (_, email) in users {
@@ -68,7 +68,7 @@ async fn an_email_to_all_users_is_accepted_atomically() {
     assert_each_has_one(&app, &users).await;
 }
 
-// The waits between attempts take no time on a paused clock.
+// Waits between attempts take no time on a paused clock.
 #[tokio::test(start_paused = true)]
 async fn a_broadcast_resumes_after_any_failure_without_gaps_or_repeats() {
     for fault in [Fault::NotMade, Fault::AnswerLost] {

@@ -1,4 +1,4 @@
-//! The built-in emails, and custom templates that replace them.
+//! The built-in emails, and their replacement by custom templates.
 
 use serde_json::json;
 use support::{Mail, TestApp};

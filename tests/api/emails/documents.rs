@@ -35,13 +35,13 @@ pub(crate) async fn update(app: &TestApp, kind: &str, id: &str, body: Value) -> 
     answer.json()
 }
 
-/// A source of a document of this kind, in which the body is inside this element.
+/// The source of a document of this kind, with the body inside this element.
 fn source(kind: &str, element: &str) -> String {
     let body = if kind == "themes" { "{{ content }}" } else { "{{ user.display_name }}" };
     format!("<{element}>{body}</{element}>")
 }
 
-/// Deletes a theme even if the project has selected it, as a push of the configuration can.
+/// Deletes a theme even if the project has selected it, which a push of the configuration can do.
 pub(super) async fn lose_theme(app: &TestApp, theme: &str) {
     let (store, id) = (&app.app.store, DocumentId::parse(theme).unwrap());
     assert!(store.delete_mail_document(app.project_id(), DocumentKind::Theme, id, true).await.unwrap());
@@ -108,7 +108,7 @@ async fn a_template_and_a_draft_keep_every_field() {
     }
 }
 
-/// Published SDKs declare that a listed template or draft may have no `theme_id`, but not `null`.
+/// Published SDKs allow a listed template or draft without `theme_id`, but not with `null`.
 #[tokio::test]
 async fn lists_leave_out_the_theme_of_the_project() {
     let app = TestApp::start().await;
@@ -211,7 +211,7 @@ async fn pages(app: &TestApp, kind: &str, limit: &str) -> Vec<Vec<String>> {
     }
 }
 
-/// The query for the page after this one.
+/// The query for the next page.
 fn after(page: &Value) -> Option<String> {
     let next = page["pagination"]["next_cursor"].as_str()?;
     Some(format!("&cursor={}", url::form_urlencoded::byte_serialize(next.as_bytes()).collect::<String>()))
@@ -323,7 +323,7 @@ async fn the_limit_of_documents_per_kind_holds_under_concurrency() {
         assert_eq!([app.admin().delete(&path).await.status(), app.admin().delete(&path).await.status()], [200, 404]);
         assert_eq!([new(1).await.status(), new(2).await.status()], [200, 400], "a deleted document frees one place");
     }
-    // Documents that override defaults do not count towards the limit.
+    // Overrides of defaults do not count towards the limit.
     update(&app, "templates", SIGN_IN, json!({ "subject_source": "S" })).await;
     assert_eq!(app.admin().delete(&format!("{}/{SIGN_IN}", base("templates"))).await.status(), 200);
     let answer = app.admin().post(&base("templates"), json!({ "display_name": "One more" })).await;

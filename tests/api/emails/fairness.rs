@@ -1,4 +1,4 @@
-//! The work of one project does not delay the work of others.
+//! One project's work does not delay that of others.
 
 use model::email::category::Category;
 use model::outbox::{CreatedWith, NewEntry, OutboxEntry, Recipients, Source};
@@ -7,7 +7,7 @@ use store::outbox::work::{Due, Searched};
 use support::TestApp;
 use wire::id::{BroadcastId, EmailId, ProjectId, UserId};
 
-/// Puts urgent emails to this many users into the outbox of a project.
+/// Puts urgent emails to this many users into a project's outbox.
 async fn urgent(app: &TestApp, project: &ProjectId, count: usize) {
     let new = NewEntry {
         to: Recipients::CustomEmails { emails: Vec::new() },
@@ -29,7 +29,7 @@ async fn urgent(app: &TestApp, project: &ProjectId, count: usize) {
     app.advance(jiff::SignedDuration::from_millis(1));
 }
 
-/// The number of calls until the work of `wanted` is found.
+/// The number of calls until `wanted`'s work is found.
 async fn calls(app: &TestApp, busy: &[ProjectId], wanted: &ProjectId, searched: &mut Searched) -> usize {
     for call in 1..=100 {
         let due = app.app.store.due_beside(busy, app.now(), 5, searched).await.unwrap();
@@ -49,13 +49,13 @@ async fn work_is_found_behind_that_of_another_project() {
     urgent(&app, &other, 1).await;
     let due = app.app.store.due_beside(&[], app.now(), 5, &mut Searched::default()).await.unwrap();
     assert_eq!((due.len(), due.iter().all(|due| *due.project() == first)), (20, true), "five of each partition");
-    // Each call searches five further keys of a partition, which has about fifty. Then the search
-    // begins anew.
+    // Each call searches five more of a partition's roughly fifty keys. Then the search starts
+    // over.
     let mut searched = Searched::default();
     for _ in 0..3 {
         assert!((2..=20).contains(&calls(&app, &[], &other, &mut searched).await));
     }
-    // While the first project is busy, a call searches further.
+    // While the first project is busy, each call searches further.
     assert_eq!(calls(&app, std::slice::from_ref(&first), &other, &mut Searched::default()).await, 1);
     let due = app.app.store.due_beside(&[first.clone(), other], app.now(), 5, &mut Searched::default()).await.unwrap();
     assert!(due.is_empty(), "{due:?}");

@@ -1,4 +1,4 @@
-//! Emails: templates, sending, the outbox, reports by the email service, and users' preferences.
+//! Emails: templates, sending, the outbox, reports by the email service, and preferences of users.
 
 mod broadcasts;
 mod builtin_mails;
@@ -44,8 +44,7 @@ pub(crate) const SEND: &str = "/api/v1/emails/send-email";
 pub(crate) const OUTBOX: &str = "/api/v1/emails/outbox";
 pub(crate) const HOUR: Millis = 3_600_000;
 
-/// Sends `<p>Hello</p>` to a user, with these fields added or replaced, and returns the resulting
-/// entry.
+/// Sends `<p>Hello</p>` to a user, with these fields added or replaced; returns the entry.
 pub(crate) async fn send(app: &TestApp, to: &SignedIn, fields: Value) -> Value {
     let mut body = json!({ "user_ids": [to.user_id], "subject": "Greetings", "html": "<p>Hello</p>" });
     body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
@@ -72,7 +71,7 @@ pub(crate) async fn read(app: &TestApp, id: &str) -> Value {
 }
 
 /// Changes an entry by a rule of the model, as a worker does. The rule returns `None` if it does
-/// not apply to the entry's state.
+/// not fit the entry's state.
 pub(crate) async fn work(app: &TestApp, id: &str, rule: impl FnOnce(OutboxEntry) -> Option<OutboxEntry>) {
     let id = EmailId::parse(id).unwrap();
     let row = app.app.store.outbox_entry(app.project_id(), id).await.unwrap().unwrap();
@@ -80,7 +79,7 @@ pub(crate) async fn work(app: &TestApp, id: &str, rule: impl FnOnce(OutboxEntry)
     app.app.store.move_outbox_entry(OutboxMove::new(row, entry)).await.unwrap();
 }
 
-/// Sends an email to a user, and changes its entry until it has this status; returns its id.
+/// Sends an email to a user, and moves its entry to this status; returns its id.
 pub(crate) async fn entry_in(app: &TestApp, to: &SignedIn, status: Status) -> String {
     let later = json!({ "scheduled_at_millis": app.now().as_millisecond() + HOUR });
     let fields = match status {
@@ -105,7 +104,7 @@ pub(crate) async fn entry_in(app: &TestApp, to: &SignedIn, status: Status) -> St
     id
 }
 
-/// A service, a user, and the id of an email to the user whose entry has this status.
+/// A service, a user, and the id of an email to that user with an entry in this status.
 pub(crate) async fn with_entry(status: Status) -> (TestApp, SignedIn, String) {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
@@ -118,8 +117,8 @@ async fn update(app: &TestApp, id: &str, patch: Value) {
     assert_eq!(answer.status(), 200, "{}", answer.text());
 }
 
-/// Takes an entry in the state `preparing` through the next states, at most to `server-error`,
-/// until it has this status; `None` if the entry is in another state.
+/// Moves an entry from `preparing` through the next states, up to `server-error`, to this status;
+/// `None` if it starts in another state.
 fn sending(app: &TestApp, entry: OutboxEntry, status: Status) -> Option<OutboxEntry> {
     let now = app.now();
     let mail = ("Greetings".to_owned(), Some("<p>Hello</p>".to_owned()), Some("Hello".to_owned()));
@@ -135,8 +134,8 @@ fn sending(app: &TestApp, entry: OutboxEntry, status: Status) -> Option<OutboxEn
     sending.finish_sending(Uuid::nil(), Outcome::Final(failure), 0.0, now)
 }
 
-/// Applies a later report of the email service about a sent email; `None` if the entry's state does
-/// not permit the report.
+/// Applies a later report about a sent email; `None` if the entry's state does not allow the
+/// report.
 fn after_delivery(app: &TestApp, entry: OutboxEntry, status: Status) -> Option<OutboxEntry> {
     let kind = match status {
         Status::Bounced => ReportKind::Bounced,
@@ -150,7 +149,7 @@ fn after_delivery(app: &TestApp, entry: OutboxEntry, status: Status) -> Option<O
     entry.report(report, app.now())
 }
 
-/// The time of the last attempt to send an entry.
+/// The time of an entry's last attempt.
 pub(crate) fn attempt(entry: &OutboxEntry) -> Millis {
     match entry.stage {
         Stage::Sending { started_at, .. } | Stage::ServerError { started_at, .. } | Stage::Sent { started_at, .. } => started_at,

@@ -8,7 +8,7 @@ use support::{Caller, TestApp};
 
 use super::{OUTBOX, SEND, entry_in, read, send, with_entry};
 
-/// The entries of each page of a list.
+/// The entries on each page of a list.
 async fn pages(caller: &Caller, query: &str) -> Vec<Vec<Value>> {
     let (mut pages, mut cursor) = (Vec::new(), None::<String>);
     loop {
@@ -67,8 +67,8 @@ async fn the_status_filter_returns_matching_entries() {
         all.push((status, entry_in(&app, &ada, status).await));
     }
     for (status, _) in &all {
-        // Entries on the way to other states have moved on by now, so the list is compared with the
-        // state of each entry.
+        // Entries between states have moved on by now, so the list is compared with each entry's
+        // state.
         let listed = pages(&app.server(), &format!("status={}", status.name())).await.concat();
         let mut expected = Vec::new();
         for (_, id) in &all {
@@ -164,7 +164,7 @@ async fn a_foreign_or_malformed_cursor_is_rejected() {
         let answer = app.server().get(&format!("{OUTBOX}?cursor={damaged}")).await;
         assert_eq!((answer.status(), answer.code().as_str()), (400, "INVALID_CURSOR"), "{damaged:?}");
     }
-    // A cursor of the session list is not valid for this list.
+    // A cursor of the session list is invalid here.
     app.sign_in(&ada.email).await;
     let sessions = app.signed_in(&ada).get("/api/v1/auth/sessions?limit=1").await.json();
     let foreign = sessions["pagination"]["next_cursor"].as_str().unwrap();
@@ -196,8 +196,7 @@ async fn an_unreadable_entry_hides_no_other_and_stops_no_worker() {
         all.push(send(&app, &ada, json!({})).await["id"].as_str().unwrap().to_owned());
         app.advance(SignedDuration::from_millis(1));
     }
-    // Gives an entry a state that this version does not know, as a later version could have written
-    // it.
+    // Gives an entry an unknown state, as a later version could have written it.
     let store = &app.app.store;
     let update = UpdateItemInput::builder().table_name(store.table()).update_expression("SET d.stage = :stage");
     let key = |text: String| aws_sdk_dynamodb::types::AttributeValue::S(text);

@@ -1,4 +1,4 @@
-//! `PATCH /api/v1/emails/outbox/{id}`: the transitions of the seven editable states.
+//! `PATCH /api/v1/emails/outbox/{id}`: transitions of the seven editable states.
 
 use model::outbox::status::Status;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use super::{HOUR, entry_in, path, read, with_entry};
 const EDITABLE: [Status; 7] =
     [Status::Paused, Status::Preparing, Status::Rendering, Status::RenderError, Status::Scheduled, Status::Queued, Status::ServerError];
 
-/// Updates an entry of each editable state, and asserts the resulting state.
+/// Updates an entry in each editable state, and asserts the new state.
 async fn moves(patch: impl Fn(&TestApp) -> Value, expected: fn(Status) -> &'static str) {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
@@ -72,7 +72,7 @@ async fn every_editable_entry_can_be_cancelled_permanently() {
     for status in EDITABLE {
         let id = entry_in(&app, &ada, status).await;
         let before = read(&app, &id).await;
-        // A patch that cancels the email has no other effect: its other fields are ignored.
+        // A patch that cancels the email ignores its other fields.
         let answer = app.server().patch(&path(&id), json!({ "cancel": true, "subject_source": "x", "is_paused": true })).await;
         assert_eq!(answer.status(), 200, "{status:?} {}", answer.text());
         let entry = answer.json();

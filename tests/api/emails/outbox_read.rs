@@ -15,7 +15,7 @@ const RENDERED: &str = "started_rendering_at_millis rendered_at_millis subject h
     notification_category_id";
 const DELIVERED: &str = "started_sending_at_millis delivered_at_millis can_have_delivery_info";
 
-/// For each state: its simple status, and the fields of an entry beyond the common ones.
+/// Each state's simple status, and its fields beyond the common ones.
 fn fields(status: Status) -> (&'static str, Vec<&'static str>) {
     match status {
         Status::Paused | Status::Preparing => ("in-progress", vec![]),
@@ -75,7 +75,7 @@ async fn an_entry_has_its_sources_and_its_rendered_content() {
         "delivered_at_millis": start, "can_have_delivery_info": false,
     });
     let mut entry = read(&app, &id).await;
-    // Line breaks of the derived text are not tested here.
+    // Line breaks in the derived text are not tested here.
     let words = |text: &Value| text.as_str().unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(words(&entry["text"]), rendered);
     entry["text"] = expected["text"].clone();

@@ -1,5 +1,4 @@
-//! `/api/v1/emails/notification-preference/{user_id}`: the categories of emails that a user
-//! accepts.
+//! `/api/v1/emails/notification-preference/{user_id}`: a user's accepted email categories.
 
 use serde_json::{Value, json};
 use support::{SignedIn, TestApp};

@@ -1,4 +1,4 @@
-//! How many emails a project may send, and in which order.
+//! How many emails a project may send, and in what order.
 
 use jiff::SignedDuration;
 use model::email::Email;
@@ -51,8 +51,8 @@ async fn concurrent_workers_share_the_quota() {
     let (app, ada) = start(25).await;
     send_many(&app, &ada, 80).await;
     tokio::join!(app.deliver(), app.deliver(), app.deliver());
-    // Each worker has returned the tokens that it took for emails that another worker sent, so the
-    // next run can use them.
+    // Each worker has returned the tokens for emails that another one sent, so the next run can use
+    // them.
     app.deliver().await;
     assert_eq!(app.mails(&ada.email).await.len(), 25);
     app.advance(SignedDuration::from_hours(1));
@@ -94,7 +94,7 @@ async fn emails_are_sent_by_priority_category_and_due_time() {
 #[tokio::test]
 async fn a_project_without_quota_delays_no_other() {
     let app = TestApp::start_sending(3).await;
-    // More than twice as many as a step of the worker prepares and sends.
+    // More than twice what a worker's step prepares and sends.
     let users = app.users(450).await;
     assert_eq!(app.server().post(SEND, json!({ "user_ids": users, "subject": "x", "html": "<p>x</p>" })).await.status(), 200);
     app.deliver().await;
@@ -127,7 +127,7 @@ async fn the_reported_rate_is_the_effective_one() {
     let (app, ada) = start(120).await;
     let rate = app.server().get("/api/v1/emails/delivery-info").await.json()["capacity"]["rate_per_second"].as_f64().unwrap();
     assert!((rate * 3600.0 - 120.0).abs() < 1e-6, "{rate}");
-    // A complaint slows the project down to a quarter of the base rate.
+    // A complaint slows the project to a quarter of the base rate.
     let id = entry_in(&app, &ada, Status::Sent).await;
     let entry = EmailId::parse(&id).unwrap();
     let row = app.app.store.outbox_entry(app.project_id(), entry).await.unwrap().unwrap();
@@ -140,13 +140,13 @@ async fn the_reported_rate_is_the_effective_one() {
     assert_eq!(app.mails(&ada.email).await.len() - 1, 30);
 }
 
-/// Requests a sign-in code for an address that is not verified.
+/// Requests a sign-in code for an unverified address.
 async fn ask_for_a_stranger(app: &TestApp, number: usize) {
     let body = json!({ "email": format!("stranger{number}@example.com"), "callback_url": "http://localhost:3000/sign-in" });
     assert_eq!(app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await.status(), 200);
 }
 
-/// The number of emails that the first `asked` strangers received.
+/// How many emails the first `asked` strangers received.
 async fn strangers(app: &TestApp, asked: usize) -> usize {
     app.deliver().await;
     (0..asked).map(|number| app.delivered(&format!("stranger{number}@example.com")).len()).sum()
@@ -162,19 +162,19 @@ async fn a_flood_of_codes_to_strangers_delays_no_known_recipient() {
     app.deliver().await;
     let at_once = strangers(&app, 60).await;
     assert!((20..=25).contains(&at_once), "{at_once}: a quarter of the hourly quota, less ada's emails before her verification");
-    // A verified address gets its code immediately, though strangers have waited longer.
+    // A verified address gets its code immediately, although strangers have waited longer.
     let reset = json!({ "email": ada.email, "callback_url": "http://localhost:3000/reset" });
     assert_eq!(app.client().post("/api/v1/auth/password/send-reset-code", reset).await.status(), 200);
     let before = app.mails(&ada.email).await.len();
     assert!(app.last_mail(&ada.email).await.0.text.contains("http://localhost:3000/reset"));
-    // Emails of the project's servers are sent immediately too, up to the project's hourly quota.
+    // The project's servers send immediately too, up to the project's hourly quota.
     send_many(&app, &ada, 60).await;
     assert_eq!(app.mails(&ada.email).await.len() - before, 60);
     assert_eq!(strangers(&app, 60).await, at_once);
 }
 
-/// Signs up a user whose account then accepts no password, after too many wrong ones. The service
-/// notifies the user of this by email.
+/// Signs up a user whose password is then locked by too many wrong ones, of which the service
+/// notifies the user by email.
 async fn close_password(app: &TestApp, email: &str, is_verified: bool) {
     let user = app.sign_up(email).await;
     if is_verified {
@@ -196,7 +196,7 @@ async fn notices_without_codes_to_unverified_addresses_use_the_share_of_stranger
     app.deliver().await;
     assert_eq!(strangers(&app, 3).await, 1, "a quarter of the hourly quota");
     assert_eq!(app.mails("known@example.com").await.len(), 1);
-    // An edited notice still counts as one of the service's own emails.
+    // An edited notice still counts as the service's own email.
     let queued = app.server().get(&format!("{OUTBOX}?status=queued")).await.json();
     let queued: Vec<&str> = queued["items"].as_array().unwrap().iter().map(|entry| entry["id"].as_str().unwrap()).collect();
     assert_eq!(queued.len(), 2);
@@ -207,7 +207,7 @@ async fn notices_without_codes_to_unverified_addresses_use_the_share_of_stranger
     assert_eq!((strangers(&app, 3).await, count(&app, "queued").await), (1, 2));
     app.advance(SignedDuration::from_mins(30));
     assert_eq!(strangers(&app, 3).await, 2);
-    // Emails that a server sends to an unverified user use the whole quota.
+    // A server's emails to an unverified user use the whole quota.
     let (app, ada) = start(4).await;
     send_many(&app, &ada, 5).await;
     assert_eq!(app.mails(&ada.email).await.len(), 4);
@@ -221,8 +221,7 @@ async fn a_queued_email_with_an_expired_code_is_dropped_without_using_quota() {
     }
     app.deliver().await;
     assert_eq!(strangers(&app, 6).await, 1);
-    // A sign-in code is valid for ten minutes; the quota for strangers grows by one email every
-    // half hour.
+    // Sign-in codes last ten minutes; the quota for strangers grows by one email every half hour.
     app.advance(SignedDuration::from_mins(31));
     ask_for_a_stranger(&app, 6).await;
     app.deliver().await;
@@ -234,7 +233,7 @@ async fn a_queued_email_with_an_expired_code_is_dropped_without_using_quota() {
     assert_eq!(count(&app, "queued").await, 0);
 }
 
-/// Sends an email to this many addresses, by editing its recipients, and returns its id.
+/// Sends an email to this many addresses by editing its recipients; returns its id.
 async fn send_to_addresses(app: &TestApp, to: &SignedIn, count: usize) -> String {
     let id = send(app, to, json!({})).await["id"].as_str().unwrap().to_owned();
     let emails: Vec<String> = (0..count).map(|number| format!("address{number}@example.com")).collect();
@@ -258,7 +257,7 @@ async fn an_email_takes_the_quota_of_all_its_recipients() {
     app.advance(SignedDuration::from_mins(2));
     app.deliver().await;
     assert_eq!(count(&app, "queued").await, 0);
-    // Each recipient uses a token up, so none are put back for the last email.
+    // Each recipient takes a token, so none are returned for the last email.
     app.advance(SignedDuration::from_hours(2));
     for _ in 0..2 {
         send_to_addresses(&app, &ada, 25).await;

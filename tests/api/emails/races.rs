@@ -1,5 +1,4 @@
-//! Entries are updated while a worker processes them. The response always matches what arrives in
-//! the inbox.
+//! Updates of entries during a worker's run. The response always matches what arrives in the inbox.
 
 use std::cell::Cell;
 
@@ -9,8 +8,8 @@ use support::{Answer, SignedIn, TestApp};
 
 use super::{path, read, send};
 
-/// Updates an email at each step of the worker that sends it, and lets the worker send it at each
-/// step of the update. `check` gets the id of each round's entry and the response of the update.
+/// Updates an email at each step of its worker, and runs the worker at each step of the update.
+/// `check` gets each round's entry id and update response.
 async fn race(app: &TestApp, to: &SignedIn, patch: Value, check: impl AsyncFn(&str, &Answer)) {
     let server = app.server();
     for holds_worker in [true, false] {

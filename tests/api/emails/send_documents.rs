@@ -1,4 +1,4 @@
-//! `POST /api/v1/emails/send-email` of templates and drafts, with themes.
+//! `POST /api/v1/emails/send-email`: templates and drafts, with themes.
 
 use serde_json::{Value, json};
 use support::TestApp;
@@ -6,7 +6,7 @@ use support::TestApp;
 use super::documents::{DEFAULT_THEME, SIGN_IN, create, lose_theme, read, update};
 use super::{OUTBOX, SEND, send};
 
-/// Sends a template or a draft to a user, and returns the entry.
+/// Sends a template or draft to a user; returns the entry.
 async fn send_document(app: &TestApp, to: &support::SignedIn, fields: Value) -> Value {
     let mut body = json!({ "html": null, "subject": null });
     body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
@@ -107,7 +107,7 @@ async fn emails_without_a_theme_use_that_of_the_project() {
     assert_eq!(app.client().post("/api/v1/auth/password/send-reset-code", body.clone()).await.status(), 200);
     assert!(app.last_mail(&ada.email).await.0.html.starts_with("<u><h1>"), "the theme applies to built-in emails, too");
 
-    // After the project's theme is deleted, emails such as password resets are still sent.
+    // Emails such as password resets are still sent after the project's theme is deleted.
     lose_theme(&app, &theme).await;
     assert_eq!(app.client().post("/api/v1/auth/password/send-reset-code", body).await.status(), 200);
     assert!(app.last_mail(&ada.email).await.0.html.contains("Sent by"));

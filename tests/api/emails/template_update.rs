@@ -1,4 +1,4 @@
-//! `PATCH /api/v1/internal/email-templates/{id}`: a template is stored only if it can be rendered.
+//! `PATCH /api/v1/internal/email-templates/{id}`: only templates that can be rendered are stored.
 
 use model::document::{DocumentKind, MailDocument};
 use model::project::config::Level;
@@ -53,7 +53,7 @@ async fn new_html_of_a_built_in_template_replaces_its_text_too() {
     assert_eq!(app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await.status(), 200);
     let mail = app.last_mail("ada@example.com").await;
     assert!(mail.0.text.starts_with("Ihr Code: ") && !mail.0.text.contains("Sign in to"), "{}", mail.0.text);
-    // A text of the project's own stays.
+    // The project's own text stays.
     let own = json!("Code: {{ variables.otp }}");
     assert_eq!(text(json!({ "text_source": own, "html_source": "<p>x</p>" })).await, own);
     assert_eq!(text(json!({ "html_source": "<p>y</p>" })).await, own);
@@ -75,7 +75,7 @@ async fn variables_of_a_template_have_placeholders() {
         let answer = patch(&app, &id, json!({ "html_source": source, "theme_id": false })).await;
         assert_eq!((answer.status(), answer.json()["rendered_html"].as_str()), (200, Some(html)), "{source}: {}", answer.text());
     }
-    // Previews and emails have no placeholders.
+    // Previews and emails contain no placeholders.
     let preview = app.admin().post("/api/v1/emails/render-email", json!({ "template_id": id })).await;
     assert!(error(&preview).starts_with("body.html in line 1: undefined"));
 }
@@ -135,7 +135,7 @@ async fn the_theme_of_a_template_must_exist() {
         assert!(answer.code() == "SCHEMA_ERROR" && answer.text().contains(problem), "{body}: {}", answer.text());
     }
     assert_eq!(read(&app, "templates", &own).await["html_source"], "<p>x</p>");
-    // Built-in emails are sent in the default theme.
+    // Built-in emails use the default theme.
     let builtin = patch(&app, SIGN_IN, json!({ "html_source": "<p>y</p>" })).await;
     assert!(builtin.json()["rendered_html"].as_str().unwrap().contains("Sent by"), "{}", builtin.text());
     assert_eq!(patch(&app, &own, json!({ "html_source": "<p>y</p>", "theme_id": false })).await.json()["rendered_html"], "<p>y</p>");

@@ -1,5 +1,4 @@
-//! The batches of the table's stream that wake the outbox worker, and the turn of the worker that
-//! they wake.
+//! Batches of the table's stream that wake the outbox worker, and the turn that it then takes.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -10,8 +9,8 @@ use workers::outbox::drain_in_turn;
 use super::{path, send};
 use crate::webhooks::ENDPOINTS;
 
-/// The events of all changes since the last call. A gateway has them only for projects with an
-/// endpoint.
+/// The events of all changes since the last call. A gateway has them only for projects with
+/// endpoints.
 async fn events(app: &TestApp) -> Vec<Value> {
     let mut events = Vec::new();
     while let Some(batch) = app.changes().await {
@@ -21,13 +20,13 @@ async fn events(app: &TestApp) -> Vec<Value> {
     events
 }
 
-/// Whether any change since the last call wakes the outbox worker.
+/// Whether changes since the last call wake the outbox worker.
 async fn wakes(app: &TestApp) -> bool {
     let now = app.now();
     events(app).await.iter().any(|event| is_in(event, now))
 }
 
-/// Runs the worker that the stream wakes; returns how many entries it advanced.
+/// Runs the worker woken by the stream; returns how many entries it advanced.
 async fn woken(app: &TestApp) -> usize {
     drain_in_turn(&app.app, &app.inbox, app.now() + SignedDuration::from_mins(1)).await.unwrap()
 }
@@ -65,7 +64,7 @@ async fn woken_workers_take_turns_and_overlook_no_work() {
     assert!(store.begin_outbox_turn(app.now(), until).await.unwrap());
     let sent = app.inbox.messages(None).len();
     send(&app, &ada, json!({})).await;
-    // The second worker leaves the email to the first one, whose turn then goes on.
+    // The second worker leaves the email to the first, whose turn goes on.
     assert_eq!(woken(&app).await, 0);
     assert_eq!(app.inbox.messages(None).len(), sent);
     assert!(!store.end_outbox_turn(until).await.unwrap());
@@ -73,7 +72,7 @@ async fn woken_workers_take_turns_and_overlook_no_work() {
     assert!(woken(&app).await > 0);
     assert_eq!(app.inbox.messages(None).len(), sent + 1);
 
-    // A turn that was not ended passes, and ending it later does not end another worker's turn.
+    // An unfinished turn expires, and ending it later does not end another worker's turn.
     assert!(store.begin_outbox_turn(app.now(), until).await.unwrap());
     app.advance(SignedDuration::from_mins(2));
     send(&app, &ada, json!({})).await;
@@ -81,7 +80,7 @@ async fn woken_workers_take_turns_and_overlook_no_work() {
     assert!(store.begin_outbox_turn(app.now(), next).await.unwrap());
     assert!(store.end_outbox_turn(until).await.unwrap());
     assert_eq!(woken(&app).await, 0);
-    // The worker of the schedule needs no turn.
+    // The scheduled worker needs no turn.
     app.deliver().await;
     assert_eq!(app.inbox.messages(None).len(), sent + 2);
 }

@@ -1,9 +1,9 @@
-//! Sends every event file, except those of workers, to the real handlers, which shows that
-//! operations understand the requests of API Gateway.
+//! Sends every event file except those of workers to the real handlers, to show that operations
+//! understand API Gateway's requests.
 //!
-//! The data that the events refer to is created first: their project with its keys, the user
+//! The data behind the events is created first: their project with its keys, the user
 //! `ada@example.com`, and items such as a code, a refresh token and an email. Then each event must
-//! succeed, except that of the fallback, which matches no operation.
+//! succeed, except the fallback's, which matches no operation.
 
 mod furnish;
 mod owned_keys;
@@ -26,13 +26,13 @@ use tokio::sync::OnceCell;
 pub(crate) use self::furnish::{CODE, KEY, PROJECT, TWIN, picture};
 use self::furnish::{LINK, Placeholders, TWIN_KEY, TWIN_LINK, furnish};
 
-/// The service with everything that the events refer to.
+/// The service with all data behind the events.
 pub(crate) struct World {
     pub(crate) app: Arc<TestApp>,
     placeholders: Placeholders,
 }
 
-/// A snapshot of a world. Creating a world takes longer than most tests that use it.
+/// A snapshot of a world, because creating one takes longer than most tests that use it.
 pub(crate) struct Furnished {
     snapshot: Snapshot,
     placeholders: Placeholders,
@@ -45,7 +45,7 @@ impl Furnished {
         FURNISHED.get_or_init(async || World::at(Limits::off(), SignedDuration::ZERO).await.kept()).await
     }
 
-    /// A world that starts as this snapshot.
+    /// A world in the state of this snapshot.
     pub(crate) async fn begin(&self, limits: Limits) -> World {
         self.with(TestApp::start_from_at(&self.snapshot, limits, StandIn::lasting(APPLE)).await)
     }
@@ -55,10 +55,10 @@ impl Furnished {
     }
 }
 
-/// A snapshot of a world with two projects of the same content.
+/// A snapshot of a world with two identical projects.
 pub(crate) struct Twins {
     furnished: Furnished,
-    /// The placeholders of the second project.
+    /// The second project's placeholders.
     placeholders: Placeholders,
 }
 
@@ -74,14 +74,14 @@ impl Twins {
         TWINS.get_or_init(make).await
     }
 
-    /// A world that starts as this snapshot, as each project sees it.
+    /// A world in the state of this snapshot, as seen by each project.
     pub(crate) async fn begin(&self) -> (World, World) {
         let world = self.furnished.begin(Limits::off()).await;
         let twin = World { app: Arc::clone(&world.app), placeholders: self.placeholders.clone() };
         (world, twin)
     }
 
-    /// A snapshot of what has become of these worlds.
+    /// A snapshot of these worlds' current state.
     pub(crate) fn of((world, twin): (World, World)) -> Self {
         Self { furnished: world.kept(), placeholders: twin.placeholders }
     }
@@ -92,19 +92,19 @@ impl World {
         Furnished::of_events().await.begin(limits).await
     }
 
-    /// A world whose random numbers are those of any other such world.
+    /// A world with the same random numbers as any other such world.
     pub(crate) async fn equal(limits: Limits) -> Self {
         let furnished = Furnished::of_events().await;
         furnished.with(TestApp::start_equal_at(&furnished.snapshot, limits, StandIn::lasting(APPLE)))
     }
 
-    /// A world in which requests to providers fail.
+    /// A world where requests to providers fail.
     pub(crate) async fn without_providers(limits: Limits) -> Self {
         let furnished = Furnished::of_events().await;
         furnished.with(TestApp::start_from(&furnished.snapshot, limits).await)
     }
 
-    /// A world whose clock is some time past the start of the tests.
+    /// A world with its clock some time past the tests' start.
     pub(crate) async fn at(limits: Limits, after_start: SignedDuration) -> Self {
         let app = TestApp::start_with(limits).await;
         app.advance(after_start);
@@ -114,8 +114,7 @@ impl World {
     }
 
     /// The world of the events, and a second project with the same content: users, addresses,
-    /// codes, teams. In its events, only the project's id, the keys, the tokens and the codes of
-    /// links are different.
+    /// codes, teams. Its events differ only in the project's id, keys, tokens and codes of links.
     pub(crate) async fn with_twin() -> (Self, Self) {
         Twins::of_events().await.begin().await
     }
@@ -125,12 +124,12 @@ impl World {
         Furnished { snapshot: self.app.snapshot(), placeholders: self.placeholders }
     }
 
-    /// Sends the event of this name, such as `auth/password-sign-in`.
+    /// Sends an event by name, such as `auth/password-sign-in`.
     pub(crate) async fn send(&self, name: &str) -> Answer {
         Answer::read(self.app.answer(self.request(name)).await).await
     }
 
-    /// Sends the event of this name with a change of its JSON body.
+    /// Sends an event by name, with a change of its JSON body.
     pub(crate) async fn send_with(&self, name: &str, change: impl FnOnce(&mut serde_json::Value)) -> Answer {
         let (mut parts, body) = self.request(name).into_parts();
         let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap();
@@ -145,7 +144,7 @@ impl World {
         Answer::read(self.app.answer(http::Request::from_parts(parts, body)).await).await
     }
 
-    /// The text of an event, as API Gateway sends it.
+    /// An event's text, as sent by API Gateway.
     pub(crate) fn event(&self, name: &str) -> String {
         self.placeholders.iter().fold(text(name), |text, (placeholder, value)| text.replace(placeholder, value))
     }
@@ -157,14 +156,13 @@ impl World {
         let (parts, body) = request.into_parts();
         let mut request = http::Request::new(Body::from(body.to_vec()));
         *request.method_mut() = parts.method;
-        // The URI has no host, as in the request line of HTTP.
+        // The URI has no host, like the request line of HTTP.
         *request.uri_mut() = parts.uri.path_and_query().unwrap().as_str().parse().unwrap();
         *request.headers_mut() = parts.headers;
         request
     }
 }
 
-/// The content of the file of an event.
 fn text(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../events/{name}.json"));
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"))
@@ -175,16 +173,16 @@ pub(crate) fn name(operation: &Operation) -> String {
     format!("{}/{}", operation.area(), operation.short_name())
 }
 
-/// The status of the response if the event succeeds.
+/// The response status if the event succeeds.
 pub(crate) fn success(operation: &Operation) -> u16 {
     match operation.route.name {
-        // In these events the provider denied access, and the app receives the error.
+        // In these events the provider denied access, so the app gets the error.
         "auth-oauth-callback" | "auth-oauth-callback-form" => 303,
         _ => operation.description.status.unwrap_or(200),
     }
 }
 
-/// The names of the operation and of the event, for every event except those of workers.
+/// The operation and the name of every event except those of workers.
 pub(crate) fn events() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../events");
     let areas = std::fs::read_dir(root).unwrap().map(|area| area.unwrap().path()).filter(|area| !area.ends_with("workers"));

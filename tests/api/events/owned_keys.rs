@@ -1,4 +1,4 @@
-//! API keys of users and teams that the events refer to.
+//! API keys of users and teams in the events.
 
 use model::owned_key::text::KeyText;
 use model::owned_key::{NewKey, OwnedKey, Owner};

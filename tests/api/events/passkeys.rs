@@ -1,6 +1,5 @@
-//! The passkey and the challenges that the events refer to. The responses in the events are
-//! signed: they were made with the passkeys 1 and 2 of [`SoftPasskey`] and the challenge
-//! [`CHALLENGE`], on `http://localhost:3000`.
+//! The passkey and challenges behind the events. The events contain signed responses: of
+//! [`SoftPasskey`] 1 and 2 to the challenge [`CHALLENGE`], on `http://localhost:3000`.
 
 use crypto::webauthn::client_data::Ceremony;
 use crypto::webauthn::public_key::PublicKey;
@@ -18,7 +17,7 @@ use wire::id::{PasskeyId, ProjectId};
 
 use super::CODE;
 
-/// The id of the user's passkey in the events.
+/// The user's passkey id in the events.
 const PASSKEY: &str = "9b2f4c6d-1e3a-4d5f-8b7c-6a5e4d3c2b1a";
 const CHALLENGE: [u8; 32] = *b"a challenge of thirty-two bytes.";
 
@@ -43,7 +42,7 @@ pub(super) fn registered(now: Timestamp) -> Passkey {
     }
 }
 
-/// The challenges of a registration and of a sign-in.
+/// The challenges for a registration and a sign-in.
 pub(super) fn challenges(project: &ProjectId, user: &User, now: Timestamp) -> [Write; 2] {
     let registrant = Registrant { user_id: user.id, epoch: user.credential_epoch };
     let of = |ceremony, registrant| {

@@ -1,5 +1,5 @@
-//! What the event of every operation does to the world of the events. Several tests look at it from
-//! different sides, so each event is sent once for all of them.
+//! What every operation's event does to the world of the events. Each event is sent once for all
+//! tests that examine its effects.
 
 use std::collections::BTreeMap;
 
@@ -10,16 +10,16 @@ use tokio::sync::OnceCell;
 
 use super::{World, events};
 
-/// An event that was sent to a world of its own.
+/// An event sent to its own world.
 pub(crate) struct Sent {
     pub(crate) answer: Answer,
-    /// The calls to the table: their DynamoDB operations and bodies.
+    /// The calls to the table: DynamoDB operations and bodies.
     pub(crate) calls: Vec<(String, String)>,
-    /// The items that changed, as they were before and after the request.
+    /// The changed items, before and after the request.
     pub(crate) changed: [Rows; 2],
 }
 
-/// All events that were sent, by the names of their operations.
+/// All sent events, by operation.
 pub(crate) struct All(BTreeMap<String, Sent>);
 
 impl All {

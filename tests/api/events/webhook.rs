@@ -1,4 +1,4 @@
-//! Creates the webhook endpoint and the delivery that the events refer to.
+//! Creates the webhook endpoint and the delivery behind the events.
 
 use model::webhook::delivery::{Attempt, Delivery};
 use model::webhook::event::{EventType, Message};
@@ -7,7 +7,7 @@ use serde_json::json;
 use support::TestApp;
 use wire::id::{ProjectId, WebhookDeliveryId, WebhookEndpointId};
 
-/// A webhook endpoint, and a delivery to it that failed.
+/// A webhook endpoint and a failed delivery to it.
 const WEBHOOK_ENDPOINT: &str = "9d2e6f14-7c3b-4a58-b1e0-6f5a4c3d2b19";
 const WEBHOOK_DELIVERY: &str = "019b79a8-5a00-7c3d-8e2f-1a2b3c4d5e6f";
 

@@ -1,7 +1,6 @@
-//! Sends the event of every operation, and makes each of the operation's calls to the table fail
-//! once, before or after the call is executed. The change is made as a whole or not at all. Sending
-//! the request again completes it, except at the callbacks of OAuth flows, whose `state` works
-//! once. New operations are covered automatically.
+//! Sends every operation's event, and makes each of its calls to the table fail once, before or
+//! after execution. The change happens completely or not at all. A repeated request completes it,
+//! except at OAuth callbacks, whose `state` works once. New operations are covered automatically.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +13,8 @@ use support::{Answer, Fault, Rows, is_write, refused};
 use crate::events::sent::{self, Sent};
 use crate::events::{World, name, success};
 
-/// Fields that may be written even if the change itself is not made: counts, marks, expiries, and
-/// times and places of last use with their index keys.
+/// Fields that may change even if the change itself is not made: counts, marks, expiries, and times
+/// and places of last use with their index keys.
 const BESIDE: [&str; 10] = ["attempts", "gsi1sk", "gsi2pk", "gsi2sk", "last_active_at", "last_used_at", "mark", "place", "taken_by", "ttl"];
 
 /// Items that only count requests or wrong attempts.
@@ -23,13 +22,13 @@ fn is_count((partition, sort): &(String, String)) -> bool {
     partition.starts_with("L#") || sort.starts_with("TRIES#")
 }
 
-/// Counts the changes by kind, such as `created U SESSION` or `changed U USER d.password`. Ids and
-/// the order are ignored.
+/// Counts changes by kind, such as `created U SESSION` or `changed U USER d.password`, regardless
+/// of ids and order.
 fn changes(before: &Rows, after: &Rows) -> BTreeMap<String, usize> {
     let mut changes = BTreeMap::new();
     for key in before.changed(after).into_iter().filter(|key| !is_count(key)) {
         let kind = [&key.0, &key.1].map(|text| text.split('#').next().unwrap_or_default()).join(" ");
-        // In this partition, the whole sort key is a project's id.
+        // In this partition, the sort key is a project's id.
         let kind = if key.0 == "PROJECTS" { key.0.clone() } else { kind };
         let change = match (before.get(key), after.get(key)) {
             (None, _) => format!("created {kind}"),
@@ -44,7 +43,7 @@ fn changes(before: &Rows, after: &Rows) -> BTreeMap<String, usize> {
     changes
 }
 
-/// Paths of fields that differ, two levels deep: an item's attributes, and the entity's fields.
+/// Differing fields, as paths of two levels: an item's attributes, and the entity's fields.
 fn difference(path: &str, before: &Value, after: &Value) -> Vec<String> {
     let empty = serde_json::Map::new();
     let fields = |value: &Value| value.as_object().unwrap_or(&empty).clone();
@@ -63,8 +62,7 @@ fn changes_of(sent: &Sent) -> BTreeMap<String, usize> {
     changes(before, after)
 }
 
-/// A new world to which an event was sent while one call failed, the table before that, and the
-/// response.
+/// A new world after an event with one failed call, the table before that, and the response.
 struct Trial {
     world: World,
     before: Rows,
@@ -72,7 +70,7 @@ struct Trial {
 }
 
 impl Trial {
-    /// Only writes fail with `is_write`, and otherwise any call.
+    /// With `is_write`, only writes fail; otherwise any call.
     async fn run(event: &str, is_write: bool, call: usize, fault: Fault) -> Self {
         let world = World::new(Limits::standard()).await;
         let before = world.app.rows();
@@ -91,12 +89,13 @@ impl Trial {
     }
 }
 
-/// The number of calls of each operation that failed, each in a trial of its own.
+/// How many calls of each operation failed, each in its own trial.
 type Cases = BTreeMap<&'static str, usize>;
 
 const WRITES: [TableAction; 3] = [TableAction::PutItem, TableAction::UpdateItem, TableAction::DeleteItem];
 
-/// Every operation was tried, and a call failed in exactly those that make such calls.
+/// Asserts that every operation was tried, and that a call failed in exactly those that make such
+/// calls.
 fn assert_complete(cases: &Cases, makes_calls: impl Fn(&Route) -> bool) {
     let differ: Vec<_> = operations::all()
         .into_iter()
@@ -112,7 +111,7 @@ async fn a_failed_call_is_atomic_and_the_request_can_be_retried() {
     let (mut cases, sent) = (Cases::default(), sent::All::get().await);
     for operation in operations::all() {
         let (event, name, ok) = (name(&operation), operation.route.name, success(&operation));
-        // The `state` of an OAuth flow works once, so a retry would need a new flow.
+        // An OAuth flow's `state` works once, so a retry would need a new flow.
         let once = name.starts_with("auth-oauth-callback");
         let good = sent.of(&operation);
         assert_eq!(good.answer.status(), ok, "{name}: {}", good.answer.text());
@@ -163,9 +162,8 @@ async fn the_events_of_writing_operations_change_something() {
     for operation in operations::all().into_iter().filter(|operation| operation.route.limit.is_some()) {
         let name = operation.route.name;
         let changes = changes_of(sent.of(&operation));
-        // The events of these operations change at most counts, marks and times. Those of
-        // `auth-connected-account-token` find an access token that is still valid, so they refresh
-        // nothing.
+        // These operations' events change at most counts, marks and times. Those of
+        // `auth-connected-account-token` find a valid access token, so they refresh nothing.
         let notes_use_alone = (name.starts_with("auth-oauth-callback") || name == "auth-oauth-token")
             || name.starts_with("auth-connected-account-token")
             || name == "auth-session-refresh"

@@ -18,7 +18,7 @@ async fn sign_up(app: &TestApp) -> Answer {
     app.client().post(SIGN_UP, ada()).await
 }
 
-/// The error for a transaction that DynamoDB cancels, with these reasons for its items.
+/// The error for a transaction cancelled by DynamoDB, with a reason for each item.
 fn cancelled(reasons: &[&str]) -> Fault {
     let reasons: Vec<Value> = reasons.iter().map(|code| json!({ "Code": code })).collect();
     let kind = "com.amazonaws.dynamodb.v20120810#TransactionCanceledException";
@@ -26,7 +26,7 @@ fn cancelled(reasons: &[&str]) -> Fault {
     Fault::Refused { status: 400, body: body.to_string() }
 }
 
-/// The failures that are transient for every call.
+/// Failures that are transient for every call.
 fn passing() -> Vec<Fault> {
     let kinds = [
         "ProvisionedThroughputExceededException",

@@ -9,7 +9,7 @@ use super::{ADA, TEAM_KEYS, USER_KEYS, checked, error, started, team_key, text, 
 
 const PATH: &str = "/api/v1/integrations/credential-scanning/revoke";
 
-/// The texts of the emails to an address about keys that were found in public.
+/// The texts of the emails to an address about exposed keys.
 async fn told(app: &TestApp, email: &str) -> Vec<String> {
     let mails = app.mails(email).await.into_iter().map(|mail| mail.0.text);
     mails.filter(|text| text.contains("was found in public, and has been revoked")).collect()
@@ -20,14 +20,14 @@ async fn verify(app: &TestApp, user: &str) {
     assert_eq!(app.server().patch(&format!("/api/v1/users/{user}"), verified).await.status(), 200);
 }
 
-/// Signs up Ada, whose primary address is verified.
+/// Signs up Ada, with a verified primary address.
 async fn verified_ada(app: &TestApp) -> SignedIn {
     let ada = app.sign_up(ADA).await;
     verify(app, &ada.user_id).await;
     ada
 }
 
-/// Reports a new key of a team as exposed, and checks that it is revoked.
+/// Reports a team's new key as exposed, and checks that it is revoked.
 async fn expose(app: &TestApp, team: &str) {
     let body = json!({ "team_id": team, "description": "Deployments", "expires_at_millis": null });
     let key = app.server().post(TEAM_KEYS, body).await.json();
@@ -80,7 +80,7 @@ async fn only_members_who_may_manage_the_team_s_keys_are_told_once() {
             assert_eq!(app.server().post(&path, json!({})).await.status(), 201);
         }
     }
-    // Several scanners find a key at the same time.
+    // Several scanners find a key simultaneously.
     let scanners = (0..6).map(|_| async { app.anonymous().post(PATH, json!({ "api_key": key["value"] })).await.status() });
     assert!(join_all(scanners).await.into_iter().all(|status| status == 200));
     let key = text(&key["value"]);
@@ -101,7 +101,7 @@ async fn only_verified_addresses_of_managers_are_told() {
     assert_eq!(app.server().post(&path, json!({})).await.status(), 201);
     let path = format!("/api/v1/team-permissions/{team}/{}/$manage_api_keys", mallory.user_id);
     assert_eq!(app.server().post(&path, json!({})).await.status(), 201);
-    // The address is looked up when the key is revoked, and not once the email is sent.
+    // The address is looked up when the key is revoked, not when the email is sent.
     expose(&app, &team).await;
     let move_to = async |email: &str| {
         assert_eq!(app.signed_in(&mallory).patch("/api/v1/users/me", json!({ "primary_email": email })).await.status(), 200);

@@ -16,7 +16,7 @@ pub(crate) const USER_KEYS: &str = "/api/v1/user-api-keys";
 pub(crate) const TEAM_KEYS: &str = "/api/v1/team-api-keys";
 const ADA: &str = "ada@example.com";
 
-/// A project whose users and teams may have keys.
+/// A project that allows keys of users and teams.
 async fn started() -> TestApp {
     let app = TestApp::start().await;
     let config = json!({ "allow_user_api_keys": true, "allow_team_api_keys": true, "client_team_creation_enabled": true });
@@ -32,7 +32,7 @@ async fn user_key(app: &TestApp, user: &SignedIn) -> Value {
     answer.json()
 }
 
-/// Creates a team of the user, and a key of the team; returns the team's id and the key.
+/// Creates a team with a key, as the user; returns the team's id and the key.
 async fn team_key(app: &TestApp, user: &SignedIn) -> (String, Value) {
     let team = app.signed_in(user).post("/api/v1/teams", json!({ "display_name": "Engines", "creator_user_id": "me" })).await;
     assert_eq!(team.status(), 201, "{}", team.text());
@@ -47,7 +47,7 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap().to_owned()
 }
 
-/// The status and the code of a check of a key; the code is empty if the check succeeds.
+/// The status and error code of a key check; the code is empty on success.
 async fn checked(app: &TestApp, path: &str, key: &Value) -> (u16, String) {
     let answer = app.server().post(&format!("{path}/check"), json!({ "api_key": key })).await;
     match answer.status() {

@@ -1,4 +1,4 @@
-//! What users are told about their new API keys, and what "This wasn't me" does to these keys.
+//! Notices to users about their new API keys, and the effect of "This wasn't me" on these keys.
 
 use jiff::SignedDuration;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Emails with codes are counted by recipient and by the caller's IP address, whether or not the
+//! Emails with codes count by recipient and by the caller's IP address, whether or not the
 //! recipient has an account.
 
 use model::limit::{Limits, Rule};
@@ -28,7 +28,7 @@ async fn a_recipient_gets_5_codes_of_all_kinds_in_10_minutes() {
     assert_eq!(app.mails("ada@example.com").await.len(), 5);
 
     assert_eq!(client.post(SEND_RESET, reset_of("bob@example.com")).await.status(), 200);
-    // Requests of servers are counted separately.
+    // Server requests are counted separately.
     assert_eq!(app.server().post(SEND_RESET, reset_of("ada@example.com")).await.status(), 200);
 }
 

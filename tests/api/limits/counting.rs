@@ -1,4 +1,4 @@
-//! The standard quotas; concurrent requests are counted like consecutive ones.
+//! The standard quotas; concurrent requests count like consecutive ones.
 
 use model::limit::{Limits, Rule};
 use serde_json::json;
@@ -6,12 +6,12 @@ use support::TestApp;
 
 use super::*;
 
-/// A service with the standard limit of one rule. The other rules are off.
+/// A service with one rule's standard limit, and no others.
 async fn standard(rule: Rule) -> TestApp {
     TestApp::start_with(Limits::off().with(rule, Some(rule.standard()))).await
 }
 
-/// Of a larger quota, all but this many requests are not sent but added to the counter.
+/// Of a larger quota, only this many requests are sent; the others are added to the counter.
 const SENT: usize = 60;
 
 async fn assert_standard<F: Future<Output = Answer>>(
@@ -31,7 +31,7 @@ async fn assert_standard<F: Future<Output = Answer>>(
     assert_refused(&refused, rule.limit().name(), rule.standard());
 }
 
-/// Adds to the only counter of a rule.
+/// Adds to a rule's only counter.
 fn raise(app: &TestApp, rule: Rule, by: usize) {
     let counters = app.table().into_keys().filter(|(pk, _)| pk.starts_with("L#") && pk.contains(&format!("#{}#", rule.name())));
     let [(pk, sk)] = &counters.collect::<Vec<_>>()[..] else { panic!("{} has one counter", rule.name()) };
@@ -105,7 +105,7 @@ async fn a_session_gets_60_tokens_in_10_minutes() {
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
     let exchange = json!({ "grant_type": "refresh_token", "client_id": app.project_id().as_str(), "refresh_token": ada.refresh_token });
     let (client, nobody) = (app.signed_in(&ada), app.anonymous());
-    // Both ways to refresh share one counter, whatever the access type is.
+    // Both ways to refresh share a counter, whatever the access type.
     assert_standard(&app, Rule::Token, 60, 600, |number| {
         if number % 2 == 0 { client.post(REFRESH, json!({})) } else { nobody.post(TOKEN, exchange.clone()) }
     })

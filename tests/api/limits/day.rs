@@ -1,9 +1,8 @@
-//! A day of normal use: ten thousand users, of whom three hundred share the IP address of an
-//! office and two thousand the network of a mobile carrier. With the standard limits nobody is
-//! rejected, and with the usual rates nobody gets a bot challenge.
+//! A day of normal use by ten thousand users, three hundred of them at an office's single IP
+//! address and two thousand in a mobile carrier's network. Under the standard limits no one is
+//! rejected, and at the usual rates no one gets a bot challenge.
 //!
-//! The counters of an operation are those that it increments when its event is sent, so limits that
-//! are added later are covered as well.
+//! An operation's counters are those incremented by its event, so later limits are covered as well.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::{IpAddr, Ipv4Addr};
@@ -24,14 +23,14 @@ use crate::events::{World, name};
 const PEOPLE: u32 = 10_000;
 const OFFICE: u32 = 300;
 const MOBILE: u32 = 2_000;
-/// Of a hundred visits, the number in each hour of the day, from midnight.
+/// How many of a hundred visits are in each hour of the day, from midnight.
 const HOURS: [u64; 24] = [1, 1, 1, 1, 1, 1, 2, 4, 7, 9, 7, 6, 6, 6, 6, 6, 6, 6, 6, 6, 5, 3, 2, 1];
 const MINUTE: u64 = 60;
 
-/// What counts a request, and by which subject.
+/// Rules that count a request, each with its subject.
 type Rules = Vec<(Rule, By)>;
 
-/// An action of a user, and the second of the day at which it happens.
+/// A user's action, and its second of the day.
 struct Act {
     at: u64,
     person: u32,
@@ -43,7 +42,7 @@ enum What {
     SignUp,
     SignIn,
     WrongPassword,
-    /// Sign-in with a code by email.
+    /// Sign-in with an emailed code.
     Code,
     /// Sign-in with a provider, from the start to the tokens.
     OAuth,
@@ -58,7 +57,7 @@ impl What {
     const ALL: [Self; 8] =
         [Self::SignUp, Self::SignIn, Self::WrongPassword, Self::Code, Self::OAuth, Self::Refresh, Self::Change, Self::Invite];
 
-    /// The operations that the act calls.
+    /// The operations behind the act.
     fn routes(self) -> &'static [&'static str] {
         match self {
             Self::SignUp => &["auth-password-sign-up"],
@@ -71,7 +70,7 @@ impl What {
         }
     }
 
-    /// How bot challenges count the act; `None` if they do not count it.
+    /// How bot challenges count the act; `None` if they do not.
     fn guarded(self) -> Option<Guarded> {
         match self {
             Self::SignUp => Some(Guarded::SignUp),
@@ -95,7 +94,7 @@ impl Chance {
         self.below(100) < percent
     }
 
-    /// A random second of the day, more often in a busy hour.
+    /// A random second of the day, weighted by busy hours.
     fn second(&mut self) -> u64 {
         let mut left = self.below(HOURS.iter().sum());
         let hour = HOURS.iter().position(|share| left.checked_sub(*share).map(|rest| left = rest).is_none()).unwrap();
@@ -103,7 +102,7 @@ impl Chance {
     }
 }
 
-/// The acts of a day, on which each user visits twice, for about half an hour each time.
+/// The acts of a day with two visits per user, each about half an hour long.
 fn day() -> Vec<Act> {
     let mut chance = Chance(ChaCha20Rng::seed_from_u64(1));
     let mut acts = Vec::new();
@@ -118,8 +117,8 @@ fn day() -> Vec<Act> {
             if is_new {
                 act(0, What::SignUp);
             } else if chance.is(10) {
-                // The user is signed out. A third of such users sign in with a code, a third with a
-                // provider; one in five of the others first mistypes the password twice.
+                // The user is signed out. A third sign in with a code, a third with a provider; one
+                // in five of the others first mistypes the password twice.
                 match chance.below(3) {
                     0 => act(0, What::Code),
                     1 => act(0, What::OAuth),
@@ -153,15 +152,15 @@ fn address(person: u32) -> IpAddr {
     let [_, a, b, c] = person.to_be_bytes();
     let address = match person {
         ..OFFICE => Ipv4Addr::new(198, 51, 100, 1),
-        // Users of the mobile carrier, who share one network.
+        // The mobile carrier's users, in one network.
         _ if person < OFFICE + MOBILE => Ipv4Addr::new(203, 0, 113, c),
-        // Each IP address of a home is shared by two users.
+        // Two users share each home's IP address.
         _ => Ipv4Addr::new(11, a, b, c / 2 * 2),
     };
     address.into()
 }
 
-/// The counters, as the table would contain them.
+/// The counters as the table would have them.
 #[derive(Default)]
 struct Counted(HashMap<String, u32>);
 
@@ -170,7 +169,7 @@ impl Counted {
         self.0.get(name).copied().unwrap_or_default()
     }
 
-    /// Counts a request, and returns whether it is within the quota.
+    /// Counts a request; returns whether it is within the quota.
     fn count(&mut self, counter: &Counter) -> bool {
         let room = counter.quota_after(self.of(&counter.before()));
         let counted = self.0.entry(counter.to_string()).or_default();
@@ -185,14 +184,14 @@ enum Whom {
     Address,
     Network,
     Project,
-    /// The user, by a personal identifier: the account, its email address, or a token.
+    /// The user, by account, email address or token.
     Person,
 }
 
-/// The IP address from which the events are sent.
+/// The IP address that sends the events.
 const HOME: &str = "203.0.113.7";
 
-/// The rules that have counted requests since the recorder was last cleared, and whom they counted.
+/// The rules that have counted since the recorder was last cleared, and whom.
 fn counted(app: &TestApp) -> BTreeSet<(&'static str, Whom)> {
     let calls = app.recorder.writes();
     let bodies = calls.iter().map(|(_, body)| serde_json::from_str::<Value>(body).unwrap());
@@ -205,7 +204,7 @@ fn counted(app: &TestApp) -> BTreeSet<(&'static str, Whom)> {
     names.map(|name| read(&name)).collect()
 }
 
-/// The rule and the subject in a counter's name: `<project>#<rule>#<subject>#<window>`.
+/// The rule and subject in a counter's name: `<project>#<rule>#<subject>#<window>`.
 fn read(name: &str) -> (&'static str, Whom) {
     let parts: Vec<&str> = name.split('#').collect();
     let rule = Rule::ALL.into_iter().find(|rule| rule.name() == parts[1]).unwrap();
@@ -218,7 +217,7 @@ fn read(name: &str) -> (&'static str, Whom) {
     (rule.name(), whom)
 }
 
-/// The rules that count each act, and whom they count.
+/// The rules that count each act, and whom.
 async fn rules() -> BTreeMap<What, BTreeSet<(&'static str, Whom)>> {
     let all = operations::all();
     let mut rules = BTreeMap::new();
@@ -231,11 +230,11 @@ async fn rules() -> BTreeMap<What, BTreeSet<(&'static str, Whom)>> {
             world.send(&name(operation)).await;
             let counted = counted(&world.app);
             let own = operation.route.limit.map_or(&[][..], |limit| limit.of_request(true));
-            // Nobody is signed in yet. Of the batched rules, a single request reaches no counter of
-            // the table.
+            // No one is signed in yet, and a single request does not reach the table's counters of
+            // batched rules.
             let own = own.iter().filter(|(_, by)| *by != By::User);
             let (batched, exact): (Rules, Rules) = own.partition(|(rule, _)| rule.is_batched());
-            // The OAuth operations have no access headers, so they count their requests themselves.
+            // OAuth operations have no access headers, so they count their own requests.
             let is_counted = exact.iter().all(|(rule, _)| counted.iter().any(|(name, _)| *name == rule.name()));
             assert!(!counted.is_empty() && (is_counted || what == What::OAuth), "{route} is not counted as expected");
             let asks = operation.route.codes().any(|code| code == "BOT_CHALLENGE_REQUIRED");

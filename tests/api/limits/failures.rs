@@ -1,6 +1,5 @@
-//! Wrong passwords at sign-in are counted by the email address that the caller gives, whether or
-//! not the address has an account. Wrong values of `old_password` in a password change and wrong
-//! second factors are counted separately.
+//! Wrong passwords at sign-in count by the given email address, whether or not it has an account.
+//! Wrong values of `old_password` in a password change and wrong second factors count separately.
 
 use futures_util::future::join_all;
 use jiff::SignedDuration;
@@ -33,7 +32,7 @@ async fn after_10_wrong_passwords_the_right_one_is_rejected_too() {
     let seconds = assert_refused(&refused, "sign-in", Rule::SignInFailures.standard());
     let right = client.post(SIGN_IN, sign_in(" ADA@example.com", RIGHT)).await;
     assert_refused(&right, "sign-in", Rule::SignInFailures.standard());
-    // Another IP address does not bypass the limit, nor does server access.
+    // Neither another IP address nor server access bypasses the limit.
     assert!(is_refused(&at(app.client(), "203.0.113.8").post(SIGN_IN, sign_in("ada@example.com", RIGHT)).await));
     assert!(is_refused(&app.server().post(SIGN_IN, sign_in("ada@example.com", RIGHT)).await));
 
@@ -94,15 +93,15 @@ async fn guesses_at_sign_in_do_not_lock_out_the_owner() {
         assert_eq!(wrong, wanted);
     };
     lock(10).await;
-    // A signed-in user can still change the password.
+    // Signed-in users can still change the password.
     let change = json!({ "old_password": RIGHT, "new_password": "a better horse battery" });
     assert_eq!(app.signed_in(&ada).post(UPDATE, change).await.status(), 200);
     assert!(is_refused(&app.client().post(SIGN_IN, sign_in("ada@example.com", "a better horse battery")).await));
-    // The link in an email still signs in.
+    // An email's link still signs in.
     let user = json!({ "primary_email_verified": true, "otp_auth_enabled": true });
     assert_eq!(app.server().patch(&format!("/api/v1/users/{}", ada.user_id), user).await.status(), 200);
     app.sign_in_by_mail("ada@example.com").await;
-    // A reset makes the new password work immediately, and strangers have ten guesses again.
+    // After a reset the new password works immediately, and strangers have ten guesses again.
     assert_eq!(app.client().post(SEND_RESET, reset_of("ada@example.com")).await.status(), 200);
     let reset = json!({ "code": app.last_mail("ada@example.com").await.code(), "password": RIGHT });
     assert_eq!(app.client().post("/api/v1/auth/password/reset", reset).await.status(), 200);
@@ -128,17 +127,17 @@ async fn a_malformed_address_locks_no_account() {
     assert_eq!(app.signed_in(&ada).post(UPDATE, change).await.status(), 200);
 }
 
-/// The number of sessions; the sign-up of [`app`] starts one.
+/// The number of sessions, including that of the sign-up in [`app`].
 fn sessions(app: &TestApp) -> usize {
     app.table().into_keys().filter(|(_, sk)| sk.starts_with("SESSION#")).count()
 }
 
-/// Sends the right password, and ten wrong ones at the moment when the right one has been admitted
-/// and its session is about to be written. Returns the response to the right one.
+/// Sends the right password, then ten wrong ones between its admission and the write of its
+/// session. Returns the response to the right one.
 async fn right_among_ten_wrong(app: &TestApp) -> Answer {
     let client = app.client();
     let send = async |password| client.post(SIGN_IN, sign_in("ada@example.com", password)).await;
-    // A call to the table is noted when it begins, and takes a round trip.
+    // A call to the table is noted at its start, and takes a round trip.
     app.recorder.clear();
     app.recorder.measure();
     tokio::time::pause();
@@ -190,8 +189,8 @@ async fn of_concurrent_guesses_at_most_10_are_evaluated() {
     let guesses: Vec<_> = (0..100)
         .map(|number| {
             let client = client.clone();
-            // One of the passwords is right. It succeeds at most once, and never after 10 wrong
-            // ones were reported.
+            // One password is right. It succeeds at most once, and never after 10 wrong ones were
+            // reported.
             let password = if number == 50 { RIGHT.to_owned() } else { format!("wrong horse {number}") };
             tokio::spawn(async move { client.post(SIGN_IN, sign_in("ada@example.com", &password)).await })
         })
@@ -227,6 +226,6 @@ async fn totp_guesses_are_counted_across_attempts() {
     .await;
     assert_eq!(let_through, 10);
     assert_refused(&refused, "sign-in", Rule::SignInFailures.standard());
-    // Wrong codes of the authenticator app do not lock the password itself.
+    // An authenticator app's wrong codes do not lock the password itself.
     assert_eq!(app.client().post(SIGN_IN, sign_in("ada@example.com", RIGHT)).await.status(), 400);
 }

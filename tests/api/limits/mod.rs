@@ -1,4 +1,4 @@
-//! Rate limits: how much is allowed, who is counted, and the response beyond a limit.
+//! Rate limits: quotas, whom they count, and the response beyond them.
 
 mod codes;
 mod counting;
@@ -47,7 +47,7 @@ fn is_refused(answer: &Answer) -> bool {
     answer.status() == 429
 }
 
-/// Asserts the response of a limited request, and returns the seconds to wait.
+/// Asserts a limited request's response; returns the seconds to wait.
 fn assert_refused(answer: &Answer, limit: &str, rate: Rate) -> i64 {
     assert_eq!((answer.status(), answer.code().as_str()), (429, "RATE_LIMITED"), "{}", answer.text());
     let body = answer.json();
@@ -57,12 +57,12 @@ fn assert_refused(answer: &Answer, limit: &str, rate: Rate) -> i64 {
     assert_eq!(answer.header("retry-after"), Some(seconds.to_string().as_str()));
     assert_eq!(answer.header("ratelimit-policy"), Some(format!("\"{limit}\";q={};w={}", rate.quota, rate.window()).as_str()));
     assert_eq!(answer.header("ratelimit"), Some(format!("\"{limit}\";r=0;t={seconds}").as_str()));
-    // The SDKs do not know this error code, and would throw an error if a header named it.
+    // The SDKs do not know this error code, and would throw if a header named it.
     assert_eq!(answer.header("x-stack-known-error"), None);
     seconds
 }
 
-/// Sends requests until one is limited; returns how many were allowed, and the last response.
+/// Sends requests until one is limited; returns the number allowed, and the last response.
 async fn exhaust<F: Future<Output = Answer>>(mut send: impl FnMut(usize) -> F) -> (usize, Answer) {
     for number in 0.. {
         let answer = send(number).await;

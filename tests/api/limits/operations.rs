@@ -1,6 +1,5 @@
-//! Sends the event of every operation. Operations with a limit are rejected once the limit is
-//! reached, and operations that check or send codes have a limit. New operations are covered
-//! automatically.
+//! Sends every operation's event. Operations reject requests beyond their limit, and those that
+//! check or send codes have one. New operations are covered automatically.
 
 use std::collections::BTreeSet;
 
@@ -21,10 +20,10 @@ async fn every_limited_operation_is_rejected_at_its_limit() {
         let rules: Vec<Rule> = Rule::ALL.into_iter().filter(|rule| rule.limit() == limit || of_servers(rule)).collect();
         let one = rules.iter().fold(Limits::off(), |limits, rule| limits.with(*rule, Some(Rate::new(1, WINDOW))));
         let world = World::new(one).await;
-        // Setting up the world used some quota, which is available again after a window.
+        // The setup used some quota, which is back after a window.
         world.app.advance(SignedDuration::from_secs(WINDOW.into()));
         let (name, event) = (operation.route.name, name(&operation));
-        // Another test checks the response; here, for example, the second factor's code has
+        // Another test checks the response: here, for example, the second factor's code has
         // expired.
         let first = world.send(&event).await;
         assert!(first.status() < 500 && first.status() != 429, "{name}: {}", first.text());
@@ -56,12 +55,12 @@ async fn operations_that_check_or_send_codes_have_the_code_limit() {
         let calls = &sent.of(&operation).calls;
         let (name, limit) = (operation.route.name, operation.route.limit);
         if calls.iter().any(|(_, body)| body.contains("ADD attempts")) {
-            // Checks of the second factor have the limit of sign-ins.
+            // Checks of the second factor share the limit of sign-ins.
             assert!(matches!(limit, Some(Limit::Code | Limit::SignIn)), "{name} checks codes without the limit of codes");
             tried.insert(name);
         }
         for (_, body) in calls.iter().filter(|(operation, body)| operation == "TransactWriteItems" && body.contains("\"C#")) {
-            // The code that sets up an authenticator app is in the response, not in an email.
+            // The code for setting up an authenticator app is in the response, not in an email.
             if body.contains("\"attempts\"") && name != "auth-mfa-authenticator-begin" {
                 assert!(matches!(limit, Some(Limit::SendCode | Limit::SignUp)), "{name} sends codes without the limit of sending");
                 assert!(body.contains("#send-code-recipient"), "{name} does not count the recipient of a code");

@@ -1,5 +1,4 @@
-//! What clients write counts by IP address and by network, as well as by user; pictures by
-//! themselves.
+//! Clients' writes count by IP address and network as well as by user; pictures count separately.
 
 use std::collections::BTreeSet;
 
@@ -16,27 +15,26 @@ use crate::events::{World, name};
 const ME: &str = "/api/v1/users/me";
 const PICTURE: &str = "data:image/png;base64,iVBORw0KGgo=";
 
-/// The rules that count a request by something other than its place. Which of them a limit has
-/// depends on what the operation is for.
+/// Whether an operation's limit counts clients' requests by IP address, and by network. Its other
+/// rules depend on the operation's purpose.
 fn by_place(operation: &infra::Operation) -> (bool, bool) {
     let rules = operation.route.limit.map_or(&[][..], |limit| limit.of_request(true));
     let has = |wanted: By| rules.iter().any(|(_, by)| *by == wanted);
     (has(By::Address), has(By::Network))
 }
 
-/// Requests that a client can send and that write; a server's are counted by its key.
+/// Clients' requests that write; servers' requests count by key.
 fn writes_of_clients() -> impl Iterator<Item = infra::Operation> {
     let is_of_client = |operation: &infra::Operation| operation.description.level.is_none_or(|level| level == Level::Client);
     operations::all().into_iter().filter(move |operation| operation.route.limit.is_some() && is_of_client(operation))
 }
 
-/// Whether an event has the key of a server, by which its request is counted.
+/// Whether an event has a server key, which its request counts by.
 fn is_of_server(world: &World, event: &str) -> bool {
     world.request(event).headers().get("x-service-access-type").is_some_and(|level| level == "server")
 }
 
-/// Operations that no session is needed for and whose requests are counted otherwise, with the
-/// reason.
+/// Operations without a session that count their requests otherwise, with the reason.
 const OTHERWISE: [(&str, &str); 3] = [
     ("auth-challenge-create", "writes nothing, and is counted by address"),
     ("edge-check-version", "writes nothing, and is counted in memory"),
@@ -59,7 +57,7 @@ async fn every_write_of_a_client_is_counted_by_address_and_network() {
         world.app.recorder.clear();
         world.app.app.memory.forget();
         let answer = world.send(&name(&operation)).await;
-        // Links in emails are counted by their code, whoever follows them: see `limits::codes`.
+        // Links in emails count by their code, whoever follows them: see `limits::codes`.
         let in_table = world.app.recorder.writes().iter().flat_map(|(_, body)| counters(body)).collect::<BTreeSet<_>>();
         let in_memory = world.app.app.memory.batched();
         let counted = |subject: &str| in_table.iter().chain(&in_memory).any(|counter| counter.contains(&format!("#{subject}#")));
@@ -71,7 +69,7 @@ async fn every_write_of_a_client_is_counted_by_address_and_network() {
     assert!(checked > 50, "{checked} operations");
 }
 
-/// Whoever has many addresses, but few accounts, is limited by account.
+/// A client with many addresses but few accounts is limited by account.
 #[tokio::test]
 async fn every_write_of_a_signed_in_client_is_counted_by_user_or_session() {
     let mut checked = 0;
@@ -86,7 +84,7 @@ async fn every_write_of_a_signed_in_client_is_counted_by_user_or_session() {
         let answer = world.send(&event).await;
         let in_table = world.app.recorder.writes().iter().flat_map(|(_, body)| counters(body)).collect::<BTreeSet<_>>();
         let counted: Vec<String> = in_table.into_iter().chain(world.app.app.memory.batched()).collect();
-        // The ids of users and sessions are the only subjects with this form.
+        // Only ids of users and sessions have this form.
         let is_of_user = |counter: &String| counter.split('#').nth(2).is_some_and(|subject| uuid::Uuid::parse_str(subject).is_ok());
         assert!(counted.iter().any(is_of_user), "{} ({}): {counted:?}", operation.route.name, answer.status());
         checked += 1;
@@ -122,7 +120,7 @@ async fn a_user_at_many_addresses_has_one_limit_of_codes_emails_and_proofs() {
     }
 }
 
-/// The names of the counters that a call increments.
+/// The counters that a call increments, by name.
 fn counters(body: &str) -> Vec<String> {
     body.split("\"L#").skip(1).filter_map(|rest| rest.split('"').next()).map(str::to_owned).collect()
 }
@@ -148,7 +146,8 @@ async fn all_users_of_an_address_and_of_a_network_share_a_limit() {
     let (let_through, refused) = exhaust(|number| write(number, "203.0.113.7".to_owned())).await;
     assert_eq!(let_through, 25);
     assert_refused(&refused, "write", by_address);
-    // Of another address in the network, what the network has left; of another network, all.
+    // From another address, what is left of the network's quota; from another network, the full
+    // quota.
     let (let_through, refused) = exhaust(|number| write(number, "203.0.113.8".to_owned())).await;
     assert_eq!(let_through, 15);
     assert_refused(&refused, "write", by_network);
@@ -169,7 +168,7 @@ async fn every_tenth_write_is_counted_in_the_table_and_the_others_cost_nothing()
         counted.push(app.recorder.writes().iter().flat_map(|(_, body)| counters(body)).count());
     }
     assert_eq!(counted.iter().sum::<usize>(), 3, "{counted:?}");
-    // Another process, which knows only the table, refuses what goes beyond the quota.
+    // Another process, which knows only the table, also refuses what exceeds the quota.
     app.app.memory.forget();
     let (let_through, _) = exhaust(|_| {
         let caller = at(app.signed_in(&ada), "203.0.113.7");
@@ -225,7 +224,7 @@ async fn pictures_are_limited_by_user_address_and_network() {
         .await;
         assert_eq!(let_through, limit as usize, "{rule:?}");
         assert_refused(&refused, "picture", Rate::new(limit, 600));
-        // A picture's URL, and other changes, do not count.
+        // Pictures given as URLs do not count, nor do other changes.
         let caller = at(app.signed_in(&users[0]), "203.0.113.7");
         assert_eq!(caller.patch(ME, json!({ "profile_image_url": "https://example.com/ada.png" })).await.status(), 200);
         // Servers upload without this limit.
@@ -234,7 +233,8 @@ async fn pictures_are_limited_by_user_address_and_network() {
     }
 }
 
-/// Every operation that stores a picture counts it: the limit is by the body, not by the operation.
+/// Every operation that stores a picture counts it, as the limit depends on the body, not on the
+/// operation.
 #[tokio::test]
 async fn every_operation_of_a_client_that_takes_a_picture_counts_it() {
     let document: serde_json::Value = serde_json::from_str(include_str!("../../../functions/content/src/openapi.json")).unwrap();

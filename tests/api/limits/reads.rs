@@ -1,4 +1,4 @@
-//! What clients read counts once it is much, by session, IP address and network.
+//! Clients' large reads count by session, IP address and network.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -12,10 +12,10 @@ const ME: &str = "/api/v1/users/me";
 const SESSION: &str = "/api/v1/auth/sessions/current";
 const TEAMS: &str = "/api/v1/teams?user_id=me";
 const QUOTA: u32 = 24;
-/// A user with so much metadata in each of two fields counts as three reads.
+/// Two fields with this much metadata make a user count as three reads.
 const METADATA: usize = 27_000;
 
-/// A user whose item has some 55 KB, with a limit for what one rule counts.
+/// A user with an item of some 55 KB, and a limit for one rule.
 async fn world(rule: Rule) -> (TestApp, SignedIn) {
     let app = TestApp::start_with(only(rule, QUOTA, 600)).await;
     let ada = app.sign_up("ada@example.com").await;
@@ -46,7 +46,7 @@ async fn large_reads_count_by_session_and_small_ones_not_at_all() {
     app.recorder.clear();
     let seconds = read_all(&caller).await;
     assert_eq!(app.recorder.count_of("UpdateItem", "#read"), 0, "reads write nothing");
-    // Whoever has a stolen session uses up only that session's quota, and the owner can end it.
+    // The thief of a session can use up only that session's quota, and the owner can end it.
     let own = app.signed_in(&app.sign_in("ada@example.com").await);
     assert_eq!((own.get(ME).await.status(), small.get(ME).await.status()), (200, 200));
     assert_eq!(caller.patch(ME, json!({ "display_name": "Ada" })).await.status(), 200, "writes have limits of their own");
@@ -95,7 +95,7 @@ async fn pictures_count_by_address_and_network() {
     }
 }
 
-/// A page reads more than it shows, and that counts.
+/// A page reads more than it shows, and all of it counts.
 #[tokio::test]
 async fn a_flood_of_the_longest_pages_is_refused_with_the_standard_limits() {
     let standard = Rule::Read.standard();
@@ -111,7 +111,7 @@ async fn a_flood_of_the_longest_pages_is_refused_with_the_standard_limits() {
     let caller = app.signed_in(&ada);
     let (answered, refused) = exhaust(|_| caller.get(TEAMS)).await;
     assert_eq!(refused.json()["details"]["limit"], "read");
-    // A page shows about 1 MB, and reads about twice as much.
+    // A page shows about 1 MB and reads about twice as much.
     let most = standard.quota as usize * BYTES_PER_READ / 1_000_000;
     assert!(answered <= most, "{answered} pages were answered");
 }

@@ -1,5 +1,5 @@
-//! Requests that name unknown tokens, invitations, keys, projects or links are counted against the
-//! caller. They do not each add an item to the table.
+//! Requests with unknown tokens, invitations, keys, projects or links count against the caller,
+//! without an item in the table for each.
 
 use std::collections::BTreeSet;
 
@@ -11,14 +11,14 @@ use super::*;
 
 const UNKNOWN_PROJECT: &str = "11111111-2222-4333-8444-555555555555";
 
-/// A service with the standard limits, whose recorder has forgotten the calls of the setup.
+/// A service with the standard limits, and a recorder without the setup's calls.
 async fn standard() -> TestApp {
     let app = TestApp::start_with(Limits::standard()).await;
     app.recorder.clear();
     app
 }
 
-/// The partitions that were written since the recorder was last cleared. There must be no
+/// The partitions written since the recorder was last cleared; asserts that there were no
 /// transactions.
 fn written(app: &TestApp) -> BTreeSet<String> {
     let key = |body: &str| {
@@ -34,8 +34,7 @@ fn written(app: &TestApp) -> BTreeSet<String> {
     writes.iter().filter_map(|(_, body)| key(body)).collect()
 }
 
-/// Sends made-up values until the rate limit rejects the request; returns the partitions that were
-/// written.
+/// Sends made-up values until the rate limit rejects one; returns the written partitions.
 async fn made_up<F: Future<Output = Answer>>(app: &TestApp, rule: Rule, code: &str, mut send: impl FnMut(usize) -> F) -> BTreeSet<String> {
     for number in 0..rule.standard().quota as usize {
         assert_eq!(send(number).await.code(), code, "{number}");
@@ -44,7 +43,7 @@ async fn made_up<F: Future<Output = Answer>>(app: &TestApp, rule: Rule, code: &s
         let refused = send(number).await;
         assert_refused(&refused, rule.limit().name(), rule.standard());
     }
-    // What a whole place does is counted in the table from time to time.
+    // The table counts a whole place only from time to time.
     let is_of_place = |pk: &String| Rule::ALL.iter().any(|rule| rule.is_batched() && pk.contains(&format!("#{}#", rule.name())));
     written(app).into_iter().filter(|pk| !is_of_place(pk)).collect()
 }

@@ -1,5 +1,5 @@
-//! `/api/v1/internal/api-keys`: sets of keys are created, listed, changed and revoked, and they
-//! expire; each key is shown only once.
+//! `/api/v1/internal/api-keys`: key sets are created, listed, changed, revoked, and expire; each
+//! key is shown only once.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ async fn create(app: &TestApp) -> Value {
     created.json()
 }
 
-/// The statuses of requests with each of the three keys of a set.
+/// The statuses of requests with each key of a set.
 async fn statuses(app: &TestApp, set: &Value) -> [u16; 3] {
     let key = |name: &str| set[name].as_str().unwrap().to_owned();
     let client = app.client().with("x-stack-publishable-client-key", &key("publishable_client_key"));

@@ -1,4 +1,4 @@
-//! The settings of a project as a configuration, and the levels of the configuration.
+//! A project's settings as a configuration, and the configuration's levels.
 
 use serde_json::{Value, json};
 use support::{Answer, Caller, TestApp};
@@ -68,7 +68,7 @@ async fn a_value_takes_effect_immediately_as_a_project_setting() {
     let project = admin.get(INTERNAL).await.json();
     assert_eq!(project["config"]["sign_up_enabled"], false);
     assert_eq!(project["config"]["domains"], json!([{ "domain": "https://web.example.com", "handler_path": "/handler" }]));
-    // The configuration also shows settings that other operations change.
+    // The configuration also shows settings changed by other operations.
     app.configure(json!({ "config": { "sign_up_enabled": true, "client_team_creation_enabled": true } })).await;
     let config = read(&admin, CONFIG).await;
     assert_eq!((&config["auth"]["allowSignUp"], &config["teams"]["allowClientTeamCreation"]), (&json!(true), &json!(true)));
@@ -226,14 +226,13 @@ async fn templates_and_themes_are_shared_with_the_email_operations() {
     let mail = app.last_mail("ada@example.com").await;
     assert!(mail.0.subject.starts_with("Come in with ") && mail.0.html.contains("bare "), "{:?}", mail.0);
 
-    // Changes by other operations appear in the configuration, and a server may change the branch
-    // too.
+    // The configuration shows other operations' changes, and a server may change the branch too.
     let renamed = app.admin().patch(&format!("/api/v1/internal/email-templates/{TEMPLATE}"), json!({ "display_name": "Letters" })).await;
     assert_eq!(renamed.status(), 200);
     assert_eq!(read(&admin, CONFIG).await["emails"]["templates"][TEMPLATE]["displayName"], "Letters");
     assert_eq!(read(&admin, &level("environment")).await["emails"]["templates"][TEMPLATE]["displayName"], "Letters");
     assert_eq!(read(&app.server(), &level("branch")).await["emails"]["templates"][TEMPLATE]["displayName"], "News");
-    // A change of the branch has no effect while the environment overrides the same key.
+    // Changing the branch has no effect while the environment overrides the key.
     assert_done(&patch(&app.server(), "branch", json!({ format!("emails.templates.{TEMPLATE}.tsxSource"): "<p>Old</p>" })).await);
     assert_eq!(document(&app, "templates", TEMPLATE).await.json()["html_source"], "<p>News</p>");
     let own = json!({ "keys": [format!("emails.templates.{TEMPLATE}")] });
@@ -283,7 +282,7 @@ async fn the_configuration_has_the_document_limits_of_the_operations() {
     assert_done(&patch(&app.admin(), "branch", merge(&themes(2001, 12))).await);
     let created = app.admin().post("/api/v1/internal/email-themes", json!({ "display_name": "One more" })).await;
     assert_eq!(created.code(), "TOO_MANY_EMAIL_DOCUMENTS");
-    // Removing one theme and adding another in the same request does not exceed the limit.
+    // Removing one theme and adding another in one request does not exceed the limit.
     let id = uuid::Uuid::from_u128(1);
     let swap = json!({ format!("emails.themes.{id}"): null, format!("emails.themes.{THEME}"): { "displayName": "New" } });
     assert_done(&patch(&app.admin(), "branch", swap).await);

@@ -1,5 +1,5 @@
-//! Secrets in the configuration: they can be written, are shown as a placeholder, and are never
-//! kept for another destination.
+//! Secrets in the configuration: writable, shown as a placeholder, and never kept for another
+//! destination.
 
 use serde_json::json;
 use support::TestApp;
@@ -23,8 +23,8 @@ async fn secrets_are_write_only() {
     let shown = read(&admin, &level("environment")).await;
     let github = &shown["auth.oauth.providers.github"];
     assert_eq!((&github["clientId"], &github["clientSecret"]), (&json!("an-id"), &json!("********")));
-    // A level that is written back as it was read keeps the secret. A change of the client id is
-    // refused unless it contains the new secret.
+    // Writing a level back unchanged keeps the secret. Changing the client id requires the new
+    // secret.
     assert_done(&put(&admin, "environment", shown, false).await);
     let moved = patch(&admin, "environment", json!({ "auth.oauth.providers.github.clientId": "other" })).await;
     assert_refused(&moved, "auth.oauth.providers.github.clientSecret is required");
@@ -52,7 +52,7 @@ async fn a_secret_that_the_settings_contain_is_shown_as_a_placeholder() {
     ];
     assert_eq!(shown, [(&json!("********"), &json!("********")); 3]);
     assert!(!whole.to_string().contains("a-secret") && !own.to_string().contains("a-secret"));
-    // What was read can be written back, but not with another destination.
+    // A level can be written back as read, but not with another destination.
     let before = app.table();
     for (key, field, value) in [
         (github, "github", json!({ "type": "github", "clientId": "other", "clientSecret": "********" })),

@@ -98,7 +98,7 @@ async fn a_mail_server_can_be_set_and_its_password_is_write_only() {
     assert_eq!(answer.json()["config"]["email_config"], server(json!({ "password": "********" }))["config"]["email_config"]);
     assert!(!answer.text().contains("the-password"));
     assert!(!format!("{:?}", app.table()).contains("the-password"));
-    // The settings are accepted as they were read, without the password, and with an empty one.
+    // The settings are accepted as read, without the password, and with an empty one.
     for same in [json!({ "password": "********" }), json!({}), json!({ "password": "", "sender_name": "Other" })] {
         assert_eq!(app.admin().patch(INTERNAL, server(same)).await.status(), 200);
     }
@@ -180,7 +180,7 @@ async fn an_invalid_setting_is_reported_and_changes_nothing() {
         ),
     ];
     for (mut patch, path) in wrong {
-        // A valid setting beside the invalid one is not applied either.
+        // A valid setting next to an invalid one is not applied either.
         if patch.get("is_production_mode").is_none() {
             patch["is_production_mode"] = json!(true);
         }

@@ -17,7 +17,7 @@ pub(super) async fn metrics(app: &TestApp, query: &str) -> Value {
     answer.json()
 }
 
-/// The non-zero points of a series, by month and day.
+/// A series' non-zero points, by month and day.
 pub(super) fn days(series: &Value) -> BTreeMap<String, u64> {
     let points = series.as_array().unwrap().iter();
     let points = points.map(|point| (point["date"].as_str().unwrap()[5..].to_owned(), point["activity"].as_u64().unwrap()));
@@ -109,7 +109,7 @@ async fn users_are_counted_by_state_country_and_method() {
     let with_anonymous = metrics(&app, "?include_anonymous=true").await;
     assert_eq!((&with_anonymous["total_users"], &with_anonymous["auth_overview"]["total_users_filtered"]), (&json!(5), &json!(5)));
 
-    // An anonymous user signs up, an address is verified by a server, and a user is deleted.
+    // An anonymous user signs up, a server verifies an address, and a user is deleted.
     let upgrade = app.signed_in(&nobody).with("x-stack-allow-anonymous-user", "true");
     assert_eq!(upgrade.post("/api/v1/auth/password/sign-up", password("zoe@example.com")).await.status(), 200);
     let ada = app.sign_in("ada@example.com").await.user_id;
@@ -139,7 +139,7 @@ async fn a_user_is_active_once_a_day() {
     app.sign_in("ada@example.com").await;
     app.link_trail().await;
     app.advance(DAY * 2);
-    // A refresh is counted at once, without the worker.
+    // A refresh counts immediately, without the worker.
     refresh(&app, &bob).await;
     let figures = metrics(&app, "").await;
     assert_eq!(days(&figures["daily_active_users"]), on(&[("01-01", 2), ("01-02", 1), ("01-04", 1)]));

@@ -39,14 +39,14 @@ async fn a_transferred_project_has_a_new_owner_and_keeps_its_keys() {
     assert_eq!((ada.owned().await, bob.owned().await), (vec!["Notes".to_owned()], vec!["Notes".to_owned()]));
     let settings = async |token: &str| with_token(&app, &project, "admin", token).get("/api/v1/internal/projects/current").await;
     assert_eq!(settings(&bob.user.access_token).await.json()["owner_team_id"], json!(shared));
-    // The keys still work. A user who is only in the former team can no longer open the project.
+    // The keys still work. Users who are only in the former team can no longer open the project.
     let key = keys["super_secret_admin_key"].as_str().unwrap();
     let caller = app.anonymous().with("x-stack-project-id", &project).with("x-stack-access-type", "admin");
     assert_eq!(caller.with("x-stack-super-secret-admin-key", key).get("/api/v1/internal/projects/current").await.status(), 200);
     assert_eq!(server.delete(&format!("/api/v1/team-memberships/{shared}/{}", ada.user.user_id)).await.status(), 200);
     assert_ne!(settings(&ada.user.access_token).await.status(), 200);
     assert!(ada.owned().await.is_empty());
-    // A member who may not delete the team cannot give its project away.
+    // A member who may not delete the team cannot give its projects away.
     assert_eq!(transfer(&bob, &project, &bob.team).await.code(), "TEAM_PERMISSION_REQUIRED");
 }
 
@@ -58,7 +58,7 @@ async fn only_users_who_may_delete_the_owning_team_can_give_a_project_away() {
     let eve = Owner::sign_up(&app, &internal, "eve@example.com").await;
     let project = ada.project("Notes").await;
     let nowhere = "6a0c5a8e-58a1-4b0e-9a51-0000000000ff";
-    // A stranger learns nothing about the project.
+    // Strangers learn nothing about the project.
     let stolen = transfer(&eve, &project, &eve.team).await;
     assert_error(&stolen, 404, "PROJECT_NOT_FOUND");
     assert_eq!(transfer(&eve, nowhere, &eve.team).await.json(), {
@@ -68,11 +68,11 @@ async fn only_users_who_may_delete_the_owning_team_can_give_a_project_away() {
     });
     assert_error(&transfer(&eve, "internal", &eve.team).await, 404, "PROJECT_NOT_FOUND");
     assert_error(&transfer(&eve, app.project_id().as_str(), &eve.team).await, 404, "PROJECT_NOT_FOUND");
-    // A member of the team who may not delete the team cannot take the project.
+    // A member of the team who may not delete it cannot take its project.
     let server = app.server_of(&internal);
     assert_eq!(server.post(&format!("/api/v1/team-memberships/{}/{}", ada.team, eve.user.user_id), json!({})).await.status(), 201);
     assert_error(&transfer(&eve, &project, &eve.team).await, 401, "TEAM_PERMISSION_REQUIRED");
-    // A project cannot be transferred to a team that the caller is not a member of.
+    // The caller must be a member of the receiving team.
     assert_error(&transfer(&ada, &project, &eve.team).await, 404, "TEAM_MEMBERSHIP_NOT_FOUND");
     assert_error(&transfer(&ada, &project, nowhere).await, 404, "TEAM_MEMBERSHIP_NOT_FOUND");
     assert_error(

@@ -1,4 +1,4 @@
-//! The key sets below the issuers of restricted and anonymous users' tokens.
+//! Key sets below the issuers of restricted and anonymous users' tokens.
 
 use support::{API_URL, TestApp};
 

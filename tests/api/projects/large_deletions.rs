@@ -1,5 +1,5 @@
-//! Deleting projects with very much data: in parts, and without delaying other deletions. The clock
-//! of tokio is paused, and each call to the table takes [`ROUND_TRIP`].
+//! Deleting projects with very much data: in parts, and without delaying other deletions. Tokio's
+//! clock is paused, and each call to the table takes [`ROUND_TRIP`].
 
 use std::time::Duration;
 
@@ -19,11 +19,11 @@ use wire::id::{ProjectId, UserId};
 
 use crate::webhooks::ENDPOINTS;
 
-/// Ids of two projects, in the order of their notes.
+/// Two project ids, in the order of their notes.
 const FIRST: &str = "00000000-1111-4222-8333-444444444444";
 const SECOND: &str = "ffffffff-1111-4222-8333-444444444444";
 
-/// Puts this many items with only a key into a partition.
+/// Puts this many key-only items into a partition.
 async fn fill(app: &TestApp, pk: &str, sk: impl Fn(usize) -> String, count: usize) {
     let store = &app.app.store;
     let put = |index| {
@@ -82,7 +82,7 @@ async fn pending(app: &TestApp) -> Vec<String> {
     app.app.store.endings().await.unwrap().into_iter().map(|ending| ending.project.to_string()).collect()
 }
 
-/// Advances the clock to a minute in which the worker begins with the first of two deletions.
+/// Advances to a minute in which the worker begins with the first of two deletions.
 fn await_turn_of_first(app: &TestApp) {
     app.advance(SignedDuration::from_secs(60 + 60 * (app.now().as_second() / 60 % 2)));
     app.advance(SignedDuration::from_secs(60 * (app.now().as_second() / 60 % 2)));
@@ -124,7 +124,7 @@ async fn partitions_are_deleted_in_parts_while_there_is_time() {
     assert_eq!([&deliveries, &trail, &words].map(|partition| count(&app, partition)), [0; 3]);
     assert!(!has(&app, &key));
 
-    // What a query found is deleted before the next query of the partition.
+    // A query's results are deleted before the partition's next query.
     for partition in [&deliveries, &trail, &words] {
         let of_it = app.recorder.calls().into_iter().filter(|(_, body)| body.contains(&format!("{partition:?}")));
         let sizes = of_it.map(|(call, body)| if call == "Query" { 0 } else { deleted(&body, partition) });
@@ -149,7 +149,7 @@ async fn a_worker_that_is_stopped_in_each_step_completes_other_deletions() {
     end_both(&app, [&large, &small]).await;
     await_turn_of_first(&app);
     for _ in 0..6 {
-        // Too short for the large project, and more than enough for the small one.
+        // Too short for the large project, but more than enough for the small one.
         let stopped = timeout(Duration::from_secs(5), workers::endings::step(&app.app, Instant::now() + Duration::from_secs(100)));
         stopped.await.ok();
         if pending(&app).await == [FIRST] {
@@ -169,7 +169,7 @@ async fn each_deletion_gets_a_share_of_the_time() {
     await_turn_of_first(&app);
     let step = async || workers::endings::step(&app.app, Instant::now() + Duration::from_secs(16)).await.unwrap();
     assert_eq!(step().await, 0);
-    // The items of the second project are deleted, so the next step completes its deletion.
+    // The second project's items are deleted, so the next step completes its deletion.
     assert_eq!((step().await, pending(&app).await), (1, vec![FIRST.to_owned()]));
     let mut steps = 0;
     while step().await == 0 {

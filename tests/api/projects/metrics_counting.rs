@@ -1,5 +1,5 @@
-//! Figures stay exact while workers crash, lose responses, run twice and run late, and when
-//! accounts existed before anything was counted.
+//! Figures stay exact despite workers that crash, lose responses, run twice or run late, and
+//! accounts from before anything was counted.
 
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
@@ -12,7 +12,7 @@ use support::{Fault, SignedIn, TestApp};
 
 use super::internal_metrics::{DAY, days, metrics, on};
 
-/// The numbers of all users, of those active on 1 January, and of those active in the last 30 days.
+/// All users, those active on 1 January, and those active in the last 30 days.
 async fn figures(app: &TestApp) -> (u64, u64, u64) {
     let figures = metrics(app, "").await;
     let active = days(&figures["daily_active_users"]).get("01-01").copied().unwrap_or_default();
@@ -32,7 +32,7 @@ async fn forget_counters(app: &TestApp) {
     }
 }
 
-// The waits between attempts take no time on a paused clock.
+// Waits between attempts take no time on a paused clock.
 #[tokio::test(start_paused = true)]
 async fn a_worker_that_fails_at_any_write_counts_everything_once() {
     let world = TestApp::start().await;
@@ -61,7 +61,7 @@ async fn events_delivered_twice_and_at_once_count_once() {
         for number in 0..5 {
             app.sign_up(&format!("user{round}-{number}@example.com")).await;
         }
-        // Every delivery of the stream starts a worker. Workers that lose a race read again.
+        // Each delivery of the stream starts a worker. Workers that lose a race read again.
         join_all((0..4).map(|_| link(&app))).await.into_iter().for_each(|linked| assert!(linked.is_ok()));
         link(&app).await.unwrap();
         let all = 5 * (round + 1);
@@ -91,8 +91,7 @@ async fn a_refresh_succeeds_when_counting_fails_and_the_next_one_counts() {
         let caller = app.client().with("x-stack-refresh-token", &ada.refresh_token);
         caller.post("/api/v1/auth/sessions/current/refresh", json!({})).await.status()
     };
-    // The first two writes are those of the session and of the user; the counters are written
-    // afterwards.
+    // The first two writes are of the session and the user; the counters follow.
     app.recorder.break_writes(2, 100, Fault::NotMade);
     assert_eq!(refresh().await, 200);
     app.recorder.clear();
@@ -177,8 +176,7 @@ async fn a_recount_is_exact_while_users_sign_up_and_are_deleted() {
     };
     let recounts = async {
         for _ in 0..5 {
-            // A recount may give up while accounts keep changing, but it must not store a wrong
-            // count.
+            // A recount may give up while accounts keep changing, but must not store a wrong count.
             workers::recount::totals(&app.app, app.project_id(), 1000).await.ok();
             tokio::task::yield_now().await;
         }
@@ -201,7 +199,7 @@ async fn a_link_whose_changes_cancel_each_other_out_is_noticed_by_a_recount() {
     app.sign_up("bob@example.com").await;
     assert_eq!(app.server().delete(&format!("/api/v1/users/{}", ada.user_id)).await.status(), 200);
     link(&app).await.unwrap();
-    // A recount that read the accounts between the two changes would store two users.
+    // A recount that reads the accounts between the two changes would store two users.
     let users = app.app.store.tallies_of_users(app.project_id(), 10).await.unwrap().unwrap();
     let stored = app.app.store.set_totals(app.project_id(), &before, &users, 0, app.app.clock.now()).await;
     assert!(matches!(stored, Err(store::Error::Conflict(_))), "{stored:?}");
@@ -218,7 +216,7 @@ async fn a_deleted_user_of_very_many_teams_is_subtracted_from_the_totals_once() 
     }
     app.link_trail().await;
     let path = format!("/api/v1/users/{}", ada.user_id);
-    // The first request is interrupted after some memberships; two others complete the deletion.
+    // The first request is interrupted after some memberships; two more complete the deletion.
     app.recorder.break_writes(2, 100, Fault::NotMade);
     assert_ne!(app.server().delete(&path).await.status(), 200);
     app.recorder.clear();

@@ -1,5 +1,5 @@
-//! Projects: their settings, sign-up rules, API keys, metrics, owners and deletion, the public keys
-//! of their tokens, and the related origins of their passkeys.
+//! Projects: settings, sign-up rules, API keys, metrics, owners, deletion, public keys of tokens,
+//! and related origins of passkeys.
 
 mod api_keys;
 mod config;
@@ -34,7 +34,7 @@ use serde_json::{Value, json};
 pub(crate) const CURRENT: &str = "/api/v1/projects/current";
 pub(crate) const INTERNAL: &str = "/api/v1/internal/projects/current";
 
-/// The configuration of a new project, as any client can read it.
+/// A new project's configuration, as readable by any client.
 fn public_config() -> Value {
     json!({
         "sign_up_enabled": true, "credential_enabled": true, "magic_link_enabled": true, "passkey_enabled": false,

@@ -1,4 +1,4 @@
-//! Adding, changing and removing one provider, and the test of an issuer when it is saved.
+//! Adding, changing and removing one provider, and testing an issuer on saving.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -37,7 +37,7 @@ async fn one_provider_is_set_and_removed_without_the_secrets_of_the_others() {
     });
     assert_eq!(saved.json(), expected);
     assert!(!saved.text().contains("the-secret"));
-    // Another client needs another secret, and a change of nothing else needs none.
+    // Another client needs another secret; other changes need none.
     let other = set(&app, json!({ "id": "github", "client_id": "two" })).await;
     assert!(other.text().contains("body.client_secret is required"), "{}", other.text());
     assert_eq!(set(&app, json!({ "id": "github" })).await.status(), 200);
@@ -54,7 +54,7 @@ async fn one_provider_is_set_and_removed_without_the_secrets_of_the_others() {
     assert_eq!(app.server().post(PATH, json!({ "id": "github" })).await.code(), "INSUFFICIENT_ACCESS_TYPE");
 }
 
-/// A new secret must not open an app of one tenant to the users of all others.
+/// A new secret must not open one tenant's app to the users of all others.
 #[tokio::test]
 async fn a_change_of_one_field_keeps_the_tenant() {
     let app = TestApp::start().await;
@@ -69,7 +69,7 @@ async fn a_change_of_one_field_keeps_the_tenant() {
         assert_eq!((cleared.status(), &cleared.json()[field]), (200, &Value::Null), "{}", cleared.text());
         assert_eq!(app.admin().delete(&format!("{PATH}/{id}")).await.status(), 200);
     }
-    // Another tenant is another place for the secret.
+    // Another tenant means another destination for the secret.
     assert_eq!(
         set(&app, json!({ "id": "microsoft", "client_id": "x", "client_secret": "y", "microsoft_tenant_id": "a" })).await.status(),
         200
@@ -93,8 +93,7 @@ async fn concurrent_changes_of_several_providers_are_all_made() {
     assert_eq!(ids, ["github", "gitlab"]);
 }
 
-/// The configuration of a branch, such as a file in a repository, and the operations on one
-/// provider.
+/// The branch's configuration, such as a file in a repository, and the operations on one provider.
 #[tokio::test]
 async fn a_removed_provider_of_the_branch_stays_removed_and_others_stay() {
     let app = TestApp::start().await;
@@ -113,7 +112,7 @@ async fn a_removed_provider_of_the_branch_stays_removed_and_others_stay() {
     assert_eq!(app.admin().delete(&format!("{PATH}/github")).await.status(), 200);
     level("environment", json!({ "auth.allowSignUp": true })).await;
     assert_eq!(ids(&app).await, Vec::<String>::new());
-    // The other one still has its client and its secret.
+    // The other still has its client and secret.
     level("environment", json!({ "auth.oauth.providers.gitlab.allowSignIn": true })).await;
     assert_eq!(ids(&app).await, ["gitlab"]);
 }
@@ -140,7 +139,7 @@ async fn an_issuer_is_tested_by_every_way_to_save_it() {
     assert_eq!(acme.requests().iter().filter(|path| *path == "jwks").count(), 1, "the keys are read, too");
 }
 
-/// A provider with which users cannot sign in may be set up step by step.
+/// A provider without sign-in may be set up step by step.
 #[tokio::test]
 async fn an_issuer_is_tested_when_users_may_sign_in_with_it() {
     let (app, acme) = (TestApp::start().await, Provider::start().await);
@@ -178,7 +177,7 @@ async fn what_is_wrong_with_an_issuer_is_said() {
     assert!(refused(gone).await.contains("did not answer in time, or has no public HTTPS address"));
 }
 
-/// Otherwise, whoever may create projects could have this service flood somebody else.
+/// Otherwise, anyone who may create projects could make this service flood others.
 #[tokio::test]
 async fn issuers_of_a_stranger_get_few_requests() {
     let (app, requests) = (TestApp::start().await, Arc::new(AtomicUsize::new(0)));
@@ -199,7 +198,7 @@ async fn issuers_of_a_stranger_get_few_requests() {
     server.abort();
 }
 
-/// Otherwise, administrators of a project could explore the deployment's network.
+/// Otherwise, project administrators could explore the deployment's network.
 #[tokio::test]
 async fn a_private_address_and_one_that_does_not_answer_are_not_told_apart() {
     let app = TestApp::start().await.redeployed(|settings| settings.allow_private_issuers = false);
@@ -214,7 +213,7 @@ async fn a_private_address_and_one_that_does_not_answer_are_not_told_apart() {
     assert_eq!(reasons.len(), 1, "{reasons:?}");
 }
 
-/// An issuer that is down must not keep administrators from changing anything else.
+/// An issuer that is down must not block other changes.
 #[tokio::test]
 async fn a_provider_that_stays_as_it_is_need_not_be_available() {
     let (app, acme) = (TestApp::start().await, Provider::start().await);

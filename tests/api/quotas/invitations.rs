@@ -1,4 +1,4 @@
-//! The invitations of a team that wait for an answer.
+//! A team's invitations that wait for an answer.
 
 use futures_util::future::join_all;
 use jiff::SignedDuration;
@@ -20,7 +20,7 @@ async fn send(caller: &Caller, team: &str, number: usize) -> Answer {
     caller.post(&format!("{INVITATIONS}/send-code"), body).await
 }
 
-/// A team with as many invitations as there is room for, sent at the same time as some more.
+/// A team with the maximum number of invitations, sent at the same time as some more.
 async fn full() -> (TestApp, SignedIn, String, Vec<String>) {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
@@ -49,7 +49,7 @@ async fn a_team_has_100_invitations_that_wait_and_an_answer_makes_room() {
     assert_eq!(app.signed_in(&bob).post(&accept, json!({})).await.status(), 200);
     assert_eq!(send(&caller, &team, 1002).await.status(), 200);
     assert_error(&send(&caller, &team, 1003).await, 400, "TOO_MANY_INVITATIONS");
-    // A server invites as many as it likes, and what it sends takes no room.
+    // A server's invitations are unlimited, and take no room.
     invite(&app, &team, "carol@example.com").await;
     assert_eq!(app.server().delete(&format!("/api/v1/teams/{team}")).await.status(), 200);
     assert!(!app.table().keys().any(|(pk, sk)| pk.starts_with("T#") && sk == "INVITED"), "the count goes with the team");

@@ -1,4 +1,4 @@
-//! Lists have pages of at most 1 MB, which together have everything once.
+//! Lists have pages of at most 1 MB, which together contain everything once.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -9,10 +9,10 @@ use crate::teams::invitations::invite;
 use crate::teams::{join, team};
 
 const TEAMS: &str = "/api/v1/teams";
-/// The greatest answer of a list, in bytes: its items, and what is around them.
+/// The maximum list response, in bytes: the items, and what surrounds them.
 const MAX: usize = 1_001_000;
 
-/// All pages of a list, from its first one on.
+/// All pages of a list, starting at the first.
 async fn pages(caller: &Caller, path: &str) -> Vec<Value> {
     let (mut pages, mut cursor) = (Vec::new(), String::new());
     loop {
@@ -34,8 +34,8 @@ fn ids(pages: &[Value]) -> Vec<&str> {
     pages.iter().flat_map(|page| page.as_array().unwrap()).map(|item| item["id"].as_str().unwrap()).collect()
 }
 
-/// A user who joined two teams in another order than that of their creation, and the teams in the
-/// order of joining.
+/// A user in teams joined in an order other than that of their creation, and the teams in the order
+/// of joining.
 async fn member() -> (TestApp, SignedIn, [String; 3]) {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
@@ -99,7 +99,7 @@ async fn a_list_of_teams_with_much_metadata_has_pages_of_a_megabyte() {
         assert_eq!(sizes.iter().sum::<usize>(), 50, "{path}: {sizes:?}");
         assert!(sizes.len() == 2 && sizes[0] > 25, "{path}: pages are as large as they may be: {sizes:?}");
     }
-    // As many teams as a user creates fit on one page of permissions.
+    // The maximum of teams created by a user fits on one page of permissions.
     let permissions = pages(&caller, "/api/v1/team-permissions?user_id=me").await;
     assert_eq!((permissions.len(), permissions[0].as_array().unwrap().len()), (1, 50));
     let found = pages(&caller, "/api/v1/team-permissions?user_id=me&limit=20").await;
@@ -142,7 +142,7 @@ async fn owned_projects_are_listed_page_by_page() {
     }
 }
 
-/// Servers see each user with the selected team, which may be larger than the user.
+/// Servers see each user's selected team, which may be larger than the user.
 #[tokio::test]
 async fn a_list_of_users_whose_teams_have_much_metadata_has_pages_of_a_megabyte() {
     let app = TestApp::start().await;
@@ -179,8 +179,8 @@ async fn units(app: &TestApp, caller: &Caller, path: &str) -> f64 {
     read
 }
 
-/// A client chooses how much its teams, and the other members, have. A page that shows little of
-/// that must not cost more than one that shows all.
+/// Clients choose how much data their teams and the other members have. A page that shows little of
+/// it must not cost more than one that shows all.
 #[tokio::test]
 async fn a_short_answer_reads_no_more_than_a_long_one() {
     let app = TestApp::start().await;
@@ -208,7 +208,7 @@ async fn a_short_answer_reads_no_more_than_a_long_one() {
         join(&app, &first, &user.user_id).await;
     }
     let caller = app.signed_in(&ada);
-    // Two megabytes, the last part that was read, which has one, and what is beside them.
+    // Two megabytes, one more in the last part read, and what surrounds them.
     let most = 3_300_000.0 / 4096.0;
     let (teams, permissions) = (format!("{TEAMS}?user_id=me"), "/api/v1/team-permissions?user_id=me".to_owned());
     let (invitations, profiles) =
@@ -222,7 +222,7 @@ async fn a_short_answer_reads_no_more_than_a_long_one() {
         let read = units(&app, &caller, &format!("{path}&limit=1")).await;
         assert!(read < 60.0, "{path} reads {read} units for one item");
     }
-    // Nothing is left out.
+    // Nothing is missing.
     assert_eq!(ids(&pages(&caller, &created).await).len(), 60);
     assert!(ids(&pages(&caller, &format!("{teams}&query=nothing")).await).is_empty());
     assert_eq!(ids(&pages(&caller, &format!("{teams}&query=Team%2059")).await).len(), 1);

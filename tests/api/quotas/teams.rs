@@ -1,4 +1,4 @@
-//! The teams that a user creates.
+//! The teams created by a user.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -38,14 +38,14 @@ async fn a_user_creates_50_teams_and_deleting_one_makes_room() {
     let teams: Vec<String> = join_all((0..50).map(|_| create(&caller))).await;
     assert_full(&caller, 50).await;
     assert_eq!(app.signed_in(&ada).get(&format!("{TEAMS}?user_id=me")).await.json()["items"].as_array().unwrap().len(), 50);
-    // Whoever deletes it: the room is the creator's.
+    // Whoever deletes it, the room is the creator's.
     assert_eq!(app.server().delete(&format!("{TEAMS}/{}", teams[0])).await.status(), 200);
     create(&caller).await;
     assert_full(&caller, 50).await;
     assert_eq!(caller.delete(&format!("{TEAMS}/{}", teams[1])).await.status(), 200);
     create(&caller).await;
     assert_full(&caller, 50).await;
-    // Others have their own quota, and servers none.
+    // Others have their own quota; servers have none.
     create(&app.signed_in(&app.sign_up("bob@example.com").await)).await;
     team(&app, "A server's", Some(&ada)).await;
     team(&app, "Nobody's", None).await;
@@ -60,7 +60,7 @@ async fn of_parallel_requests_only_as_many_create_a_team_as_there_is_room_for() 
     assert_eq!(app.table().keys().filter(|(pk, sk)| pk.starts_with("T#") && sk == "TEAM").count(), 5);
 }
 
-/// Otherwise whoever creates and leaves would fill the table with teams of nobody.
+/// Otherwise, creating and leaving teams would fill the table with ownerless ones.
 #[tokio::test]
 async fn leaving_a_team_makes_no_room() {
     let (app, ada) = world(1).await;
@@ -107,7 +107,7 @@ async fn a_project_sets_how_many_teams_a_user_creates() {
     assert_full(&caller, 2).await;
     app.configure(json!({ "config": { "max_teams_per_user": 3 } })).await;
     create(&caller).await;
-    // A smaller number takes nothing away.
+    // A lower limit removes nothing.
     app.configure(json!({ "config": { "max_teams_per_user": 1 } })).await;
     assert_full(&caller, 1).await;
     app.configure(json!({ "config": { "max_teams_per_user": 0 } })).await;
@@ -118,7 +118,7 @@ async fn a_project_sets_how_many_teams_a_user_creates() {
     }
 }
 
-/// Teams of earlier versions do not name their creator, and are in no set.
+/// Earlier versions' teams do not name their creator, and are in no set.
 #[tokio::test]
 async fn teams_of_earlier_versions_do_not_count_and_can_be_deleted() {
     let (app, ada) = world(1).await;

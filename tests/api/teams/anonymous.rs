@@ -1,4 +1,4 @@
-//! What anonymous users cannot do in their teams.
+//! Limits of anonymous users in their teams.
 
 use serde_json::json;
 use support::{SignedIn, TestApp};

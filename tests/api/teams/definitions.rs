@@ -1,4 +1,4 @@
-//! The definitions of permissions.
+//! Definitions of permissions.
 
 use serde_json::json;
 use support::TestApp;

@@ -1,4 +1,4 @@
-//! An invitation that a member sent is valid while its sender is a member.
+//! A member's invitation is valid while its sender is a member.
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -13,7 +13,7 @@ use super::invitations::INVITATIONS;
 use super::{assert_error, ids, join, members_of, membership, team};
 use crate::auth::account_notices::{link, notices, press};
 
-/// A team of Ada and of the member Mallory.
+/// A team of Ada, with Mallory as a member.
 async fn team_of_two(app: &TestApp) -> (String, SignedIn, SignedIn) {
     let (ada, mallory) = (app.sign_up("ada@example.com").await, app.sign_in_by_mail("mallory@example.com").await);
     let id = team(app, "Engines", Some(&ada)).await;
@@ -21,7 +21,7 @@ async fn team_of_two(app: &TestApp) -> (String, SignedIn, SignedIn) {
     (id, ada, mallory)
 }
 
-/// Invites a user as a member; returns the invitation's id and the code in its email.
+/// Invites a user as a member; returns the invitation's id and its emailed code.
 async fn invite_as(app: &TestApp, sender: &SignedIn, team: &str, email: &str) -> (String, String) {
     let body = json!({ "team_id": team, "email": email, "callback_url": "http://localhost:3000/join" });
     let sent = app.signed_in(sender).post(&format!("{INVITATIONS}/send-code"), body).await;
@@ -33,7 +33,7 @@ async fn remove(app: &TestApp, remover: &SignedIn, team: &str, user: &SignedIn) 
     assert_eq!(app.signed_in(remover).delete(&membership(team, &user.user_id)).await.status(), 200);
 }
 
-/// Checks that the service answers the invited user as if the invitation did not exist.
+/// Checks that to the invited user, the invitation does not exist.
 async fn assert_void(app: &TestApp, invitee: &SignedIn, (id, code): &(String, String)) {
     let caller = app.signed_in(invitee);
     let requests = [
@@ -76,7 +76,7 @@ async fn an_invitation_ends_when_its_sender_leaves_is_removed_or_deleted() {
     assert_void(&app, &bob, &invitation).await;
     assert_void(&app, &bob, &other).await;
 
-    // The team still lists them, because they are valid again if their sender returns.
+    // The team still lists them, as they become valid again if their sender returns.
     assert_eq!(ids(&app.signed_in(&ada).get(&format!("{INVITATIONS}?team_id={id}")).await).len(), 2);
     join(&app, &id, &mallory.user_id).await;
     remove(&app, &mallory, &id, &mallory).await;
@@ -92,7 +92,7 @@ async fn invitations_of_servers_outlive_every_member() {
     let app = TestApp::start().await;
     let (id, ada, mallory) = team_of_two(&app).await;
     let bob = app.sign_in_by_mail("bob@example.com").await;
-    // A server's request with a member's token has the server's rights.
+    // A server's request keeps the server's rights, even with a member's token.
     let body = json!({ "team_id": id, "email": "bob@example.com", "callback_url": "http://localhost:3000/join" });
     let server = app.server().with("x-stack-access-token", &mallory.access_token);
     let sent = server.post(&format!("{INVITATIONS}/send-code"), body).await.json()["id"].as_str().unwrap().to_owned();
@@ -102,8 +102,7 @@ async fn invitations_of_servers_outlive_every_member() {
     assert_eq!(accepted.status(), 200, "{}", accepted.text());
 }
 
-/// Gives the items of all invitations the form of an earlier version, which did not store the
-/// sender.
+/// Turns all invitations into an earlier version's, without a sender.
 async fn age(app: &TestApp, sender: &SignedIn) {
     let store = &app.app.store;
     let items = app.table().into_iter().filter(|(_, item)| item["d"]["M"]["invited_by"].is_object());
@@ -204,14 +203,14 @@ async fn an_invitation_ends_when_its_sender_s_account_gets_a_new_owner() {
     let id = team(&app, "Engines", Some(&ada)).await;
     join(&app, &id, &squatter.user_id).await;
     let invitation = invite_as(&app, &squatter, &id, "bob@example.com").await;
-    // The owner of the address proves it, so the account is the owner's, without the membership.
+    // The owner proves the address, so the account becomes the owner's, without the membership.
     let owner = app.sign_in_by_mail("mallory@example.com").await;
     assert_eq!(owner.user_id, squatter.user_id);
     assert_void(&app, &bob, &invitation).await;
     join(&app, &id, &owner.user_id).await;
     assert_void(&app, &bob, &invitation).await;
 
-    // An invitation of the owner works, even after all sessions of the owner have ended.
+    // The owner's invitation works, even after all of the owner's sessions have ended.
     let (sent, _) = invite_as(&app, &owner, &id, "bob@example.com").await;
     assert_eq!(app.signed_in(&owner).delete("/api/v1/auth/sessions?user_id=me&include_current=true").await.status(), 200);
     assert_eq!(ids(&app.signed_in(&bob).get(&format!("{INVITATIONS}?user_id=me")).await), std::slice::from_ref(&sent));
@@ -224,7 +223,7 @@ async fn an_invitation_ends_when_its_sender_reports_an_intruder() {
     let (id, _, mallory) = team_of_two(&app).await;
     let bob = app.sign_in_by_mail("bob@example.com").await;
     let invitation = invite_as(&app, &mallory, &id, "bob@example.com").await;
-    // An intruder in a session of Mallory sets a password. The email about it has the link.
+    // An intruder in Mallory's session sets a password; the email about it has the link.
     let password = json!({ "password": "an intruder's battery" });
     assert_eq!(app.signed_in(&mallory).post("/api/v1/auth/password/set", password).await.status(), 200);
     let mails = notices(&app, "mallory@example.com").await;

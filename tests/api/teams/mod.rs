@@ -45,12 +45,12 @@ fn ids(answer: &Answer) -> Vec<String> {
     answer.json()["items"].as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap().to_owned()).collect()
 }
 
-/// The ids of the teams of a user.
+/// A user's team ids.
 async fn teams_of(app: &TestApp, user: &str) -> Vec<String> {
     ids(&app.server().get(&format!("{TEAMS}?user_id={user}")).await)
 }
 
-/// The ids of the members of a team.
+/// A team's member ids.
 async fn members_of(app: &TestApp, team: &str) -> Vec<String> {
     let answer = app.server().get(&format!("/api/v1/team-member-profiles?team_id={team}")).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());

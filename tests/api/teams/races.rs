@@ -1,4 +1,4 @@
-//! Concurrent changes of teams have one consistent outcome.
+//! Concurrent changes to teams have one consistent outcome.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};

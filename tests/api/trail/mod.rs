@@ -1,6 +1,6 @@
-//! The trail: a change adds an entry in the same transaction. Of the request's values, the entry
-//! contains only the ids and names of targets. Other entries count failed attempts to authenticate
-//! and rejected sign-ups.
+//! The trail: a change adds an entry in its own transaction. Of the request's values, the entry
+//! contains only ids and names of targets. Other entries count failed authentications and rejected
+//! sign-ups.
 
 mod accounts;
 mod failures;
@@ -13,11 +13,11 @@ use store::trail::list::TrailListing;
 use support::{SignedIn, TestApp};
 use wire::id::{ProjectId, UserId};
 
-/// The start of every list: the day on which the clock of the tests starts. With an earlier start,
-/// a list would read a partition for each day before, as far back as a trail may be kept.
+/// The start of every list: the day on which the tests' clock starts. An earlier start would read a
+/// partition for each day before, as far back as a trail may be kept.
 const FROM: &str = "2026-01-01T00:00:00Z";
 
-/// The entries of a project, or only those of `user` if given, oldest first.
+/// A project's entries, or only those of `user` if given, oldest first.
 async fn listed(app: &TestApp, project: &ProjectId, user: Option<UserId>) -> Vec<Entry> {
     let (mut entries, mut after) = (Vec::new(), None::<String>);
     loop {
@@ -64,7 +64,7 @@ async fn last_events(app: &TestApp) -> Vec<Event> {
     trail(app).await.pop().unwrap().events
 }
 
-/// The user who caused an entry, if it was a user.
+/// The user who caused an entry, if any.
 fn user_of(entry: &Entry) -> Option<UserId> {
     match entry.actor {
         Actor::User { user_id, .. } => Some(user_id),

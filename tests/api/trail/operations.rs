@@ -1,6 +1,5 @@
-//! Sends the event of every operation. A change adds one entry with its caller, access level,
-//! target and fields, but without the other values of the request. New operations are covered
-//! automatically.
+//! Sends every operation's event. A change adds one entry with its caller, access level, target and
+//! fields, but without other values of the request. New operations are covered automatically.
 
 use std::collections::BTreeSet;
 
@@ -20,13 +19,13 @@ use wire::id::{ProjectId, TrailEntryId, UserId};
 use super::{of_project, text};
 use crate::events::{PROJECT, World, name, success};
 
-/// The events of these operations change nothing: the provider denied access, or a refresh token is
+/// These operations' events change nothing: the provider denied access, or a refresh token is
 /// exchanged for an access token.
 const CHANGE_NOTHING: [&str; 3] = ["auth-oauth-callback", "auth-oauth-callback-form", "auth-oauth-token"];
-/// The length of the shortest value that is checked; shorter values also occur by chance.
+/// The minimum length of checked values; shorter ones also occur by chance.
 const LEAST: usize = 5;
 
-/// A request, and the entries that it added.
+/// A request and the entries it added.
 struct Trial {
     world: World,
     headers: HeaderMap,
@@ -66,7 +65,7 @@ impl Trial {
         })
     }
 
-    /// The caller, according to the headers of the request or, for a sign-in, to the new session.
+    /// The caller, by the request's headers or, for a sign-in, by the new session.
     async fn actor(&self, entry: &Entry) -> Actor {
         let (app, project) = (&self.world.app.app, ProjectId::parse(self.header("project-id").unwrap_or(PROJECT)).unwrap());
         let key = |name: &str| self.header(name).map(str::to_owned);
@@ -83,7 +82,7 @@ impl Trial {
                 Actor::Key { key_set_id, kind }
             }
             (None, Some(own), None) => Actor::User { user_id: own.sub, session_id: own.refresh_token_id },
-            // A user who signs in is identified by the new session.
+            // A user who signs in is known by the new session.
             (None, None, None) if entry.events.contains(&Event::SignIn) => {
                 let Actor::User { user_id, session_id } = entry.actor else { panic!("{entry:?}") };
                 let session = app.store.session(&project, entry.user_id.unwrap(), session_id).await.unwrap();
@@ -94,7 +93,7 @@ impl Trial {
         }
     }
 
-    /// The targets that the path names, and the user that it names, if any.
+    /// The targets in the path, and the user in it, if any.
     fn named(&self, route: &Route) -> (Vec<String>, Option<UserId>) {
         let value = |parameter: &str| {
             let mut pairs = route.path.split('/').zip(self.path.split('/'));
@@ -108,7 +107,7 @@ impl Trial {
     }
 }
 
-/// The trails of the events' project and of `internal`.
+/// The trails of the events' project and `internal`.
 async fn all(world: &World) -> Vec<Entry> {
     let mut entries = of_project(&world.app, &ProjectId::parse(PROJECT).unwrap()).await;
     entries.extend(of_project(&world.app, &ProjectId::internal()).await);
@@ -119,8 +118,7 @@ async fn ids(world: &World) -> BTreeSet<TrailEntryId> {
     all(world).await.into_iter().map(|entry| entry.id).collect()
 }
 
-/// The entries that are not among those known before. Entries of the same millisecond are in any
-/// order.
+/// The entries not known before. Those of the same millisecond are in any order.
 async fn since(world: &World, before: &BTreeSet<TrailEntryId>) -> Vec<Entry> {
     all(world).await.into_iter().filter(|entry| !before.contains(&entry.id)).collect()
 }
@@ -135,9 +133,8 @@ fn values(value: &Value) -> Vec<String> {
     }
 }
 
-/// Whether an entry may contain this value of a request: ids of existing items are recorded, and
-/// short values and single words occur by chance. Of the other values, only the name of a target
-/// may be recorded.
+/// Whether an entry may contain this value of a request: ids of existing items are recorded, short
+/// values and single words occur by chance, and otherwise only a target's name may be recorded.
 fn is_told(value: &str) -> bool {
     uuid::Uuid::try_parse(value).is_ok() || value.len() < LEAST || value.bytes().all(|byte| byte.is_ascii_lowercase())
 }
@@ -145,7 +142,7 @@ fn is_told(value: &str) -> bool {
 fn assert_tells_nothing_sent(name: &str, trial: &Trial, entry: &Entry) {
     let (whole, text) = (text(entry), text(&Entry { targets: Vec::new(), ..entry.clone() }));
     for secret in &trial.secrets {
-        // The list of settings to reset is called `keys`, and contains names.
+        // The list of settings to reset, which is called `keys`, contains names.
         let is_name = name == "projects-config-override-reset-keys" && secret.name == "keys";
         assert!(is_name || !whole.contains(&secret.value), "{name} reveals the secret {}", secret.name);
     }

@@ -1,5 +1,5 @@
-//! Contact channels under concurrent changes and after long random walks: the claims of addresses
-//! match the channels that sign in.
+//! Contact channels under concurrent changes and long random walks: the claims of addresses match
+//! the channels that sign in.
 
 use std::collections::BTreeMap;
 
@@ -81,8 +81,8 @@ async fn a_concurrent_primary_switch_and_removal_stay_consistent() {
         assert_eq!(removed.status(), 200, "{}", removed.text());
         let channels = channels(&app, &user.user_id).await;
         assert_eq!(channels.len(), 1);
-        // Either the switch came first, and the removal then removed the new primary channel, or
-        // the switch came second, found no channel, and left the old one primary.
+        // Either the switch came first and the removal removed the new primary channel, or it came
+        // second, found no channel, and left the old one primary.
         let expected = match switched.status() {
             200 => false,
             404 => true,
@@ -113,7 +113,7 @@ async fn concurrent_primary_switches_leave_one_primary_channel() {
     assert_eq!(primary, 1);
 }
 
-/// A random request about the channels of one of the users.
+/// A random request about a user's channels.
 async fn stumble(app: &TestApp, users: &[SignedIn], addresses: &[String], random: [usize; 8]) {
     let [user, action, channel, address, auth, primary, verified, change] = random;
     let user = &users[user % users.len()];

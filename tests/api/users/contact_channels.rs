@@ -22,7 +22,7 @@ pub(super) async fn add(caller: &Caller, body: Value) -> Value {
     answer.json()
 }
 
-/// The channels of a user, as a server reads them.
+/// A user's channels, as servers read them.
 pub(super) async fn channels(app: &TestApp, user: &str) -> Vec<Value> {
     let answer = app.server().get(&format!("{PATH}?user_id={user}")).await;
     assert_eq!((answer.status(), &answer.json()["is_paginated"]), (200, &json!(false)), "{}", answer.text());
@@ -41,7 +41,7 @@ async fn primary_email(app: &TestApp, user: &SignedIn) -> Value {
     app.signed_in(user).get("/api/v1/users/me").await.json()["primary_email"].clone()
 }
 
-/// Ada signs up; returns her session, a caller with it, and her channel.
+/// Signs Ada up; returns her session, a caller with it, and her channel.
 async fn ada(app: &TestApp) -> (SignedIn, Caller, Value) {
     let ada = app.sign_up("ada@example.com").await;
     let caller = app.signed_in(&ada);
@@ -97,7 +97,7 @@ async fn a_client_only_accesses_its_own_channels() {
     for answer in answers {
         assert_error(&answer, 403, "FORBIDDEN");
     }
-    // Paths with `me` only reach the caller's own channels.
+    // Paths with `me` reach only the caller's own channels.
     let own = format!("{PATH}/me/{}", channel["id"].as_str().unwrap());
     assert_error(&bob.get(&own).await, 404, "CONTACT_CHANNEL_NOT_FOUND");
     assert_error(&bob.delete(&own).await, 404, "CONTACT_CHANNEL_NOT_FOUND");
@@ -121,7 +121,7 @@ async fn only_a_server_can_set_verified() {
     assert_eq!(add(&app.server(), body).await["is_verified"], true);
     let verified = app.server().patch(&path_of(&channel), json!({ "is_verified": true })).await;
     assert_eq!(verified.json()["is_verified"], true);
-    // The server verified the address, so the address now signs in by email.
+    // The server verified the address, so it now signs in by email.
     assert_eq!(app.sign_in_by_mail("ada@example.com").await.user_id, ada.user_id);
 }
 
@@ -134,7 +134,7 @@ async fn a_changed_value_requires_verification_and_replaces_the_old_one() {
     assert_eq!(same.json()["is_verified"], true);
     let other = caller.patch(&path_of(&channel), json!({ "value": "ada@work.example" })).await;
     assert_eq!((other.status(), &other.json()["is_verified"], &other.json()["used_for_auth"]), (200, &json!(false), &json!(true)));
-    // As the old address was verified, the new address must be verified before it signs in.
+    // The old address was verified, so the new one must be verified before it signs in.
     let sign_in = json!({ "email": "ada@work.example", "password": "correct horse battery" });
     assert_error(&app.client().post("/api/v1/auth/password/sign-in", sign_in).await, 400, "EMAIL_PASSWORD_MISMATCH");
     app.server().patch(&path_of(&channel), json!({ "is_verified": true })).await;
@@ -180,7 +180,7 @@ async fn an_address_signs_in_one_user_but_many_can_have_it() {
     let named = add(&caller, body.clone()).await;
     caller.delete(&path_of(&named)).await;
 
-    // A sign-in address that a server adds is claimed immediately, so the request may be rejected.
+    // A server's new sign-in address is claimed immediately, so the request may be rejected.
     body["used_for_auth"] = json!(true);
     body["user_id"] = json!(bob.user_id);
     let taken = app.server().post(PATH, body.clone()).await;
@@ -192,7 +192,7 @@ async fn an_address_signs_in_one_user_but_many_can_have_it() {
     );
     assert_eq!(app.sign_in("ada@example.com").await.user_id, ada.user_id);
 
-    // Once Ada no longer signs in with the address, others may claim it.
+    // Once Ada's address no longer signs in, others may claim it.
     app.server().patch(&path_of(&channel), json!({ "used_for_auth": false })).await;
     add(&app.server(), body).await;
     assert_eq!(app.sign_in("ada@example.com").await.user_id, bob.user_id);
@@ -272,7 +272,7 @@ async fn schema_errors_are_reported() {
     assert_eq!(caller.get(&path_of(&channel)).await.json(), channel);
 }
 
-/// The answer tells whether somebody signs in with the address, as that of a sign-up does.
+/// Like a sign-up's answer, this one reveals whether someone signs in with the address.
 #[tokio::test]
 async fn replacing_an_unproved_address_is_limited_like_a_sign_up() {
     for rule in [Rule::SignUp, Rule::SignUpNetwork] {

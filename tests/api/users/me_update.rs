@@ -89,7 +89,7 @@ async fn a_body_must_be_an_object() {
 async fn an_address_of_another_user_cannot_be_taken() {
     let app = TestApp::start().await;
     let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
-    // The address stays pending until it is verified, which only its owner can do.
+    // The address stays pending until its owner verifies it.
     let answer = app.signed_in(&bob).patch(ME, json!({ "primary_email": "ada@example.com" })).await;
     assert_eq!((answer.status(), &answer.json()["primary_email_verified"]), (200, &json!(false)));
     assert_eq!(sign_in(&app, "ada@example.com", "correct horse battery").await.json()["user_id"], ada.user_id.as_str());

@@ -63,7 +63,7 @@ fn assert_error(answer: &Answer, status: u16, code: &str) -> Value {
     answer.json()["details"].clone()
 }
 
-/// The fields that a schema error names.
+/// The fields named in a schema error.
 #[track_caller]
 fn fields(answer: &Answer) -> Vec<String> {
     let details = assert_error(answer, 400, "SCHEMA_ERROR");
@@ -77,7 +77,7 @@ async fn sign_in(app: &TestApp, email: &str, password: &str) -> Answer {
     app.client().post("/api/v1/auth/password/sign-in", json!({ "email": email, "password": password })).await
 }
 
-/// A new access token for a session, requested as the SDK does.
+/// A session's new access token, requested like the SDK.
 async fn refresh(app: &TestApp, user: &SignedIn) -> Answer {
     let caller = app.client().with("x-stack-refresh-token", &user.refresh_token);
     caller.request("POST", "/api/v1/auth/sessions/current/refresh").send().await

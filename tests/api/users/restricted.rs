@@ -1,4 +1,4 @@
-//! Users restricted by an administrator: the claims of their tokens, and their rights.
+//! Users restricted by an administrator: their tokens' claims, and their rights.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -11,7 +11,7 @@ fn claims(token: &str) -> Value {
     serde_json::from_slice(&URL_SAFE_NO_PAD.decode(token.split('.').nth(1).unwrap()).unwrap()).unwrap()
 }
 
-/// The user with a new access token of the session.
+/// The user with a new access token.
 async fn refreshed(app: &TestApp, user: &SignedIn) -> SignedIn {
     let answer = refresh(app, user).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
@@ -83,7 +83,7 @@ async fn a_restricted_user_can_sign_out_but_change_nothing() {
         }
     }
     assert_eq!(read(&app, &ada.user_id).await["display_name"], Value::Null);
-    // The user may not write either if they are restricted for another reason as well.
+    // Nor may the user write if there is another reason for a restriction as well.
     app.configure(json!({ "config": { "require_email_verification": true } })).await;
     let caller = app.signed_in(&ada).with("x-stack-allow-anonymous-user", "true");
     assert_error(&caller.patch(ME, json!({ "display_name": "Eve" })).await, 403, "RESTRICTED_USER_NOT_ALLOWED");

@@ -24,7 +24,7 @@ async fn a_deleted_user_is_removed_everywhere() {
     assert_error(&app.server().get(&format!("/api/v1/auth/sessions?user_id={}", ada.user_id)).await, 400, "USER_ID_DOES_NOT_EXIST");
     let session = app.server().post("/api/v1/auth/sessions", json!({ "user_id": ada.user_id })).await;
     assert_error(&session, 400, "USER_ID_DOES_NOT_EXIST");
-    // Other users may claim both addresses.
+    // Others may claim both addresses.
     for email in ["ada@example.com", "second@example.com"] {
         assert_error(&sign_in(&app, email, "correct horse battery").await, 400, "EMAIL_PASSWORD_MISMATCH");
         assert_ne!(app.sign_up(email).await.user_id, ada.user_id);
@@ -103,7 +103,7 @@ async fn a_concurrent_change_does_not_restore_a_deleted_user() {
     }
 }
 
-/// The keys of the items in the partition of a user.
+/// The keys of the items in a user's partition.
 async fn left_of(app: &TestApp, user: &SignedIn) -> Vec<String> {
     let store = &app.app.store;
     let query = QueryInput::builder().table_name(store.table()).key_condition_expression("pk = :pk");

@@ -7,7 +7,7 @@ use support::TestApp;
 use super::{USERS, assert_error, create, fields, id_of, update};
 use crate::stored;
 
-/// The names of the users of a page.
+/// The names on a page of users.
 fn names(page: &Value) -> Vec<String> {
     page["items"].as_array().unwrap().iter().map(|user| user["display_name"].as_str().unwrap_or_default().to_owned()).collect()
 }
@@ -101,7 +101,7 @@ async fn the_list_reflects_changes_to_users() {
     create(&app, json!({ "display_name": "Ada" })).await;
     app.advance(SignedDuration::from_secs(1));
     assert_eq!(names(&list(&app, "").await), ["Ada"]);
-    // The list is ordered by the time of sign-up, so a visitor who has just signed up is the last.
+    // The list is ordered by sign-up, so a visitor who has just signed up is last.
     let sign_up = json!({ "email": "bob@example.com", "password": "correct horse battery" });
     let caller = app.signed_in(&visitor).with("x-stack-allow-anonymous-user", "true");
     assert_eq!(caller.post("/api/v1/auth/password/sign-up", sign_up).await.json()["user_id"], visitor.user_id.as_str());

@@ -11,7 +11,7 @@ use super::{USERS, assert_error, create, fields, path};
 
 const HOUR: SignedDuration = SignedDuration::from_hours(1);
 
-/// The names in a page, and the cursor of the next page if there is one.
+/// The names on a page, and the cursor of the next page if any.
 async fn page(app: &TestApp, query: &str) -> (Vec<String>, Option<String>) {
     let answer = app.server().get(&format!("{USERS}?order_by=last_active_at{query}")).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
@@ -36,7 +36,7 @@ async fn people<const N: usize>(app: &TestApp, names: [&str; N]) -> [SignedIn; N
     users.try_into().unwrap()
 }
 
-/// Refreshes the session of a user.
+/// Refreshes a user's session.
 async fn be_active(app: &TestApp, user: &SignedIn) {
     let caller = app.client().with("x-stack-refresh-token", &user.refresh_token);
     let answer = caller.post("/api/v1/auth/sessions/current/refresh", json!({})).await;
@@ -47,8 +47,8 @@ async fn link(app: &TestApp) {
     app.try_link(app.project_id()).await.unwrap();
 }
 
-/// Removes the places of users in this list, and all figures, which record that the list is
-/// complete. An earlier version has neither the places nor that record.
+/// Removes users' places in this list, and all figures, which record that the list is complete. An
+/// earlier version has neither.
 async fn forget_places(app: &TestApp) {
     for ((pk, sk), _) in app.table() {
         let (table, pk_value, sk_value) = (gateway::engine::TABLE, AttributeValue::S(pk.clone()), AttributeValue::S(sk.clone()));
@@ -160,7 +160,7 @@ async fn users_of_an_earlier_version_stay_in_the_list() {
     app.advance(HOUR);
     be_active(&app, &bob).await;
     assert_eq!(names(&app, "").await, ["ada", "eve", "bob"], "a user who is active has a place at once");
-    // Linking the next entry of the trail lets the worker give places to the other users.
+    // Linking the trail's next entry lets the worker give places to the other users.
     assert_eq!(app.server().patch(&path(&eve.user_id), json!({ "display_name": "Eve" })).await.status(), 200);
     link(&app).await;
     assert_eq!(names(&app, "").await, ["Eve", "ada", "bob"]);
@@ -197,13 +197,13 @@ async fn a_sign_in_counts_as_activity_once_an_hour_and_never_backwards() {
     link(&app).await;
     assert_eq!((at(&ada).await, names(&app, "&desc=true").await), (first, vec!["ada".to_owned(), "bob".to_owned()]));
 
-    // The next sign-in within the hour does not change the time.
+    // The next sign-in within the hour leaves the time unchanged.
     app.advance(SignedDuration::from_mins(1));
     app.sign_in("ada@example.com").await;
     link(&app).await;
     assert_eq!(at(&ada).await, first);
 
-    // Linking the entry of a sign-in does not undo a refresh after the sign-in.
+    // Linking a sign-in's entry does not undo a later refresh.
     app.advance(HOUR);
     let again = app.sign_in("bob@example.com").await;
     app.advance(SignedDuration::from_secs(1));
@@ -212,8 +212,7 @@ async fn a_sign_in_counts_as_activity_once_an_hour_and_never_backwards() {
     link(&app).await;
     assert_eq!(at(&bob).await, refreshed);
 
-    // A wrong password does not count as activity, nor does a session that a server starts to act
-    // as the user.
+    // Neither a wrong password nor a server's session to act as the user counts as activity.
     app.advance(HOUR);
     let wrong = json!({ "email": "ada@example.com", "password": "wrong horse battery" });
     assert_error(&app.client().post("/api/v1/auth/password/sign-in", wrong).await, 400, "EMAIL_PASSWORD_MISMATCH");

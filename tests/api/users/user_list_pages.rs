@@ -1,4 +1,4 @@
-//! `GET /api/v1/users`: pages, and the cost of searches.
+//! `GET /api/v1/users`: pages, and the cost of a search.
 
 use jiff::SignedDuration;
 use model::user::User;
@@ -8,7 +8,7 @@ use support::TestApp;
 
 use super::{USERS, assert_error};
 
-/// Creates users with names, changed by `change`; every three in a row have the same sign-up time.
+/// Creates named users, changed by `change`; every three in a row share a sign-up time.
 async fn write(app: &TestApp, count: usize, change: impl Fn(usize, &mut User)) {
     let (entropy, project) = (&app.app.entropy, app.project_id());
     let mut writes = Vec::with_capacity(count);
@@ -23,7 +23,7 @@ async fn write(app: &TestApp, count: usize, change: impl Fn(usize, &mut User)) {
     }
 }
 
-/// Follows the cursors, and returns every page.
+/// Follows the cursors; returns every page.
 async fn pages(app: &TestApp, query: &str) -> Vec<Vec<Value>> {
     let (mut pages, mut cursor) = (Vec::new(), String::new());
     loop {

@@ -12,7 +12,7 @@ pub(super) fn encoded(text: &str) -> String {
     url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }
 
-/// The names in a page, and the cursor of the next page if there is one.
+/// The names on a page, and the cursor of the next page if any.
 pub(super) async fn page(app: &TestApp, beginning: &str, more: &str) -> (Vec<String>, Option<String>) {
     let answer = app.server().get(&format!("{USERS}?starts_with={}{more}", encoded(beginning))).await;
     assert_eq!(answer.status(), 200, "{}", answer.text());
@@ -26,7 +26,7 @@ pub(super) async fn found(app: &TestApp, beginning: &str) -> Vec<String> {
     page(app, beginning, "").await.0
 }
 
-/// A service whose project was counted, so that the words of all its users are indexed.
+/// A service with a counted project, in which the words of all users are indexed.
 pub(super) async fn counted() -> TestApp {
     let app = TestApp::start().await;
     recount(&app).await;
@@ -45,8 +45,8 @@ pub(super) fn words(app: &TestApp) -> Vec<String> {
     words
 }
 
-/// Removes the words, the places of claimed addresses among them, and all figures, which record
-/// that the words are complete. An earlier version has neither the words nor that record.
+/// Removes the words, including the places of claimed addresses, and all figures, which record that
+/// the words are complete. An earlier version has neither.
 async fn forget_words(app: &TestApp) {
     for ((pk, sk), _) in app.table() {
         let (table, pk_value, sk_value) = (gateway::engine::TABLE, AttributeValue::S(pk.clone()), AttributeValue::S(sk));
@@ -132,7 +132,7 @@ async fn words_follow_every_change_of_a_user_at_once() {
     update(&app, &id, json!({ "display_name": "Ada King" })).await;
     assert_eq!(words(&app), ["ada king", "ada@example.com", "king"]);
     assert_eq!((found(&app, "lovelace").await, found(&app, "king").await), (vec![], vec!["Ada King".to_owned()]));
-    // An address that signs in has no word of its own: its claim is in the index instead.
+    // An address that signs in has no word; its claim is in the index instead.
     update(&app, &id, json!({ "primary_email_auth_enabled": true })).await;
     assert_eq!(words(&app), ["ada king", "king"]);
     assert_eq!(found(&app, "ada@").await, ["Ada King"]);
@@ -234,7 +234,7 @@ async fn users_of_an_earlier_version_are_found_before_and_after_they_are_indexed
         assert_eq!(found(&app, beginning).await.len(), 1, "{beginning}");
     }
     assert_eq!(page(&app, "ada", "&limit=1").await.0, ["Ada Lovelace"]);
-    // Linking the next entry of the trail lets the worker index the other users.
+    // Linking the trail's next entry lets the worker index the other users.
     create(&app, json!({ "display_name": "New" })).await;
     app.link_trail().await;
     let mut expected = all;

@@ -1,5 +1,5 @@
-//! Searches for users by names with accents, by words in any order, and by addresses whose domains
-//! are not in ASCII.
+//! Searches for users by names with accents, by words in any order, and by addresses with non-ASCII
+//! domains.
 
 use aws_sdk_dynamodb::operation::put_item::PutItemInput;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
@@ -22,7 +22,7 @@ async fn people(app: &TestApp) {
     }
 }
 
-/// The names of the users that a search within words finds.
+/// The names found by a search within words.
 async fn containing(app: &TestApp, text: &str) -> Vec<String> {
     let answer = app.server().get(&format!("{USERS}?query={}", encoded(text))).await.json();
     answer["items"].as_array().unwrap().iter().map(|user| user["display_name"].as_str().unwrap().to_owned()).collect()
@@ -63,7 +63,7 @@ async fn accents_order_and_the_form_of_a_domain_do_not_matter() {
     assert_eq!(containing(&app, "hen ei").await, ["Mei Chen"]);
 }
 
-/// An earlier version kept the accents of words.
+/// An earlier version kept accents in words.
 #[tokio::test]
 async fn words_with_accents_of_an_earlier_version_are_replaced() {
     let app = counted().await;
@@ -91,7 +91,7 @@ async fn words_with_accents_of_an_earlier_version_are_replaced() {
     assert_eq!(words(&app), ["ana nunez", "nunez"]);
     assert_eq!(found(&app, "nunez").await, ["Ana Núñez"]);
 
-    // Words that were not replaced yet go with the name.
+    // Words not yet replaced disappear with the name.
     let late = PutItemInput::builder().table_name(table);
     let ((pk, sk), _) = app.table().into_iter().find(|((pk, sk), _)| pk.starts_with("WORDS#") && sk.starts_with("nunez")).unwrap();
     let late = late.item("pk", AttributeValue::S(pk)).item("sk", AttributeValue::S(sk.replace("nunez", "núñez")));

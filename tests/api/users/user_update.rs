@@ -30,7 +30,7 @@ async fn absent_fields_stay_and_null_clears() {
     let ada = create(&app, full.clone()).await;
     let id = id_of(&ada);
     assert_eq!(update(&app, &id, json!({})).await, ada);
-    // Metadata is replaced as a whole.
+    // Metadata is replaced completely.
     let changed = update(&app, &id, json!({ "client_metadata": { "z": 26 } })).await;
     assert_eq!((&changed["client_metadata"], &changed["server_metadata"]), (&json!({ "z": 26 }), &json!({ "c": 3 })));
     assert_eq!(read(&app, &id).await, changed);
@@ -67,8 +67,8 @@ async fn an_unknown_user_is_not_found() {
 async fn me_means_the_user_of_the_token() {
     let app = TestApp::start().await;
     let ada = app.sign_up("ada@example.com").await;
-    // The encoded spelling is routed to the operations for any user instead of those for `me`, with
-    // the same result.
+    // The encoded spelling leads to the operations for any user instead of those for `me`, with the
+    // same result.
     for me in [path("me"), path("%6de")] {
         let server = app.server().with("x-stack-access-token", &ada.access_token);
         assert_eq!(server.get(&me).await.json()["id"], ada.user_id.as_str());
@@ -102,7 +102,7 @@ async fn a_new_primary_address_signs_in_beside_the_old_one() {
     for email in ["ada@example.com", "new@example.com"] {
         assert_eq!(sign_in(&app, email, "correct horse battery").await.json()["user_id"], ada.user_id.as_str());
     }
-    // The primary address can be changed back to the old one, and can be removed.
+    // The primary address can be changed back and removed.
     assert_eq!(update(&app, &ada.user_id, json!({ "primary_email": "ada@example.com" })).await["primary_email"], "ada@example.com");
     let none = update(&app, &ada.user_id, json!({ "primary_email": null })).await;
     assert_eq!((&none["primary_email"], &none["primary_email_auth_enabled"]), (&Value::Null, &json!(false)));
@@ -133,7 +133,7 @@ async fn a_server_can_verify_and_unverify_an_address() {
     assert_eq!(app.sign_in_by_mail("ada@example.com").await.user_id, ada.user_id);
     update(&app, &ada.user_id, json!({ "primary_email_verified": false })).await;
     assert_eq!(read(&app, &ada.user_id).await["primary_email_verified"], false);
-    // The owner proves the address, which removes the earlier password.
+    // The owner proves the address, which removes the old password.
     app.sign_in_by_mail("ada@example.com").await;
     let password = json!({ "email": "ada@example.com", "password": "correct horse battery" });
     let answer = app.client().post("/api/v1/auth/password/sign-in", password).await;
@@ -211,7 +211,7 @@ async fn operations_on_a_user_take_at_most_three_round_trips() {
         app.recorder.clear();
         let answer = app.server().request(method, &target).json(&body).send().await;
         assert!(answer.status() < 300, "{}", answer.text());
-        // Not counted: the Query by which a deletion reads the user, memberships and sessions.
+        // Not counted: a deletion's Query for the user, memberships and sessions.
         let trips = app.recorder.calls().iter().filter(|(operation, _)| operation != "Query").count();
         assert!(trips <= 3, "{method}: {:?}", app.recorder.calls());
     }

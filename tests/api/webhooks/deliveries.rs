@@ -23,12 +23,12 @@ async fn a_batch_that_is_read_twice_makes_one_delivery() {
     for name in &names {
         create_user(&app, name).await;
     }
-    // The responses to all writes after the first `after` are lost, so the batch fails and is read
+    // The responses to all writes but the first `after` are lost, so the batch fails and is read
     // again.
     let batch = app.changes().await.unwrap();
     for after in [0, 1] {
         app.recorder.break_writes(after, 40, Fault::AnswerLost);
-        // The waits between attempts take no time.
+        // Waits between attempts take no time.
         tokio::time::pause();
         assert!(workers::webhooks::record(&app.app, &batch.event).await.is_err(), "{after}");
         tokio::time::resume();
@@ -48,10 +48,10 @@ async fn an_endpoint_gets_at_most_eight_requests_at_a_time() {
         create_user(&app, &number.to_string()).await;
     }
     assert_eq!(app.record_webhooks().await, 40);
-    // Two workers at the same time send no more requests at once than one worker.
+    // Two workers send no more requests at once than one.
     let mut couriers = [Courier::default(), Courier::default()];
     let [first, second] = couriers.each_mut().map(|courier| courier.drain(&app.app, Timestamp::MAX));
-    // The endpoint gets a second request once it has answered the first one.
+    // The endpoint gets a second request after answering the first.
     let answers = async {
         for held in [1, 7, 8, 8, 8, 8] {
             receiver.release_when(held).await;
@@ -96,7 +96,7 @@ async fn a_task_that_panics_ends_only_the_work_on_its_endpoint() {
     }
     create_user(&app, "Ada").await;
     assert_eq!(app.record_webhooks().await, 2);
-    // The second read of the clock is in the first task, which therefore panics.
+    // The first task makes the second read of the clock, so it panics.
     let (reads, now) = (AtomicUsize::new(0), app.now());
     let clock = Clock::new(move || {
         assert_ne!(reads.fetch_add(1, Ordering::SeqCst), 1, "a panic made by a test");
@@ -129,7 +129,7 @@ async fn an_endpoint_gives_its_place_up_while_another_one_waits() {
     courier.drain(&app.app, Timestamp::MAX).await.unwrap();
     let types = receiver.types();
     assert_eq!(types.len(), 71);
-    // A pass has at most 32 deliveries, and fewer on a slow machine.
+    // A pass has up to 32 deliveries, fewer on a slow machine.
     let position = types.iter().position(|it| it == "team.created").unwrap();
     assert!((1..=32).contains(&position), "{position}");
 }
@@ -229,7 +229,7 @@ async fn deliveries_are_listed_by_status_and_type_in_pages() {
 #[tokio::test]
 async fn a_receiver_accepts_what_was_sent_and_nothing_else() {
     let (app, receiver) = (TestApp::start().await, Receiver::start().await);
-    // The library compares the time of a message with the clock of this machine.
+    // The library compares a message's time with this machine's clock.
     app.advance(wire::clock::Clock::system().now().duration_since(app.now()));
     let created = endpoint_at(&app, &receiver, &["user.created"]).await;
     create_user(&app, "Ada").await;

@@ -1,5 +1,5 @@
-//! Endpoints whose partition the table refuses to write to: their deliveries are set aside, so that
-//! they delay no others, and follow in order.
+//! Endpoints with a partition that refuses writes: their deliveries are set aside so as not to
+//! delay others, and follow in order.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use support::{Recorder, TestApp, refused};
 
 use super::{ENDPOINTS, create_user, endpoint, endpoint_at, path};
 
-/// The partition of this endpoint's deliveries.
+/// The partition of an endpoint's deliveries.
 fn partition(app: &TestApp, endpoint: &Value) -> String {
     format!("W#{}#{}", app.project_id(), endpoint["id"].as_str().unwrap())
 }
 
-/// Does something while the table refuses writes to a partition. The waits between attempts take no
+/// Does something while the table refuses writes to a partition. Waits between attempts take no
 /// time.
 async fn while_refused<T>(app: &TestApp, partition: &str, work: impl Future<Output = T>) -> T {
     app.recorder.break_writes_to(format!("\"{partition}\""), refused("ThrottlingException"));
@@ -27,8 +27,8 @@ async fn while_refused<T>(app: &TestApp, partition: &str, work: impl Future<Outp
     done
 }
 
-/// Records the events of all changes while the table refuses writes to the partition of this
-/// endpoint's deliveries.
+/// Records the events of all changes while the partition of this endpoint's deliveries refuses
+/// writes.
 pub(crate) async fn record_refused(app: &TestApp, endpoint: &Value) {
     while_refused(app, &partition(app, endpoint), app.record_webhooks()).await;
 }
@@ -50,7 +50,7 @@ fn names(receiver: &Receiver) -> Vec<String> {
     receiver.received().iter().map(|event| event.json()["data"]["display_name"].as_str().unwrap().to_owned()).collect()
 }
 
-/// The keys of the items of webhooks whose sort key begins like this.
+/// The keys of webhook items whose sort key begins like this.
 fn keys(app: &TestApp, sk: &str) -> Vec<(String, String)> {
     app.table().into_keys().filter(|key| key.0.starts_with("W#") && key.1.starts_with(sk)).collect()
 }
@@ -78,7 +78,7 @@ async fn an_endpoint_whose_partition_is_throttled_delays_no_other_and_loses_noth
     }
     assert_eq!(names(&other), ["Bob"]);
     assert!(keys(&app, "LATE#").is_empty());
-    // From now on, nothing is set aside.
+    // From here on, nothing is set aside.
     create_user(&app, "Eve").await;
     app.record_webhooks().await;
     assert_eq!(keys(&app, "QUEUE#").len(), 2);
@@ -101,8 +101,8 @@ async fn events_are_set_aside_behind_late_ones_so_that_none_overtakes() {
     assert_eq!(names(&receiver), ["Ada", "Ada 2", "Ada 3"]);
 }
 
-/// A service whose only event, the creation of Ada, is late, the receiver of its endpoint, and the
-/// batch with the event. Reading that again has set the event aside in the same partition.
+/// A service with a single event, the creation of Ada, which is late; the receiver of its endpoint;
+/// and the event's batch. Rereading the batch has set the event aside in the same partition.
 async fn with_late_event() -> (TestApp, Receiver, Batch) {
     let (app, receiver) = (TestApp::start().await, Receiver::start().await);
     let created = endpoint_at(&app, &receiver, &["user.created"]).await;
@@ -125,7 +125,7 @@ async fn a_batch_that_is_read_again_delivers_its_late_events_once() {
     assert_eq!(receiver.received().iter().map(Received::event_type).collect::<Vec<_>>(), ["user.created"]);
 }
 
-/// Takes all late events out of the table, in their order.
+/// Takes all late events out of the table, in order.
 fn take_late(app: &TestApp) -> Vec<Value> {
     let mut late = keys(app, "LATE#");
     late.sort_by(|one, other| one.1.cmp(&other.1));
@@ -139,7 +139,7 @@ fn put(database: &Database, mut item: Value, partition: &str) {
     database.put_item(serde_json::from_value(put).unwrap()).unwrap();
 }
 
-/// The shard in the key of a partition of late deliveries.
+/// The shard in the key of a partition for late deliveries.
 fn shard(partition: &str) -> usize {
     partition.rsplit_once("#LATE#").unwrap().1.parse().unwrap()
 }
@@ -196,8 +196,8 @@ async fn no_late_event_overtakes_one_that_is_behind_a_page_of_its_partition() {
     assert_eq!((names(&receiver).len(), &names(&receiver)[4..]), (6, &["Ada".to_owned(), "Ada 2".to_owned()][..]));
 }
 
-/// Does something right after the worker has read the first partition of late deliveries for the
-/// first time, or for the second time, and before it reads the others.
+/// Does something right after the worker's first or second read of the first partition of late
+/// deliveries, before it reads the others.
 fn after_reading(recorder: &Arc<Recorder>, is_second: bool, action: impl FnOnce() + Send + 'static) {
     let first = |recorder: &Recorder, action: Box<dyn FnOnce() + Send>| recorder.after_call("Query", "#LATE#0\"".to_owned(), action);
     if !is_second {
@@ -244,7 +244,7 @@ async fn what_is_set_aside_while_late_events_are_moved_is_not_forgotten() {
     app.record_webhooks().await;
     let [_, second] = keys(&app, "LATE#").try_into().unwrap();
     let (partition, item, database) = (second.0.clone(), take(&app, &second), app.database());
-    // The worker has moved what it read when more is set aside, and the endpoint is marked anew.
+    // The worker has moved what it read when more is set aside and the endpoint is marked again.
     let endpoint =
         json!({ "pk": { "S": format!("P#{}", app.project_id()) }, "sk": { "S": format!("WEBHOOK#{}", created["id"].as_str().unwrap()) } });
     app.recorder.after_call("DeleteItem", "#LATE#".to_owned(), move || {
@@ -269,7 +269,7 @@ async fn nothing_stays_aside_for_an_endpoint_that_is_deleted_meanwhile() {
     let database = app.database();
     let (pk, sk) = (format!("P#{}", app.project_id()), format!("WEBHOOK#{}", created["id"].as_str().unwrap()));
     let delete = json!({ "TableName": TABLE, "Key": { "pk": { "S": pk }, "sk": { "S": sk } } });
-    // The endpoint is read, and is gone when its events are set aside.
+    // The endpoint is read, but gone when its events are set aside.
     app.recorder.after_call("Query", "WEBHOOK#".to_owned(), move || {
         database.delete_item(serde_json::from_value(delete).unwrap()).unwrap();
     });
@@ -300,7 +300,7 @@ async fn an_endpoint_is_not_due_forever_if_what_was_set_aside_is_gone() {
     let created = endpoint_at(&app, &receiver, &["user.created"]).await;
     create_user(&app, "Ada").await;
     record_refused(&app, &created).await;
-    // The deletion of a project, for example, removes late events before the endpoint.
+    // For example, deleting a project removes late events before the endpoint.
     for key in keys(&app, "") {
         take(&app, &key);
     }

@@ -1,4 +1,4 @@
-//! Webhook endpoints of a project, and the deliveries to them.
+//! A project's webhook endpoints, and the deliveries to them.
 
 mod deliveries;
 mod endpoints;
@@ -18,14 +18,14 @@ use support::receiver::Receiver;
 
 pub(crate) const ENDPOINTS: &str = "/api/v1/internal/webhook-endpoints";
 
-/// Creates an endpoint, and returns the body of the response.
+/// Creates an endpoint; returns the body of the response.
 async fn endpoint(app: &TestApp, body: Value) -> Value {
     let answer = app.admin().post(ENDPOINTS, body).await;
     assert_eq!(answer.status(), 201, "{}", answer.text());
     answer.json()
 }
 
-/// Creates an endpoint at a receiver for these types of events.
+/// Creates an endpoint at a receiver for these event types.
 async fn endpoint_at(app: &TestApp, receiver: &Receiver, types: &[&str]) -> Value {
     endpoint(app, json!({ "url": receiver.url, "event_types": types })).await
 }

@@ -1,4 +1,4 @@
-//! The emails to the owners of a project about endpoints that were switched off.
+//! The emails to a project's owners about endpoints that were switched off.
 
 use gateway::keys::Keys;
 use jiff::SignedDuration;
@@ -9,7 +9,7 @@ use support::{Caller, TestApp};
 use super::path;
 use crate::owners::Owner;
 
-/// A project with keys that belongs to a team of owners.
+/// A project with keys, owned by a team.
 struct Owned {
     keys: Keys,
     admin: Caller,
@@ -18,8 +18,8 @@ struct Owned {
 }
 
 impl Owned {
-    /// Gives the team of `owner` a project with this name, whose endpoint is gone. An owner's
-    /// access token would expire within a day, unlike the keys.
+    /// Gives the team of `owner` a project with this name and a dead endpoint. Unlike the keys, an
+    /// owner's access token would expire within a day.
     async fn of(app: &TestApp, owner: &Owner, name: &str) -> Self {
         let keys = app.another_project().await;
         let mut row = app.app.store.project(&keys.project_id).await.unwrap().unwrap();
@@ -32,7 +32,7 @@ impl Owned {
         Self { keys, admin, receiver, endpoint: created.json() }
     }
 
-    /// Enables the endpoint and makes an event, after which the endpoint is switched off.
+    /// Enables the endpoint and makes an event, which gets the endpoint switched off.
     async fn switch_off(&self, app: &TestApp) {
         let path = path(&self.endpoint, "");
         assert_eq!(self.admin.patch(&path, json!({ "enabled": true })).await.status(), 200);
@@ -50,7 +50,7 @@ async fn verified(app: &TestApp, internal: &Keys, email: &str) -> Owner {
     owner
 }
 
-/// The subjects and texts of the emails to an address about endpoints.
+/// Subjects and texts of the emails to an address about endpoints.
 async fn told(app: &TestApp, email: &str) -> Vec<(String, String)> {
     let mails = app.mails(email).await.into_iter().map(|mail| (mail.0.subject, mail.0.text));
     mails.filter(|(subject, _)| subject.starts_with("Webhooks of")).collect()
@@ -68,7 +68,7 @@ async fn only_verified_addresses_of_owners_are_told() {
     };
     let project = Owned::of(&app, &ada, "Shop").await;
     project.switch_off(&app).await;
-    // The address is that of the time at which the endpoint was switched off.
+    // The email goes to the address at the time of the switch-off.
     move_to("victim@example.com").await;
     assert_eq!((told(&app, "ada@example.com").await.len(), told(&app, "bob@example.com").await.len()), (1, 1));
     app.advance(SignedDuration::from_hours(24));
@@ -86,7 +86,7 @@ async fn owners_are_told_at_most_once_a_day_about_a_project() {
     let told = async || told(&app, "ada@example.com").await.len();
     for round in 0..10 {
         if round == 5 {
-            // A new endpoint is no way around the limit.
+            // A new endpoint does not bypass the limit.
             assert_eq!(project.admin.delete(&path(&project.endpoint, "")).await.status(), 200);
             let body = json!({ "url": project.receiver.url, "event_types": ["user.created"] });
             project.endpoint = project.admin.post(super::ENDPOINTS, body).await.json();

@@ -1,5 +1,5 @@
-//! The filters of the stream in the workers' stack. On AWS, only changes that match one of them
-//! reach the worker, so each change that makes an event must match.
+//! The stream's filters in the workers' stack. On AWS, only matching changes reach the worker, so
+//! every change that causes an event must match one.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use support::receiver::Receiver;
 
 use super::{create_user, endpoint_at};
 
-/// The patterns of the mapping that invokes the worker.
+/// The patterns of the worker's event source mapping.
 fn filters() -> Vec<Value> {
     let text = std::fs::read_to_string(root().join("infra/stacks/workers.yaml")).unwrap();
     let stack: Value = serde_saphyr::from_str(&text).unwrap();
@@ -31,7 +31,7 @@ fn matches(pattern: &Value, found: &Value) -> bool {
     }
 }
 
-/// Whether a value follows a rule: that it exists or not, has a prefix, or equals a text.
+/// Whether a value follows a rule: existence, a prefix, or an equal text.
 fn follows(rule: &Value, found: &Value) -> bool {
     match (rule["exists"].as_bool(), rule["prefix"].as_str()) {
         (Some(exists), _) => exists != found.is_null(),
@@ -41,7 +41,7 @@ fn follows(rule: &Value, found: &Value) -> bool {
     }
 }
 
-/// Makes every kind of change that causes an event.
+/// Makes every kind of change with an event.
 async fn make_changes(app: &TestApp) {
     let (server, admin) = (app.server(), app.admin());
     let user = create_user(app, "Ada").await["id"].as_str().unwrap().to_owned();
@@ -74,7 +74,7 @@ async fn make_changes(app: &TestApp) {
     }
 }
 
-/// Creates and revokes an API key of a user or team, which is dropped a month later.
+/// Creates and revokes a user's or team's API key, which is dropped a month later.
 async fn change_owned_keys(app: &TestApp, path: &str, (owner, id): (&str, &str)) {
     app.configure(json!({ "config": { "allow_user_api_keys": true, "allow_team_api_keys": true } })).await;
     let body = json!({ owner: id, "description": "CI", "expires_at_millis": null });
@@ -98,7 +98,7 @@ async fn every_change_that_makes_an_event_passes_the_filters() {
         }
         app.record_batch(batch).await;
     }
-    // The changes above cause events of every type except that of tests.
+    // The changes above cause events of every type except tests.
     app.deliver_webhooks().await;
     let mut types: BTreeSet<String> = EventType::ALL.iter().map(|it| it.name().to_owned()).collect();
     types.remove(EventType::EndpointTest.name());

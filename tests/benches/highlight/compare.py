@@ -1,9 +1,9 @@
-"""Compares how pages get their colors: by the scanner of shared/site, or by the crate `syntect`.
+"""Compares two highlighters for pages: the scanner of shared/site, and the crate `syntect`.
 
     python3 tests/benches/highlight/compare.py
 
-Prints a table of sizes of programs, which differ only in this, and of CPU times: of the first page
-of a process, and of later ones. The page has three blocks of code.
+Prints the sizes of programs that differ only in this, and the CPU times of a process's first page
+and of later ones. The page has three blocks of code.
 """
 
 import json
@@ -18,7 +18,7 @@ STARTS = 21
 
 
 def built(*features):
-    """The programs of a build, by their names."""
+    """The programs of a build, by name."""
     cargo = ["cargo", "build", "--release", "--quiet", "--locked", "--manifest-path", str(FOLDER / "Cargo.toml"), "--message-format", "json"]
     said = subprocess.run([*cargo, "--target-dir", TARGET, *features], check=True, capture_output=True, text=True).stdout
     artifacts = [json.loads(line) for line in said.splitlines()]

@@ -1,6 +1,5 @@
 // Better Auth as its documentation sets it up: email and password, SQLite, Node's own HTTP server.
-// Rate limits are off, as in the gateway that is measured. The arguments are the database and the
-// port.
+// Rate limits are off, as in the measured gateway. The arguments are database and port.
 import { createServer } from "node:http";
 import { betterAuth } from "better-auth";
 import { getMigrations } from "better-auth/db/migration";

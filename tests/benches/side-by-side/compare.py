@@ -1,8 +1,8 @@
 """Measures a gateway and Better Auth in turn; started by `run`.
 
-Both run all the time with their data on disk, and one is measured at a time: the same operation, first
-over one connection, then over sixteen. The ratio is the median of the ratios of neighboring turns, on
-which drifts of the machine's speed have little effect.
+Both run all the time with their data on disk, but only one is measured at a time: the same
+operation, first over one connection, then over sixteen. The ratio is the median ratio of
+neighboring turns, which hardly depends on drifts of the machine's speed.
 """
 
 import argparse
@@ -21,10 +21,10 @@ import measure
 
 PORTS = {"Gatelet": 8793, "Better Auth": 8794}
 ACCOUNTS = [{"email": f"{name}@example.com", "password": "correct horse battery"} for name in ("reader", "ada")]
-# The number of sessions of the account whose sessions are listed. The other account signs in, so
-# that the list does not grow while it is measured.
+# How many sessions the list has. Sign-ins use another account, so the list does not grow during the
+# measurement.
 SESSIONS = 10
-# Seconds after which memory that was needed for the load has been returned.
+# Seconds after which memory used under load has been returned.
 REST = 30
 
 
@@ -105,7 +105,7 @@ class BetterAuth:
 
 
 def starts(sides, rounds):
-    """The median milliseconds until each side answers, with data from an earlier run."""
+    """Median milliseconds until each side answers, with data from an earlier run."""
     for side in sides:
         side.start()
         measure.stop(side.process)
@@ -118,14 +118,14 @@ def starts(sides, rounds):
 
 
 def throughput(sides, rounds, seconds):
-    """Yields, for each operation and number of connections, the median requests a second of both sides and
+    """Yields, by operation and number of connections, both sides' median requests a second and
     the median ratio."""
     operations = [side.operations() for side in sides]
     for of_sides in zip(*operations):
         for connections in (1, 16):
             rates = [[], []]
             for turn in range(rounds):
-                # The sides alternate in going first.
+                # The sides take turns going first.
                 for number in (0, 1) if turn % 2 else (1, 0):
                     side, (_, path, headers, body) = sides[number], of_sides[number]
                     rates[number].append(measure.wrk(side.process, seconds, connections, path, headers, body, side.base)[0])
@@ -159,7 +159,7 @@ def main():
             shutil.rmtree(side.folder)
     rows += [("memory, idle, MB", *idle), ("memory, right after the load, MB", *loaded), ("memory, half a minute later, MB", *rested)]
     node = subprocess.run(["node", "--version"], check=True, capture_output=True, text=True).stdout.strip()
-    # The factor is above 1 where Gatelet is better: more requests, a sooner answer, or less memory.
+    # The factor is above 1 where Gatelet is better: more requests, faster start, or less memory.
     print(f"Gatelet {sides[0].version()}, Better Auth {sides[1].version()} on Node {node}; {os.cpu_count()} cores, {platform.machine()}\n")
     print("| | Gatelet | Better Auth | factor |\n|---|---|---|---|")
     for name, own, other, factor in rates + [(name, own, other, other / own) for name, own, other in rows]:

@@ -1,13 +1,12 @@
-// Writes many users directly into the table of a gateway, as a hundred thousand requests would take
-// much longer. They are copies of users that the API has created, with new ids, names and
-// addresses.
+// Writes many users directly into a gateway's table, as a hundred thousand requests would take much
+// longer. They are copies of users created by the API, with new ids, names and addresses.
 
 import { createHash, createHmac, randomUUID } from "node:crypto";
 
 const REGION = "us-east-1";
 const BATCH = 25;
 const SHARDS = 4;
-/** Parts of the names and addresses of the users to copy, which each copy replaces. */
+/** Parts of the original users' names and addresses, replaced in each copy. */
 const MARKS = { first: "qqfirst", last: "qqlast", address: "qqaddress" };
 
 export const CREDENTIALS = { GATELET_DYNAMODB_ACCESS_KEY_ID: "bench", GATELET_DYNAMODB_SECRET_ACCESS_KEY: "bench-secret-key" };
@@ -33,7 +32,7 @@ async function ask(url, operation, input) {
   return answer.json();
 }
 
-/** The items of a user, as text; entries of the audit log are not among them. */
+/** A user's items as text, without entries of the audit log. */
 async function itemsOf(url, table, id) {
   const found = [];
   let from;
@@ -49,14 +48,14 @@ const shardOf = (id) => Number.parseInt(id.slice(-2), 16) % SHARDS;
 
 function idLike(id) {
   const made = randomUUID();
-  // The last byte determines the shards, which the keys of the copied items contain.
+  // The last byte determines the shards in the keys of the copied items.
   return made.slice(0, -2) + id.slice(-2);
 }
 
 /**
- * Adds `count` users; every second one can sign in with its address. `create(body)` creates a user
- * with the API, and `personOf(number)` returns the first name and the last name of a user, and the
- * part of the address before the @, in lower case.
+ * Adds `count` users, half of whom can sign in with their addresses. `create(body)` creates a user
+ * through the API, and `personOf(number)` returns a user's first name, last name, and the part of
+ * the address before the @, in lower case.
  */
 export async function fill({ url, table, count, create, personOf }) {
   const models = [[], []];
@@ -85,7 +84,7 @@ export async function fill({ url, table, count, create, personOf }) {
       const copy = text
         .replaceAll(id, own)
         .replaceAll(`${MARKS.address}${made}@`, `${address}@`)
-        // Only the user's own item has the name as it is shown; indexes have words in lower case.
+        // Only the user's own item has the displayed name; indexes have words in lower case.
         .replaceAll(`"${MARKS.first} ${MARKS.last}"`, `"${first} ${last}"`)
         .replaceAll(MARKS.first, first.toLowerCase())
         .replaceAll(MARKS.last, last.toLowerCase());

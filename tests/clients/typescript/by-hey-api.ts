@@ -1,4 +1,4 @@
-// Uses the client that @hey-api/openapi-ts generates: functions for all operations.
+// Uses the client from @hey-api/openapi-ts: functions for all operations.
 
 import * as api from "./hey-api";
 import { createClient } from "./hey-api/client";

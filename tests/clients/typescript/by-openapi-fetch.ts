@@ -1,4 +1,4 @@
-// Uses openapi-fetch with the types that openapi-typescript generates: paths, as in the document.
+// Uses openapi-fetch with the types from openapi-typescript: paths, as in the document.
 
 import createClient from "openapi-fetch";
 import type { paths } from "./openapi-typescript";

@@ -1,4 +1,4 @@
-// What both programs need.
+// Shared by both programs.
 
 declare const process: { env: Record<string, string | undefined> };
 
@@ -31,7 +31,7 @@ export function expect(condition: unknown, otherwise: unknown): asserts conditio
   if (!condition) throw new Error(JSON.stringify(otherwise, null, 1));
 }
 
-/** Reads until there is a result, for at most ten seconds. */
+/** Reads until there is a result, for up to ten seconds. */
 export async function eventually<T>(read: () => Promise<T | undefined>): Promise<T> {
   for (let tries = 0; tries < 100; tries += 1) {
     const found = await read();

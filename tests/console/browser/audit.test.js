@@ -1,4 +1,4 @@
-// The times in the audit log.
+// Times in the audit log.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,5 +1,5 @@
-// Data in the console: hostile texts, two administrators at once, what cannot be undone, and a
-// field for every setting.
+// Data in the console: hostile texts, two administrators at once, irreversible actions, and a field
+// for every setting.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -97,10 +97,10 @@ test("hostile data is shown as text everywhere", { timeout: 900_000 }, async (t)
   await page.goto(`${it.gateway.url}${it.home}/drafts/${draft.id}`);
   await page.frameLocator("iframe").locator("#safe").waitFor();
   assert.doesNotMatch(await page.title(), /^broken/);
-  // The heading shows markup as text.
+  // The heading shows the markup as text.
   await page.goto(`${it.gateway.url}${it.home}/users/${user.id}`);
   await heading(page, HOSTILE.slice(0, 200));
-  // The email's images cannot be loaded, and some drafts cannot be rendered.
+  // The email's images cannot load, and some drafts cannot be rendered.
   assert.deepEqual(
     visited.complaints.filter((text) => !/the server responded with a status of 40[03]/.test(text)),
     [],
@@ -250,7 +250,7 @@ test("every setting that the API can change has a field with the API's help", as
   const names = Object.values(AREAS).flatMap((fields) => fields.map(({ name }) => name));
   const { ProjectPatch, ConfigPatch } = document.components.schemas;
   const wanted = [
-    // The progress of the set-up in another dashboard means nothing here.
+    // The set-up progress of another dashboard does not apply here.
     ...Object.keys(ProjectPatch.properties).filter((name) => !["config", "onboarding_status"].includes(name)),
     ...Object.keys(ConfigPatch.properties).map((name) => `config.${name}`),
   ];

@@ -1,5 +1,5 @@
-// Hostile texts in every text field of every form: a form either saves them, or keeps them and says
-// why they are refused, and the page shows them as text.
+// Hostile texts in every text field of every form: the form saves them, or keeps them with the
+// reason for the refusal, and the page shows them as text.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -15,7 +15,7 @@ const TEXTS = {
   "NUL and controls": "a\u0000b\u001B[2J\u0007\uFEFF\uFFFF",
 };
 
-/** The paths of all pages with a form; the data that the pages need is created once. */
+/** The paths of all pages with a form; their data is created once. */
 let known;
 const pages = () => (known ??= prepared());
 
@@ -40,10 +40,10 @@ async function prepared() {
 
 const FIELDS = 'input:not([type]), input[type="text"], input[type="email"], input[type="url"], input[type="password"], input[type="search"], textarea';
 
-/** The values of the fields of a form; runs in the page. */
+/** The values of a form's fields; runs in the page. */
 const typedIn = (form, fields) => [...form.querySelectorAll(fields)].map(({ value }) => value);
 
-/** Sends a form with a text in all text fields; asserts that a refused form keeps the text. */
+/** Sends a form with a text in all text fields; asserts that a refused one keeps the text. */
 async function attempt(page, index, text, where) {
   const form = page.locator("#console form:has(button.main)").nth(index);
   for (const field of await form.locator(FIELDS).all()) if (await field.isVisible()) await field.fill(text);
@@ -62,7 +62,7 @@ async function attempt(page, index, text, where) {
   if (isRefused) assert.deepEqual(await handle.evaluate(typedIn, FIELDS), typed, `${where}: what was typed stays`);
 }
 
-/** How many forms the page has, with all of its details open. */
+/** How many forms the page has with all details open. */
 async function formsOf(page) {
   await page.locator("#console[data-view] h1").waitFor();
   await page.waitForFunction(() => !document.querySelector(".more [role=status]"));
@@ -97,7 +97,7 @@ for (const [name, text] of Object.entries(TEXTS)) {
       }
     }
     assert.ok(sent > 35, `${sent} forms were sent`);
-    // The API should refuse some of the texts, which a browser reports as errors.
+    // The API should refuse some of the texts, and browsers report that as errors.
     const unexpected = visited.complaints.filter((complaint) => !/the server responded with a status of 4\d\d/.test(complaint));
     assert.deepEqual(unexpected, []);
   });

@@ -1,5 +1,5 @@
-// Every page of the console: accessible, not wider than the window, without errors, and without a
-// request to another host; with and without data.
+// Every page of the console, with and without data: accessible, no wider than the window, without
+// errors or requests to other hosts.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,9 +7,9 @@ import { test } from "node:test";
 import { consoleOf, isAccessible, PASSWORD } from "../support/console.js";
 
 const it = consoleOf();
-/** More users than a list shows on its first page. */
+/** More users than on a list's first page. */
 const USERS = 60;
-/** The maximum total size of the modules and styles of a page, uncompressed. */
+/** The maximum total size of a page's modules and styles, uncompressed. */
 const MOST_BYTES = 150_000;
 
 const EMPTY = [
@@ -58,13 +58,13 @@ const EMPTY = [
   ].map((area) => `/settings${area}`),
 ];
 
-/** The bytes of all modules and styles of a page; runs in the page. */
+/** The bytes of a page's modules and styles; runs in the page. */
 function weight() {
   const assets = performance.getEntriesByType("resource").filter(({ name }) => new URL(name).pathname.includes("/assets/"));
   return assets.reduce((all, { decodedBodySize: bytes }) => all + bytes, 0);
 }
 
-/** Overlapping parts of the bar, and the width of a page that is too wide; runs in the page. */
+/** Overlapping parts of the bar, and the width of too wide a page; runs in the page. */
 function misplaced() {
   const parts = [...document.querySelectorAll(".brand, .switch > *, .account > *, .bar nav > a, .theme select, .menu")];
   const boxes = parts
@@ -81,7 +81,7 @@ function misplaced() {
   return width > innerWidth ? [...pairs, `${width} px wide`] : pairs;
 }
 
-/** Looks at pages in both themes and at four widths. */
+/** Visits pages in both themes and at four widths. */
 async function lookAt(t, paths) {
   for (const colorScheme of ["light", "dark"]) {
     const visited = await it.open(t, "/console/projects", { colorScheme, viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
@@ -97,8 +97,7 @@ async function lookAt(t, paths) {
         if (width === 360 || (width === 1280 && colorScheme === "light")) await isAccessible(visited.page, where);
       }
     }
-    // One of the pages may be for an id that does not exist: the browser then reports the API's
-    // 404.
+    // One page may be for an id that does not exist, so the browser reports the API's 404.
     assert.deepEqual(
       visited.complaints.filter((text) => !/the server responded with a status of 404/.test(text)),
       [],

@@ -1,5 +1,5 @@
-// Users of the project `internal` who need a new password: because they have forgotten it, or
-// because "This wasn't me" has removed it.
+// Users of the project `internal` who need a new password, because they forgot theirs or "This
+// wasn't me" removed it.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -20,7 +20,7 @@ const internal = () => ({
   superSecretAdminKey: it.gateway.internalAdminKey,
 });
 
-/** A browser without a session and without the keys of the first project. */
+/** A browser without a session or the first project's keys. */
 async function stranger(t, path) {
   const visited = await it.open(t, "/console/sign-in");
   await visited.page.evaluate(() => localStorage.clear());
@@ -33,7 +33,7 @@ async function signInStatus(email, password) {
   return (await asClient(internal(), "POST", "/auth/password/sign-in", { email, password })).status;
 }
 
-/** Asks for a link on the page for forgotten passwords, from the page for signing in. */
+/** Asks for a link on the page for forgotten passwords, reached from sign-in. */
 async function ask(page, email) {
   await page.getByRole("link", { name: "Forgot password?" }).click();
   await heading(page, "Forgot password?");
@@ -42,8 +42,8 @@ async function ask(page, email) {
 }
 
 /**
- * Sets a new password by an emailed link, then signs in. Asserts that the code appears in no URL
- * but that of the link: neither in the history nor in a request or its referrer.
+ * Sets a new password with an emailed link, then signs in. Asserts that the code appears only in
+ * the link's URL: neither in the history nor in a request or its referrer.
  */
 async function setPassword(page, { url, code }, email) {
   const requests = [];

@@ -1,5 +1,4 @@
-// A project from its creation to its deletion, by clicks alone, on a phone and on a desktop, in
-// light and dark.
+// A project from creation to deletion, only by clicks, on phone and desktop, in light and dark.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -98,7 +97,7 @@ for (const [width, colorScheme] of [
     await page.getByLabel("Name").fill("Engines");
     await page.getByLabel("Creator").fill("ada@example.com");
     await page.getByRole("button", { name: "Create team" }).click();
-    // Nobody has proved the address, so the team is not given to whoever has it.
+    // The address is unproved, so the team is not given to whoever has it.
     await page.getByRole("alert").filter({ hasText: `anybody could have entered it, at ${user.id}.` }).waitFor();
     await page.getByLabel("Creator").fill(user.id);
     await page.getByRole("button", { name: "Create team" }).click();

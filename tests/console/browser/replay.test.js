@@ -1,5 +1,5 @@
-// Delivering failed events again: in steps, with a count. The work can be stopped, and resumed
-// after a failure.
+// Redelivery of failed events: in steps, with a count. It can be stopped, and resumed after a
+// failure.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -10,8 +10,8 @@ const it = consoleOf();
 const DAY = 86_400_000;
 
 /**
- * Opens the dialog that delivers failed events again. `steps` answer its requests in turn instead
- * of the API, because a delivery takes more than a day to fail permanently.
+ * Opens the redelivery dialog. `steps` answer its requests in turn instead of the API, because a
+ * delivery takes more than a day to fail permanently.
  */
 async function opened(t, steps) {
   await it.started;
@@ -42,7 +42,7 @@ test("failed deliveries are replayed up to the last page, even after a failure",
   ]);
   await dialog.getByLabel("Events of").selectOption("the last 30 days");
   await dialog.getByRole("button", { name: "Deliver failed events again" }).click();
-  // The dialog says how much was done before the failure, and the failed page is requested again.
+  // The dialog reports the progress before the failure, and the failed page is requested again.
   await dialog.getByText("Not today").waitFor();
   await dialog.getByText("1,000 deliveries queued so far. Trying again continues from there.").waitFor();
   await dialog.getByRole("button", { name: "Try again" }).click();

@@ -15,13 +15,13 @@ async function signIn(page, email, password = PASSWORD) {
   await page.locator("main").getByRole("button", { name: "Sign in" }).click();
 }
 
-/** The bytes of a secret in base32. */
+/** The bytes of a base32 secret. */
 function decoded(secret) {
   const bits = [...secret].map((letter) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(letter).toString(2).padStart(5, "0")).join("");
   return Buffer.from(bits.match(/.{8}/g).map((byte) => Number.parseInt(byte, 2)));
 }
 
-/** Calls the API as the administrator of the project `internal`. */
+/** Calls the API as the administrator of `internal`. */
 async function internal(method, path, body) {
   const answer = await fetch(`${it.gateway.url}/api/v1${path}`, {
     method,
@@ -61,7 +61,7 @@ test("a user with a second factor is asked for it", async (t) => {
   await heading(page, "Projects");
 });
 
-/** Gives a page a device that can store passkeys. */
+/** Gives a page a device for passkeys. */
 async function withDevice(context, page) {
   const devtools = await context.newCDPSession(page);
   await devtools.send("WebAuthn.enable");
@@ -159,7 +159,7 @@ test("a changed password ends the other sessions", async (t) => {
   assert.equal(renewed.status, 401);
 });
 
-/** Sends a device's request to this OAuth operation, and returns the body of the response. */
+/** Sends a device's request to this OAuth operation; returns the response body. */
 async function device(operation, fields) {
   const body = new URLSearchParams({ client_id: "internal", ...fields });
   const answer = await fetch(`${it.gateway.url}/api/v1/auth/oauth/${operation}`, { method: "POST", body });

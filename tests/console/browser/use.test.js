@@ -1,5 +1,5 @@
-// How people use the console: opening it, searching, the outbox, mistakes, copied commands, the
-// keyboard, the API reference, sign-up rules, the quick start, and the content page.
+// Use of the console: opening it, searching, the outbox, mistakes, copied commands, the keyboard,
+// the API reference, sign-up rules, the quick start, and the content page.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -28,7 +28,7 @@ test("the printed link opens the first project, and its token stays in this brow
   await page.goto(`${it.gateway.url}/`);
   await heading(page, "Development");
   visited.check();
-  // The link of another site neither signs out nor replaces the token.
+  // Another site's link neither signs out nor replaces the token.
   await page.goto("about:blank");
   await page.goto(`${it.gateway.url}/console#${"x".repeat(43)}`);
   await heading(page, "Development");
@@ -42,14 +42,13 @@ test("without the token, the console only offers to sign in", async (t) => {
   await page.goto(`${it.gateway.url}${it.home}/users`);
   await heading(page, "Sign in");
   assert.match(await page.innerText("main"), /gateway pages/);
-  // The cookie alone, which servers on other ports receive too, does not suffice to read the keys.
+  // The cookie alone is not enough to read the keys, as servers on other ports receive it too.
   assert.equal(await page.evaluate(async () => (await fetch("/console/session")).status), 403);
 });
 
 test("users are searched and ordered, page by page, and the URL keeps both", async (t) => {
   await it.started;
-  // One after another, because on a slow machine the gateway would refuse to hash 60 passwords at
-  // once.
+  // One after another, because a slow machine's gateway would refuse to hash 60 passwords at once.
   for (let index = 0; index < 60; index++) await it.newUser({ display_name: index === 7 ? "Rare Bird" : undefined });
   const visited = await it.open(t, `${it.home}/users`);
   const { page } = visited;
@@ -83,7 +82,7 @@ test("a search finds beginnings of words first, and parts of words on demand", a
   await page.getByRole("button", { name: "Search inside words, too" }).click();
   await page.locator(".rows tr", { hasText: "Azebra" }).waitFor();
   assert.deepEqual(await names(), ["Zebra One", "Azebra"], "each user once");
-  // If no word begins with the text, parts of words are searched at once.
+  // If no word begins with the text, parts of words are searched immediately.
   await page.getByRole("searchbox").fill("ebra one");
   await page.waitForFunction(() => document.querySelectorAll(".rows tbody tr").length === 1);
   assert.deepEqual(await names(), ["Zebra One"]);
@@ -123,7 +122,7 @@ test("what the API rejects stays in the form, with the API's error beside the fi
     ["no address", "true", "Kept"],
   );
   assert.ok(await email.evaluate((element) => element === document.activeElement), "the field has the focus");
-  // An error that is not about a single field is shown below the form, with its code.
+  // An error about more than a single field is shown below the form, with its code.
   const { primary_email: taken } = await it.newUser();
   await email.fill(taken);
   await page.getByLabel("Password").fill(PASSWORD);

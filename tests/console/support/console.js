@@ -1,4 +1,4 @@
-// The console of a gateway in memory, and calls of its API that prepare and check data.
+// A gateway in memory with its console, and API calls to prepare and check data.
 
 import { readFile } from "node:fs/promises";
 import { after, before } from "node:test";
@@ -12,7 +12,7 @@ export { isAccessible };
 
 export const PASSWORD = "correct horse battery";
 
-/** Starts a gateway and a browser before the tests of a file, and ends them afterwards. */
+/** Starts a gateway and a browser before a file's tests, and ends them afterwards. */
 export function consoleOf(settings) {
   const it = {};
   it.started = (async () => {
@@ -27,7 +27,7 @@ export function consoleOf(settings) {
     await it.gateway?.stop();
   });
 
-  /** Opens a page of the console in a fresh browser that has opened the printed link. */
+  /** Opens a console page in a fresh browser, through the printed link. */
   it.open = async (t, path, options) => {
     const visited = await visit(t, it.browser, `${it.gateway.url}${path}`, { startPage: it.gateway.startPage, ...options });
     visited.page.setDefaultTimeout(PATIENCE_MILLIS);
@@ -79,7 +79,7 @@ export function consoleOf(settings) {
   return it;
 }
 
-/** Serves the front end from this working copy to new contexts, so that no build is needed. */
+/** Serves the front end from this working copy to new contexts, without a build. */
 function fromDisk(browser) {
   const newContext = browser.newContext.bind(browser);
   browser.newContext = async (options) => {
@@ -93,7 +93,7 @@ function fromDisk(browser) {
   };
 }
 
-/** Presses a button in the dialog that is open, after typing a name into it if one is asked for. */
+/** Presses a button in the open dialog, typing a name first if asked. */
 export async function confirm(page, verb, name) {
   const dialog = page.getByRole("dialog");
   if (name !== undefined) await dialog.getByRole("textbox").fill(name);
@@ -106,7 +106,7 @@ export function heading(page, name) {
   return page.getByRole("heading", { name, exact: true, level: 1 }).waitFor();
 }
 
-/** Follows a link of the list of pages. */
+/** Follows a link in the list of pages. */
 export async function go(page, name) {
   const summary = page.locator(".side summary");
   if (await summary.isVisible()) await summary.click();

@@ -8,7 +8,7 @@ import { texts } from "../../../infra/console/web/texts.js";
 
 const CREDENTIALS = { projectId: "p1", key: "sak_secret" };
 
-/** An API that answers with these responses in turn, and records the requests. */
+/** An API that gives these responses in turn, and records the requests. */
 function answering(...responses) {
   const asked = [];
   const fetch = async (url, options) => {
@@ -122,7 +122,7 @@ test("an expired token is renewed once, and the request repeated", async () => {
     code: "ADMIN_ACCESS_TOKEN_EXPIRED",
   });
   assert.equal(always.asked.length, 2);
-  // After another failure, the token is not renewed.
+  // Other failures do not renew the token.
   const wrong = answering([401, { code: "INVALID_SUPER_SECRET_ADMIN_KEY", error: "wrong" }]);
   await assert.rejects(new Api(() => CREDENTIALS, { fetch: wrong.fetch, renew: () => assert.fail() }).get("/users"));
 });
@@ -141,7 +141,7 @@ test("the empty pages of a search are skipped, up to a limit", async () => {
   assert.deepEqual([found, endless.asked.length], [{ rows: [], cursor: "again" }, 3]);
 });
 
-/** What the address finds among these users, of whom each page of the list has one. */
+/** What the address finds among these users, at one user per page of the list. */
 async function found(address, ...users) {
   const pages = users.map((user, index) => [200, { items: [user], pagination: { next_cursor: users[index + 1] ? `${index}` : null } }]);
   const { asked, fetch } = answering(...(pages.length ? pages : [[200, { items: [], pagination: {} }]]));
@@ -163,7 +163,7 @@ test("a user is found by the whole verified address, in any case", async () => {
 
 test("an address that somebody entered without proof finds nobody", async () => {
   const [stranger, ada] = [user("1", "ada@example.com", false), user("2", "ada@example.com", true)];
-  // Signing up with somebody else's address claims it until the owner proves it.
+  // Signing up with someone else's address claims it until the owner proves it.
   const signsIn = { ...stranger, primary_email_auth_enabled: true };
   assert.deepEqual(await found("ada@example.com", stranger), { verified: [], unverified: ["1"] });
   assert.deepEqual(await found("ada@example.com", signsIn), { verified: [], unverified: ["1"] });

@@ -1,4 +1,4 @@
-// Sessions of the console: with the keys of the first project, and of users who sign in.
+// Sessions of the console: with the first project's keys, and of signed-in users.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -86,7 +86,7 @@ test("a token replaces another one only after the gateway has accepted it", asyn
     return { open: session.isOpen, asked: asked.length, ...Object.fromEntries(stores.localStorage.all) };
   };
   for (const kept of [undefined, old, TOKEN]) assert.deepEqual(await after(gateway, TOKEN, kept), { open: true, asked: 1, [KEPT]: TOKEN });
-  // Another site opens the console with a token that it made up.
+  // Another site opens the console with a made-up token.
   assert.deepEqual(await after(gateway, foreign, TOKEN), { open: true, asked: 2, [KEPT]: TOKEN });
   assert.deepEqual(await after(gateway, foreign), { open: false, asked: 1 });
   const silent = () => {
@@ -125,7 +125,7 @@ test("without a token nothing is requested, and a refused token opens nothing", 
   assert.deepEqual([nobody.session.isOpen, refused.session.isOpen], [false, false]);
 });
 
-/** Answers a sign-in, and the request for the user who has signed in. */
+/** Answers a sign-in, and the request for its user. */
 const tokensOf = (email) => (url) =>
   url.endsWith("/users/me") ? [200, { primary_email: email }] : [200, { access_token: "a1", refresh_token: "r1" }];
 

@@ -13,7 +13,7 @@ use super::{
 use crate::explored::{Client, Explored, State};
 use crate::rules::{answers, is_over, successes};
 
-/// Whether this client received a successful response.
+/// Whether this client succeeded.
 fn told(model: &Explored, state: &State, client: usize) -> bool {
     answers(model, state).nth(client).flatten().is_some_and(|status| status < 300)
 }
@@ -26,7 +26,7 @@ fn ended(stage: Stage) -> Stage {
     }))
 }
 
-/// Adds the rules for two clients that present the same proof, while a third ends all sessions.
+/// Adds the rules for two clients that present the same proof while a third ends all sessions.
 fn one_session(stage: Stage) -> Stage {
     stage
         .rule(Property::always("at most one session begins", |_, state: &State| state.past.began.len() <= 1))
@@ -106,7 +106,7 @@ pub(super) async fn of_two_attempts_with_one_totp_code_one_signs_in() -> Stage {
     one_session(ended(Stage::new(app, clients)))
 }
 
-/// Two sign-ins that each present a recovery code, while a third client ends all sessions.
+/// Two sign-ins, each with a recovery code, while a third client ends all sessions.
 async fn with_recovery_codes(pick: [usize; 2]) -> Stage {
     let app = TestApp::start().await;
     let ada = app.sign_up(ADA).await;

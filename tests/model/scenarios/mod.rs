@@ -1,5 +1,4 @@
-//! The scenarios: the initial state, the actions of three clients, and the rules beyond the common
-//! ones.
+//! The scenarios: initial state, actions of three clients, and rules beyond the common ones.
 
 mod accounts;
 mod codes;
@@ -23,7 +22,7 @@ use crate::table::{Engines, Table};
 
 const ADA: &str = "ada@example.com";
 const EVE: &str = "eve@example.com";
-/// The password of every user that the test helpers sign up.
+/// The password of every user from the test helpers.
 const PASSWORD: &str = "correct horse battery";
 const NEW: &str = "a better horse battery";
 const CALLBACK: &str = "http://localhost:3000/x";
@@ -31,7 +30,7 @@ const CHANNELS: &str = "/api/v1/contact-channels";
 const REFRESH: &str = "/api/v1/auth/sessions/current/refresh";
 const END_ALL: &str = "/api/v1/auth/sessions?include_current=true";
 
-/// A scenario in preparation: the service with the initial table, the clients, and the rules.
+/// A scenario in preparation: service and initial table, clients, and rules.
 struct Stage {
     app: TestApp,
     clients: Vec<Client>,
@@ -46,13 +45,13 @@ impl Stage {
         Self { app, clients: clients.into(), rules: Vec::new(), known: BTreeMap::new(), events: Vec::new(), faults: 1 }
     }
 
-    /// Adds an id that the rules refer to by this name.
+    /// Adds an id for the rules, under this name.
     fn knowing(mut self, name: &'static str, id: &str) -> Self {
         self.known.insert(name, id.to_owned());
         self
     }
 
-    /// Adds an event that the states remember; the first one is bit 0.
+    /// Adds an event for states to remember; the first one is bit 0.
     fn remembering(mut self, event: Event) -> Self {
         self.events.push(event);
         self
@@ -136,13 +135,12 @@ fn redeeming(task: Task) -> Client {
     Client { tasks: vec![task], redeems: true }
 }
 
-/// A client whose tasks run one after another, and redeem nothing.
+/// A client with tasks in sequence, none of which redeems anything.
 fn doing(tasks: impl IntoIterator<Item = Task>) -> Client {
     Client { tasks: tasks.into_iter().collect(), redeems: false }
 }
 
-/// Sends a request. The response counts as a success if it contains `success`, as pages always
-/// answer with 200.
+/// Sends a request. Succeeds if the response contains `success`, as pages always answer with 200.
 fn send_until(caller: &Caller, method: &'static str, path: impl Into<String>, body: Option<Value>, success: &'static str) -> Task {
     let (caller, path): (Caller, String) = (caller.clone(), path.into());
     Arc::new(move |_, router| {
@@ -191,19 +189,19 @@ fn refresh(app: &TestApp, user: &SignedIn) -> Task {
     send(&app.client().with("x-stack-refresh-token", &user.refresh_token), "POST", REFRESH, None)
 }
 
-/// Ends all sessions of a user, and invalidates the codes that were issued to them before.
+/// Ends all sessions of a user, and invalidates their earlier codes.
 fn end_all(app: &TestApp, user: &SignedIn) -> Task {
     send(&app.signed_in(user), "DELETE", END_ALL, None)
 }
 
-/// Requests a code that resets a password, and reads it from the email.
+/// Requests a password reset code, and reads it from the email.
 async fn reset_code(app: &TestApp, email: &str) -> String {
     let body = json!({ "email": email, "callback_url": CALLBACK });
     assert_eq!(app.client().post("/api/v1/auth/password/send-reset-code", body).await.status(), 200);
     app.last_mail(email).await.code()
 }
 
-/// Adds a pending sign-in address to the user, and returns the id of its channel.
+/// Adds a pending sign-in address to the user, and returns its channel id.
 async fn wish(app: &TestApp, user: &SignedIn, email: &str) -> String {
     let body = json!({ "user_id": "me", "value": email, "type": "email", "used_for_auth": true });
     let answer = app.signed_in(user).post(CHANNELS, body).await;

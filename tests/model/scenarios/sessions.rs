@@ -1,4 +1,4 @@
-//! Refresh tokens, sessions, and the OAuth codes that start them.
+//! Refresh tokens, sessions, and the OAuth codes that start sessions.
 
 use std::sync::Arc;
 
@@ -66,7 +66,7 @@ pub(super) async fn an_ended_session_gives_no_access_and_no_tokens() -> Stage {
         }))
 }
 
-/// How many new users the table counts as active.
+/// The table's count of active new users.
 fn counted(table: &Table) -> u64 {
     table.iter().filter(|((pk, _), _)| pk.starts_with("F#")).filter_map(|(_, item)| item.plain["un"].as_u64()).sum()
 }
@@ -87,7 +87,7 @@ async fn code_for(app: &TestApp, user: &SignedIn) -> String {
     code_that(app, user, |_| {}).await
 }
 
-/// An authorization code with this change, for flows that do more than sign in.
+/// A modified authorization code, for flows that do more than sign in.
 async fn code_that(app: &TestApp, user: &SignedIn, change: impl FnOnce(&mut AuthorizationCode)) -> String {
     let id = UserId::parse(&user.user_id).unwrap();
     let code = format!("{}{}", id.uuid().as_simple(), "0".repeat(32));
@@ -144,7 +144,7 @@ pub(super) async fn an_authorization_code_starts_one_session_which_its_reuse_end
 }
 
 /// After this many wrong passwords, one client redeems an authorization code, one ends all
-/// sessions, and one performs `other`, another action on the user.
+/// sessions, and one does `other` to the user.
 async fn dies(wrong_passwords: usize, other: fn(&TestApp, &SignedIn) -> Task) -> Stage {
     let app = TestApp::start().await;
     let ada = app.sign_up(ADA).await;
@@ -179,8 +179,7 @@ pub(super) async fn an_authorization_code_dies_with_all_sessions_after_wrong_pas
     dies(1, |app, user| post(&app.client(), "/api/v1/auth/password/sign-in", json!({ "email": user.email, "password": PASSWORD }))).await
 }
 
-/// The authorization code of a flow that links a provider account to the user and was started in
-/// this session.
+/// The authorization code of a flow started in this session to link a provider account to the user.
 async fn link_for(app: &TestApp, user: &SignedIn, session: &str) -> String {
     let (account_id, provider_id) = ("666".to_owned(), "acme".to_owned());
     let profile = Profile { account_id: account_id.clone(), name: None, email: None, email_verified: false, picture: None };
@@ -245,7 +244,7 @@ fn is_linked(scenario: &Scenario, table: &Table) -> bool {
     table.user(&scenario.known["user"]).is_some_and(|user| !user.provider_accounts.is_empty())
 }
 
-/// A task that calls the store directly, and turns the result into an HTTP status.
+/// A task that calls the store directly and turns the result into an HTTP status.
 fn asking<F: Future<Output = Result<bool, store::Error>> + Send + 'static>(ask: impl Fn(Store) -> F + Send + Sync + 'static) -> Task {
     let ask = Arc::new(ask);
     Arc::new(move |app, _| {

@@ -1,10 +1,10 @@
-// A small app as its developer would write it: buttons that sign in with a provider and connect an
-// account there, and the page that the user returns to.
+// A small app as its developer would write it: buttons to sign in with a provider and connect an
+// account there, and the page for the user's return.
 
 import * as sdk from "sdk";
 
 const config = await (await fetch("/config.json")).json();
-// A test may choose an app of another type, with the keys that this type has.
+// Tests may choose another type of app, with that type's keys.
 const { type, ...keys } = JSON.parse(localStorage.getItem("app") ?? '{ "type": "StackClientApp" }');
 const app = new sdk[type]({
   ...config,
@@ -12,12 +12,12 @@ const app = new sdk[type]({
   tokenStore: "cookie",
   redirectMethod: "window",
   urls: { afterSignIn: "/back", afterSignUp: "/welcome", afterSignOut: "/", oauthCallback: "/oauth-callback", error: "/error" },
-  // Disables features that would contact other hosts, or add elements of their own to the page.
+  // Disables features that contact other hosts or add elements to the page.
   devTool: false,
   analytics: { enabled: false },
 });
 
-// For actions that have no button on the page.
+// For actions without a button on the page.
 globalThis.app = app;
 
 const element = (id) => document.getElementById(id);

@@ -17,7 +17,7 @@ function newKey() {
   return { ...privateKey.export({ format: "jwk" }), use: "sig", alg: "RS256", kid: `key-${Date.now()}-${Math.random()}` };
 }
 
-/** Starts a provider that redirects users to the callbacks. `more` extends its configuration. */
+/** Starts a provider with redirects to the callbacks. `more` extends its configuration. */
 export async function startProvider({ callbacks, more = {} }) {
   const accounts = new Map();
   let handle;
@@ -26,7 +26,7 @@ export async function startProvider({ callbacks, more = {} }) {
   const issuer = `http://127.0.0.1:${server.address().port}`;
   const asked = [];
 
-  /** Starts a provider with new keys; it replaces an earlier one, at the same address. */
+  /** Starts a provider with new keys, in place of an earlier one at the same address. */
   function start() {
     const provider = new Provider(issuer, configuration({ accounts, callbacks, more }));
     const answer = provider.callback();
@@ -40,7 +40,7 @@ export async function startProvider({ callbacks, more = {} }) {
   return {
     issuer,
     /**
-     * The requests since the last call: method, path, and the authentication scheme in the header.
+     * The requests since the last call: method, path, and the header's authentication scheme.
      */
     asked: () => asked.splice(0),
     /** Creates an account with these claims. */

@@ -1,12 +1,12 @@
-// A user with a browser without JavaScript: it keeps cookies by host, path and time, follows no
-// redirect by itself, and fills in forms.
+// A user with a browser without JavaScript, which keeps cookies by host, path and time, does not
+// follow redirects by itself, and fills in forms.
 
 import assert from "node:assert/strict";
 
 export class Visitor {
   #cookies = new Map();
 
-  /** Sends one request with the URL's cookies, and stores those that the response sets. */
+  /** Sends one request with the URL's cookies, and stores those set by the response. */
   async ask(url, options = {}) {
     const place = new URL(url);
     const cookies = this.cookiesOf(place).map(({ name, value }) => `${name}=${value}`);
@@ -28,15 +28,15 @@ export class Visitor {
     const found = Object.fromEntries(attributes.map((attribute) => cut(attribute)).map(([key, value]) => [key.toLowerCase(), value]));
     const ends = found["max-age"] !== undefined ? Date.now() + Number(found["max-age"]) * 1000 : Date.parse(found.expires ?? "") || Infinity;
     const path = found.path || "/";
-    // Here each port has its own cookies, which is stricter than in a browser: no cookie of the
-    // provider reaches the gateway.
+    // Each port has its own cookies here, unlike in a browser, so the provider's cookies never
+    // reach the gateway.
     this.#cookies.set(`${host}${path} ${name}`, { host, path, name, value, ends });
   }
 
   /**
-   * Goes through the provider from its authorization URL until it redirects the user elsewhere.
-   * Returns the target of that redirect, and the names of the pages that asked the user something.
-   * `login` is the user who logs in; `denies` names the page on which they decline.
+   * Goes through the provider, from its authorization URL to its redirect elsewhere. Returns the
+   * redirect's target, and the names of the pages that asked the user something. `login` is the
+   * user who logs in; `denies` names the page where they decline.
    */
   async through(location, { login, denies } = {}) {
     const { origin } = new URL(location);

@@ -1,5 +1,5 @@
-// The world of the tests: a gateway whose project uses a provider running beside it, and apps that
-// sign in through both.
+// The tests' world: a gateway whose project uses a provider running beside it, and apps that sign
+// in through both.
 
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
@@ -13,7 +13,7 @@ import { Visitor } from "./visitor.js";
 export const REDIRECT_URI = "http://localhost:3000/callback";
 export const PASSWORD = "correct horse battery";
 
-/** Starts the gateway and the provider before the tests of a file, and stops them afterwards. */
+/** Starts gateway and provider before a file's tests, and stops them afterwards. */
 export function world({ client = "basic", provider: more } = {}) {
   const it = {};
   it.started = start(it, client, more);
@@ -52,7 +52,7 @@ function calls(it) {
     server: (method, path, body) => call(method, path, { body, ...headers("server", { "x-stack-secret-server-key": it.gateway.secretServerKey }) }),
     admin: (method, path, body) => call(method, path, { body, ...headers("admin", { "x-stack-super-secret-admin-key": it.gateway.superSecretAdminKey }) }),
 
-    /** Enables sign-in with one of the provider's clients, as `acme`. */
+    /** Enables sign-in with one of the provider's clients as `acme`. */
     use: async (client, config = {}) => {
       const answer = await it.admin("PATCH", "/internal/projects/current", { config: { oauth_providers: [acme(it, client)], ...config } });
       assert.equal(answer.status, 200, JSON.stringify(answer.body));
@@ -95,7 +95,7 @@ function calls(it) {
 function flows(it) {
   return {
     /**
-     * Starts a flow as an app does; returns the response of authorize, and the app's own values.
+     * Starts a flow like an app; returns authorize's response, and the app's own values.
      */
     authorize: async (visitor, more = {}) => {
       const app = { state: randomBytes(16).toString("hex"), verifier: randomBytes(32).toString("base64url") };
@@ -106,7 +106,7 @@ function flows(it) {
       });
       return { ...app, response: await visitor.ask(`${it.gateway.url}/api/v1/auth/oauth/authorize/acme?${query}`) };
     },
-    /** Starts a flow in redirect mode, and follows it to the URL of the callback. */
+    /** Starts a flow in redirect mode, and follows it to the callback URL. */
     toCallback: async (visitor, { login, denies, ...more }) => {
       const app = await it.authorize(visitor, more);
       assert.equal(app.response.status, 307, await app.response.text());
@@ -114,14 +114,14 @@ function flows(it) {
       assert.ok(url.href.startsWith(`${it.callback}?`), `back at the callback: ${url}`);
       return { ...app, url, questions };
     },
-    /** Runs a flow until it returns to the app; `landed` is the app's URL to which it redirects. */
+    /** Runs a flow until it returns to the app; `landed` is the app's URL in the redirect. */
     toApp: async (visitor, options) => {
       const app = await it.toCallback(visitor, options);
       const response = await visitor.ask(app.url);
       return { ...app, landed: landed(response, app.state) };
     },
     exchange: (code, verifier, more = {}) => it.token({ grant_type: "authorization_code", code, code_verifier: verifier, redirect_uri: REDIRECT_URI, ...more }),
-    /** A complete sign-in; returns the tokens, their user, and the flow's code and verifier. */
+    /** A complete sign-in; returns tokens and user, and the flow's code and verifier. */
     signIn: async (login, { visitor = new Visitor(), ...more } = {}) => {
       const { landed: url, verifier, questions } = await it.toApp(visitor, { login, ...more });
       assert.ok(url.searchParams.has("code"), `a code in ${url}`);
@@ -132,7 +132,7 @@ function flows(it) {
   };
 }
 
-/** The target of a callback's redirect: the app, with its own state. */
+/** The target of a callback's redirect: the app, with its state. */
 export function landed(response, state) {
   assert.equal(response.status, 303);
   const url = new URL(response.headers.get("location"));
@@ -141,7 +141,7 @@ export function landed(response, state) {
   return url;
 }
 
-/** The error code that the app receives, with this error of OAuth. */
+/** The app's error code, along with this OAuth error. */
 export function refusalOf(url, error = "server_error") {
   assert.equal(url.searchParams.get("error"), error, `${url}`);
   assert.equal(url.searchParams.get("code"), null);

@@ -37,8 +37,8 @@ impl Gateway {
         Self { process, agent, url, keys }
     }
 
-    /// Sends a request as a client of the first project, or as an admin, with the access token of a
-    /// user if given; returns status and body.
+    /// Sends a request as a client or admin of the first project, with a user's access token if
+    /// given; returns status and body.
     pub fn send(&self, method: &str, path: &str, access: &str, token: Option<&str>, body: &Value) -> (u16, Value) {
         let (header, label) = match access {
             "admin" => ("x-service-super-secret-admin-key", "Admin key"),
@@ -60,7 +60,7 @@ impl Gateway {
         (status, answer.body_mut().read_json().expect("JSON"))
     }
 
-    /// Like [`Self::send`], for a request that must succeed.
+    /// Like [`Self::send`], for requests that must succeed.
     pub fn done(&self, method: &str, path: &str, access: &str, token: Option<&str>, body: &Value) -> Value {
         let (status, answer) = self.send(method, path, access, token, body);
         assert!(status < 300, "{method} {path}: {status} {answer}");

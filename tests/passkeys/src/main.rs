@@ -1,5 +1,5 @@
-//! Passkeys of an independent implementation of browser and device, the crate `passkey`. It gets
-//! the gateway's options unchanged, and the gateway gets its responses unchanged.
+//! Passkeys from an independent browser and device, the crate `passkey`. It gets the gateway's
+//! options unchanged, and the gateway its responses.
 
 mod browser;
 mod gateway;
@@ -13,7 +13,7 @@ use gateway::Gateway;
 
 const PAGE: &str = "https://app.example.com";
 
-/// A ceremony: the options for the browser, and the code to send back.
+/// A ceremony: the options for the browser, and the code to return.
 struct Started {
     options: Value,
     code: Value,
@@ -73,7 +73,7 @@ fn heeds_the_options(gateway: &Gateway) {
     register(gateway, &gateway.sign_up("bob@example.com").0, &mut browser);
 }
 
-/// A response signs in once, and only in the ceremony for which it was made.
+/// A response signs in once, in its own ceremony only.
 fn responses_are_used_once(gateway: &Gateway) {
     let (token, _) = gateway.sign_up("eve@example.com");
     let mut browser = Browser::new(true);

@@ -1,5 +1,4 @@
-// An app in a browser: the SDK with its cookies, cross-origin calls, and emailed links opened by
-// the user.
+// An app in a browser: the SDK with cookies, cross-origin calls, and emailed links.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -46,7 +45,7 @@ async function visitor(t) {
   return it;
 }
 
-/** A browser with a new account, whose address is verified by the emailed link. */
+/** A browser with a new account, verified by an emailed link. */
 async function member(t) {
   const [it, email] = [await visitor(t), newAddress()];
   await it.submit("sign-up", { email, password: PASSWORD });
@@ -55,7 +54,7 @@ async function member(t) {
   return { ...it, email };
 }
 
-/** Another browser of the same user, signed in by a link. */
+/** The same user's other browser, signed in by a link. */
 async function byLink(t, email) {
   const it = await visitor(t);
   await it.submit("send-link", { email });
@@ -117,7 +116,7 @@ test("the list marks the session of this browser, and a revoked browser is signe
   await second.page.waitForFunction(() => document.querySelectorAll("#sessions li").length === 1);
   assert.deepEqual(await second.sessions(), ["this browser"]);
   second.check();
-  // Removes the access token, as if its ten minutes had passed.
+  // Removes the access token, as if its ten minutes were over.
   await first.context.clearCookies({ name: /-access$/ });
   await first.open();
   assert.equal(await first.who(), "nobody");

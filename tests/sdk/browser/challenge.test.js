@@ -1,5 +1,5 @@
-// Proof of work with ALTCHA's own widget in a browser: by the SDK's Turnstile flow, and in a custom
-// form; in light and dark, with the keyboard, and with the names that a screen reader announces.
+// Proof of work with ALTCHA's own widget in a browser: in the SDK's Turnstile flow and in a custom
+// form; in light and dark, with the keyboard, and with the names for screen readers.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -9,7 +9,7 @@ import { stage } from "./stage.js";
 import { isAccessible } from "./visit.js";
 
 const w = world();
-/** The older version does not support bot challenges. */
+/** The older version lacks bot challenges. */
 const knowsChallenges = version !== "2.8.77";
 const here = stage(w, {
   folder: new URL("challenge/", import.meta.url),
@@ -41,7 +41,7 @@ async function visitor(t, options = {}) {
   return { page, asked, outcome, fill, check: () => assert.deepEqual(complaints, []) };
 }
 
-/** Whether an account can sign in, which shows that the sign-up worked. */
+/** Whether an account can sign in, which proves the sign-up. */
 const exists = async (email) => (await w.tryPassword(email, PASSWORD)) === "ok";
 
 test("the SDK signs up after the widget has solved the challenge", { skip: !knowsChallenges }, async (t) => {
@@ -92,7 +92,7 @@ for (const colorScheme of ["light", "dark"]) {
     await it.page.keyboard.press("Tab");
     assert.equal(await checkbox.evaluate((box) => box === document.activeElement), true, "the widget comes after the password");
     await it.page.keyboard.press("Space");
-    // The label changes with the state, so that a screen reader announces it.
+    // The label changes with the state, for screen readers to announce.
     await it.page.locator("#own").getByRole("checkbox", { name: "Verified", checked: true }).waitFor();
     await isAccessible(it.page, `the solved form in ${colorScheme}`);
     await it.page.keyboard.press("Tab");

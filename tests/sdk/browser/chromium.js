@@ -7,13 +7,13 @@ const FLAGS = [
   "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ];
 
-/** Launches the browser with the common flags and with `flags`. */
+/** Launches the browser with the common flags plus `flags`. */
 export function launch(flags = []) {
   return chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: [...FLAGS, ...flags] });
 }
 
 /**
- * The status of a response. The SDK requests errors with status 200, so that browsers do not log
+ * The status of a response. The SDK asks for errors with status 200 to keep browsers from logging
  * them; a header has the real status.
  */
 export function statusOf(response) {

@@ -1,5 +1,5 @@
-// A user of a site who signs in on a page of another domain has the same session on both domains.
-// Cookies belong to a host, so two names of this machine, localhost and 127.0.0.1, serve as the two
+// A user of a site who signs in on another domain's page has the same session on both. Cookies
+// belong to a host, so two names of this machine, localhost and 127.0.0.1, serve as the two
 // domains.
 
 import assert from "node:assert/strict";
@@ -34,7 +34,7 @@ after(async () => {
 
 const isShown = (page, text) => page.waitForFunction((text) => document.getElementById("who")?.textContent === text, text);
 
-/** The refresh tokens that the browser has, by host. */
+/** The browser's refresh tokens, by host. */
 async function refreshTokens(context) {
   const cookies = (await context.cookies()).filter(({ name }) => name.includes(`-refresh-${w.gateway.projectId}`));
   return Object.fromEntries(cookies.map(({ domain, value }) => [domain, JSON.parse(decodeURIComponent(value)).refresh_token]));

@@ -1,5 +1,5 @@
-// Passkeys with each type of app and of user: those of a server register and use passkeys as well
-// if they are in a browser.
+// Passkeys with each type of app and user: even a server's can register and use passkeys in a
+// browser.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -15,7 +15,7 @@ const here = stage(w, {
   prepare: async () => void (await configureAll(w, { passkey_enabled: true, allow_localhost: true })),
 });
 
-/** The keys that an app of a type has in a project, and the type of its user. */
+/** The keys of a type of app in a project, and the type of its user. */
 function keysOf(type, isInternal) {
   const { secretServerKey, superSecretAdminKey, internalClientKey, internalServerKey } = w.gateway;
   const own = isInternal ? { projectId: "internal", publishableClientKey: internalClientKey, secretServerKey: internalServerKey } : { secretServerKey };
@@ -23,7 +23,7 @@ function keysOf(type, isInternal) {
   return type === "StackAdminApp" ? { ...own, superSecretAdminKey } : own;
 }
 
-/** A page with a device, which has the apps. */
+/** A page with a device and the apps. */
 async function visitor(t) {
   const context = await here.browser.newContext();
   t.after(() => context.close());

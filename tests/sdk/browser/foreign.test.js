@@ -1,5 +1,5 @@
-// Pages of other sites, and foreign names that resolve to this machine: they get nothing private
-// from a gateway's pages, its inbox or its table.
+// Other sites' pages, and foreign names that resolve to this machine, get nothing private from a
+// gateway's pages, inbox or table.
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -14,8 +14,7 @@ let gateway, browser, site;
 
 before(async () => {
   gateway = await startGateway({}, ["--dynamodb-port", "0"]);
-  // Every name resolves to this machine, as an attacker's DNS server would answer once a page is
-  // loaded.
+  // Every name resolves to this machine, as with an attacker's DNS server once a page is loaded.
   browser = await launch(["--host-resolver-rules=MAP * 127.0.0.1, EXCLUDE localhost"]);
   site = createServer((_, answer) => answer.setHeader("content-type", "text/html").end("<!doctype html><title>evil</title>"));
   await new Promise((done) => site.listen(0, "127.0.0.1", done));
@@ -53,7 +52,7 @@ test("a page of another site can neither read nor change anything", async (t) =>
     for (const path of PATHS) {
       const url = `http://${host}:${port(gateway.url)}${path}`;
       const answer = await got(page, url);
-      // The start page of the site is public.
+      // The site's start page is public.
       assert.ok(answer === "nothing" || (path === "/" && !SECRET.test(answer.text)), `${url}: ${JSON.stringify(answer)}`);
       assert.deepEqual(await got(page, url, { mode: "no-cors" }), { status: 0, type: "opaque", text: "" }, url);
       const deleted = await got(page, url, { method: "DELETE" });
@@ -72,7 +71,7 @@ test("forms and frames of another site get nothing", async (t) => {
   for (const path of ["/", "/console", "/inbox", "/outbox"]) {
     await page.setContent(`<iframe name="inside" src="${gateway.url}${path}"></iframe>`, { waitUntil: "load" });
     const inside = await page.frames()[1]?.content().catch(() => "") ?? "";
-    // The browser may show an error page of its own instead.
+    // The browser may show its own error page instead.
     assert.ok(!SECRET.test(inside) && !/Gatelet|Inbox|Outbox/.test(inside), path);
   }
   await page.setContent(`<form method="post" action="${gateway.url}/inbox"><input name="all" value="1"><button>Go</button></form>`);
@@ -89,7 +88,7 @@ test("a browser that has opened the console gives its keys to no other page", as
   });
   assert.match(own.text, SECRET);
   // A page on another port of localhost is of the same site, so its requests have the cookie. Even
-  // with the token, which no other page could know, a page reads nothing.
+  // with the token, unknown to other pages, it reads nothing.
   for (const origin of [`http://localhost:${site.address().port}`, `http://evil.test:${site.address().port}`]) {
     const other = await page.context().newPage();
     await other.goto(origin);
@@ -110,7 +109,7 @@ test("a foreign name that resolves here is rejected by every page and the table"
     assert.ok(path === "/" || [403, 404].includes(answer.status()), `${path}: ${answer.status()}`);
     assert.doesNotMatch(await page.content(), SECRET, path);
   }
-  // The document is on the gateway's own port, so its scripts may send the gateway any request.
+  // The document is on the gateway's own port, so its scripts may send the gateway anything.
   const { page } = await open(t, `http://rebound.test:${port(gateway.url)}/docs`);
   for (const path of PATHS) {
     const { status, text } = await got(page, path);

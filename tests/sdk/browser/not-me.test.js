@@ -1,6 +1,5 @@
 // "This wasn't me" from end to end: an intruder changes the password with a stolen session; the
-// owner follows the email in the inbox to the page, presses the button, and from then on only the
-// owner has access to the account.
+// owner follows the email to the page and presses the button, and then only the owner has access.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -22,7 +21,7 @@ before(async () => {
 });
 after(() => browser?.close());
 
-/** A verified account with two sessions: its owner's and an intruder's. */
+/** A verified account with the owner's session and an intruder's. */
 async function taken() {
   const owner = await w.signedUp(newAddress("owner"));
   const user = await w.server().getUser(owner.user.id);
@@ -31,7 +30,7 @@ async function taken() {
   return { owner, intruder };
 }
 
-/** Configures pages of the project's app, so that the reset link leads to one of them. */
+/** Configures pages of the project's app, one of them for the reset link. */
 async function withPages() {
   const answer = await fetch(`${w.gateway.url}/api/v1/internal/projects/current`, {
     method: "PATCH",
@@ -46,7 +45,7 @@ async function withPages() {
   assert.equal(answer.status, 200, await answer.text());
 }
 
-/** Opens the notice in the gateway's inbox and returns the URL of the notice's button. */
+/** Opens the notice in the gateway's inbox; returns its button's URL. */
 async function linkInInbox(t, address) {
   const mail = await w.inbox.changed(address);
   const it = await visit(t, browser, `${w.gateway.url}/inbox?to=${encodeURIComponent(address)}`, { startPage: w.gateway.startPage });
@@ -69,7 +68,7 @@ test("the owner follows the email, presses the button, and is alone in the accou
   assert.equal(await w.tryPassword(owner.email, PASSWORD), "EMAIL_PASSWORD_MISMATCH");
   const link = await linkInInbox(t, owner.email);
 
-  // Opening the page, as a mail scanner does, changes nothing.
+  // Merely opening the page, as mail scanners do, changes nothing.
   assert.equal((await fetch(link)).status, 200);
   const it = await visit(t, browser, link);
   await it.page.getByRole("heading", { name: "Wasn’t this you?" }).waitFor();

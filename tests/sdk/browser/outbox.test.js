@@ -1,4 +1,4 @@
-// The page /outbox of the gateway, as used by a person.
+// The gateway's page /outbox, as people use it.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -19,17 +19,17 @@ before(async () => {
 });
 after(() => browser?.close());
 
-/** Schedules an email to a new user, an hour from now. */
+/** Schedules an email to a new user in an hour. */
 async function scheduled(fields) {
   const { email, user } = await w.signedUp();
   await w.server().sendEmail({ userIds: [user.id], scheduledAt: new Date(Date.now() + HOUR), ...fields });
   return email;
 }
 
-/** Asserts that the page is accessible in both themes, at three widths. */
+/** Asserts that the page is accessible in both themes at three widths. */
 async function looksRight(page, what) {
   for (const colorScheme of ["light", "dark"]) {
-    // Disables the transitions of colors, which take 120 ms.
+    // Disables color transitions, which take 120 ms.
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     for (const width of [360, 768, 1280]) {
       await page.setViewportSize({ width, height: 800 });
@@ -113,9 +113,9 @@ test("the search finds parts of subjects and addresses, in any case", async (t) 
   for (const [query, found] of [["GRÖSSE", []], ["größe DER", ["Größe der Sendung"]], [email.toUpperCase(), ["Größe der Sendung"]], [other.split("@")[0], ["Something else"]]]) {
     await it.page.fill("#q", query);
     await it.page.waitForURL((url) => url.searchParams.get("q") === query);
-    // The list follows the URL.
+    // The list matches the URL.
     await until(async () => (await shown()).join() === found.join(), `the emails for ${query}`);
-    // The URL of a search shows the same emails.
+    // A search's URL shows the same emails.
     const opened = await open(t, `/outbox?q=${encodeURIComponent(query)}`);
     assert.deepEqual(await opened.page.locator(".rows a.row").allTextContents(), found, query);
   }

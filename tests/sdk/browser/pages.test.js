@@ -1,5 +1,5 @@
-// The pages of the gateway, as people use them: with mouse or keyboard, on a phone or a desktop, in
-// light or dark.
+// The gateway's pages, as people use them: with mouse or keyboard, on phone or desktop, in light or
+// dark.
 
 import assert from "node:assert/strict";
 import { request } from "node:http";
@@ -23,7 +23,7 @@ after(() => browser?.close());
 
 const open = (t, path, options) => visit(t, browser, `${w.gateway.url}${path}`, { startPage: w.gateway.startPage, ...options });
 
-/** Sends an email to a user, and waits for it in the inbox. */
+/** Sends an email to a user; waits for it in the inbox. */
 async function received(fields) {
   const { email, user } = await w.signedUp();
   await w.server().sendEmail({ userIds: [user.id], ...fields });
@@ -57,7 +57,7 @@ async function lookAtAll(t, paths) {
         await it.page.setViewportSize({ width, height: 800 });
         await isAccessible(it.page, `${path}, ${colorScheme}, ${width} px`);
       }
-      // A browser may only report one error: the page's own status.
+      // A browser may report only one error: the page's own status.
       assert.deepEqual(it.complaints.filter((text) => !/the server responded with a status of 40[04]/.test(text)), [], path);
       await it.context.close();
     }
@@ -128,13 +128,13 @@ test("the printed link opens the pages permanently, and the key is not exposed",
     await it.page.getByRole("navigation").getByRole("link", { name, exact: true }).click();
     await it.page.getByRole("heading", { name, exact: true }).waitFor();
   }
-  // Neither the history nor later requests contain the key.
+  // The key is neither in the history nor in later requests.
   await it.page.goBack();
   await it.page.goBack();
   assert.equal(it.page.url(), `${w.gateway.url}/console/${w.gateway.projectId}`);
   assert.equal(await it.page.evaluate(() => document.referrer), "");
-  // The cookie survives closing the browser. Other servers of this machine receive it too, but do
-  // not learn the key from it.
+  // The cookie survives closing the browser. Other servers on this machine receive it too, but
+  // cannot get the key from it.
   const cookies = await it.context.cookies();
   assert.deepEqual(cookies.map(({ name, httpOnly, sameSite }) => [name, httpOnly, sameSite]), [[`gatelet_pages_${new URL(w.gateway.url).port}`, true, "Strict"]]);
   assert.ok(cookies[0].expires > Date.now() / 1000 + 300 * 86_400 && !cookies[0].value.includes(w.gateway.pageKey));
@@ -169,7 +169,7 @@ test("an email arrives without a reload, and focus and input stay", async (t) =>
   assert.match(it.page.url(), /q=ere\+alr/);
   assert.equal(await it.page.locator(".rows tbody tr").count(), 1);
 
-  // Deleting a row moves the focus to the one that takes its place.
+  // After deleting a row, the focus is on the one in its place.
   await it.page.fill("#q", "");
   await it.page.locator(".rows a.row", { hasText: "Newer" }).waitFor();
   await it.page.getByRole("button", { name: "Delete Newer" }).click();
@@ -271,7 +271,7 @@ test("no page of the reference is long, and its search and sidebar find operatio
     assert.ok(await height() < 20_000, `${id} has ${await height()} px`);
   }
 
-  // Goes to operations by search and by the sidebar, as a person does.
+  // Goes to operations by search and sidebar, like a person.
   await it.page.getByLabel("Search all operations").fill("anonymous sign-up");
   await it.page.keyboard.press("Enter");
   await it.page.locator("tr[data-words]:visible a.row").first().click();
@@ -304,14 +304,14 @@ test("parts of an email, and pages behind links in emails, are accessible, and f
         await it.page.setViewportSize({ width, height: 800 });
         await isAccessible(it.page, `${link}, ${colorScheme}, ${width} px`);
       }
-      // The gateway's own pages and the pages behind emailed links have the same colors.
+      // The gateway's own pages and those behind emailed links have the same colors.
       const colors = await it.page.evaluate(() => [getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector("button")).backgroundColor]);
       const page = await open(t, "/handler/email-verification?code=x", { colorScheme });
       assert.deepEqual(colors, await page.page.evaluate(() => [getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector("button.main")).backgroundColor]));
       await it.context.close();
       await page.context.close();
     }
-    // The page only loads its own assets, and the policy allows them.
+    // The page loads only its own assets, which the policy allows.
     const strict = await open(t, link);
     await strict.page.getByRole("button").waitFor();
     assert.equal(await strict.page.locator("nav").count(), 0, "its readers are users of a project, not developers");

@@ -1,5 +1,5 @@
-// The world of the passkey tests: a project with passkeys, a site with the app, and visitors whose
-// devices are Chromium's virtual authenticators.
+// The passkey tests' world: a project with passkeys, a site with the app, and visitors with
+// Chromium's virtual authenticators as devices.
 
 import { configure } from "../support/gateway.js";
 import { PASSWORD, newAddress, world } from "../support/world.js";
@@ -10,13 +10,13 @@ export const here = stage(w, {
   prepare: (gateway) => configure(gateway, { passkey_enabled: true, passkey_rp_ids: ["site.localhost"] }),
 });
 
-/** Requires devices to verify their users, until the end of the test. */
+/** Requires user verification by devices until the end of the test. */
 export async function requireVerification(t) {
   await configure(w.gateway, { passkey_user_verification: "required" });
   t.after(() => configure(w.gateway, { passkey_user_verification: "preferred" }));
 }
 
-/** A page with a device, which verifies its user unless the options `first` say otherwise. */
+/** A page with a device, which verifies its user unless `first` says otherwise. */
 export async function device(context, first = {}) {
   const page = await context.newPage();
   const devtools = await context.newCDPSession(page);
@@ -28,7 +28,7 @@ export async function device(context, first = {}) {
   return { page, devtools, addDevice, authenticatorId: await addDevice(first) };
 }
 
-/** A browser that has a device and shows the app. */
+/** A browser with a device, showing the app. */
 export async function visitor(t, { url = here.site.url, first } = {}) {
   const context = await here.browser.newContext();
   t.after(() => context.close());
@@ -72,7 +72,7 @@ export async function visitor(t, { url = here.site.url, first } = {}) {
   return it;
 }
 
-/** A visitor with an account and a passkey, who has signed out after `change`. */
+/** A visitor with an account and a passkey, signed out after `change`. */
 export async function member(t, { change, ...options } = {}) {
   const it = await visitor(t, options);
   const email = await it.signUp();
@@ -82,7 +82,7 @@ export async function member(t, { change, ...options } = {}) {
   return { ...it, email };
 }
 
-/** Calls the API from the page, as an app without the SDK does. */
+/** Calls the API from the page, like an app without the SDK. */
 export function post(page, path, body, token) {
   const { url, projectId, publishableClientKey } = w.gateway;
   return page.evaluate(async ([url, headers, body]) => {
@@ -97,7 +97,7 @@ export function post(page, path, body, token) {
   }, body]);
 }
 
-/** Creates or uses a passkey with the browser's own functions. */
+/** Creates or uses a passkey with the browser's functions. */
 export function ceremony(page, kind, options, more = {}) {
   return page.evaluate(async ([kind, options, more]) => {
     const parse = kind === "create" ? "parseCreationOptionsFromJSON" : "parseRequestOptionsFromJSON";

@@ -12,7 +12,7 @@ import { ceremony, device, here, member, post, requireVerification, signIn, visi
 import { configure } from "../support/gateway.js";
 import { PASSWORD, newAddress } from "../support/world.js";
 
-/** The site on another host; every name below localhost leads to this machine. */
+/** The site on another host; all names below localhost lead to this machine. */
 const on = (host) => Object.assign(new URL(here.site.url), { hostname: host }).origin;
 
 test("the SDK registers a passkey, and signs in with it", async (t) => {
@@ -29,7 +29,7 @@ test("the SDK registers a passkey, and signs in with it", async (t) => {
 test("a device that does not verify its user is refused if that is required", async (t) => {
   const it = await member(t);
   // A virtual authenticator that cannot verify its user refuses to answer. So this one verifies the
-  // user, and answers without the flag that says so.
+  // user but answers without the flag for it.
   const verifiesUser = (does) => it.devtools.send("WebAuthn.setResponseOverrideBits", { authenticatorId: it.authenticatorId, isBadUV: !does });
   await verifiesUser(false);
   await it.page.click("#passkey-sign-in");
@@ -91,7 +91,7 @@ test("a passkey of a parent domain signs in on another host", async (t) => {
 
 /**
  * Serves an empty page at https://HOST for each of the hosts, and the project's related origins
- * where browsers look for them. Returns the flags with which a browser finds and trusts them.
+ * where browsers look for them. Returns the flags for a browser to find and trust them.
  */
 async function startHosts(t, hosts) {
   const request = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "-", "-subj", "/CN=passkeys", "-days", "1"];
@@ -141,7 +141,7 @@ test("a passkey is offered in the autofill of a form", async (t) => {
   assert.equal(signedIn.status, 200, JSON.stringify(signedIn.body));
 });
 
-/** The bytes of base64url text with one bit flipped. */
+/** The bytes of a base64url text with one bit flipped. */
 function flipped(text, at) {
   const bytes = Buffer.from(text, "base64url");
   bytes[at % bytes.length] ^= 1 << at % 8;

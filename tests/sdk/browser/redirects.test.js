@@ -1,4 +1,4 @@
-// The SDK's methods that lead to the pages of an app: `redirectToSignIn` and the others.
+// The SDK's methods for going to an app's pages: `redirectToSignIn` and the others.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,12 +8,12 @@ import { newAddress, PASSWORD, version, world } from "../support/world.js";
 import { stage } from "./stage.js";
 
 const w = world();
-/** The methods that the type declarations have, each with the name of its page. */
+/** The methods in the type declarations, each with its page's name. */
 const METHODS = Object.keys(schemaOf(version).members)
   .map((member) => member.match(/^StackClientApp\.(redirectTo(\w+))$/))
   .filter(Boolean)
   .map(([, method, page]) => [method, page === "OAuthCallback" ? "oauthCallback" : page[0].toLowerCase() + page.slice(1)]);
-/** The pages that finally lead back to where the user came from. */
+/** The pages that finally lead back to the user's origin. */
 const RETURNS = new Set(["signIn", "signUp", "onboarding", ...(version === "2.8.77" ? [] : ["signOut"])]);
 const FROM = "/from?tab=2";
 const here = stage(w, {
@@ -33,7 +33,7 @@ async function visitor(t) {
     await page.goto(`${here.site.url}${path}`);
     await page.waitForSelector("body[data-ready]");
   };
-  /** Calls a method of the app that leaves the page, and waits for the page at the new URL. */
+  /** Calls an app's method that leaves the page, and waits for the new URL's page. */
   const go = async (method, path, options) => {
     // The page is gone before the call returns.
     await page.evaluate(([method, options]) => void globalThis.app[method](options), [method, options]);
@@ -62,7 +62,7 @@ test("signing in and up lead back to where the user came from", async (t) => {
     await go(`redirectTo${to}`, `/at/s${to.slice(1)}`);
     assert.equal((await go(back, "/from")).search, "?tab=2");
   }
-  // With `replace`, the page that the user leaves is not kept in the history.
+  // With `replace`, the page left behind is not in the history.
   await open("/first");
   await go("redirectToAccountSettings", "/at/accountSettings");
   await go("redirectToHome", "/at/home", { replace: true });
@@ -78,7 +78,7 @@ test("a foreign address to return to is not followed", async (t) => {
   await open(`/at/signIn?after_auth_return_to=${encodeURIComponent("https://evil.example/")}`);
   const refused = await page.evaluate(() => globalThis.app.redirectToAfterSignIn().then(() => "left", (error) => error.message));
   // The older version refuses by itself; the newer one asks the service to take the session to the
-  // foreign domain, and the service refuses.
+  // foreign domain, which the service refuses.
   assert.match(refused, version === "2.8.77" ? /not trusted/ : /^Redirect URL not whitelisted/);
   assert.equal(new URL(page.url()).origin, here.site.url);
 });

@@ -1,4 +1,4 @@
-// The site of the app: its page and the bundled SDK, on a separate port, so that every call is
+// The app's site: its page and the bundled SDK, on a separate port, so that every call is
 // cross-origin as in production.
 
 import { createServer } from "node:http";
@@ -24,8 +24,8 @@ async function bundle(version, folder) {
 }
 
 /**
- * Serves the app of a folder with this version of the SDK. Every path without a file serves the
- * page, whose script reads the URL.
+ * Serves a folder's app with this version of the SDK. Paths without a file serve the page, whose
+ * script reads the URL.
  */
 export async function startSite(version, config, folder = new URL("page/", import.meta.url)) {
   const files = {

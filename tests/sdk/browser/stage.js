@@ -1,4 +1,4 @@
-// A site with the app, and a browser, for the tests of a file.
+// A site with the app, and a browser, for a file's tests.
 
 import { after, before } from "node:test";
 import { version } from "../support/world.js";
@@ -6,8 +6,8 @@ import { launch } from "./chromium.js";
 import { startSite } from "./site.js";
 
 /**
- * Starts the site and the browser before the tests, and stops them afterwards. `prepare(gateway)`
- * changes the project first and may return more settings of the app, which is in `folder`.
+ * Starts site and browser before the tests, and stops them afterwards. `prepare(gateway)` first
+ * changes the project and may return more settings for the app, which is in `folder`.
  */
 export function stage(w, { folder, prepare = () => ({}) } = {}) {
   const it = {};

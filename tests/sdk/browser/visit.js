@@ -1,4 +1,4 @@
-// A page of the gateway in a fresh browser: its errors, axe-core's findings, and its width.
+// A gateway page in a fresh browser: its errors, axe-core's findings, and its width.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -8,8 +8,8 @@ const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.
 
 /**
  * Opens a page; `check` fails if it had an error, broke its content security policy, or contacted
- * another host. With `startPage`, the browser has opened that link of the gateway before, as a
- * developer's browser has.
+ * another host. With `startPage`, the browser has opened that gateway link first, like a
+ * developer's.
  */
 export async function visit(t, browser, url, { startPage, ...options } = {}) {
   const context = await browser.newContext(options);
@@ -21,12 +21,12 @@ export async function visit(t, browser, url, { startPage, ...options } = {}) {
   });
   if (startPage) await page.goto(startPage);
   page.on("pageerror", (error) => complaints.push(`${error}`));
-  // Frames are not allowed to run scripts, and browsers report each attempt as an error.
+  // Frames may not run scripts, and browsers report each attempt as an error.
   const isOwn = (text) => !text.startsWith("Blocked script execution in");
   page.on("console", (message) => message.type() === "error" && isOwn(message.text()) && complaints.push(message.text()));
   page.on("dialog", (dialog) => {
-    // A page asks before it is left with changes that are not saved, also if it has not yet noticed
-    // that they are.
+    // A page asks before it is left with unsaved changes, even if they are saved but it has not
+    // noticed yet.
     if (dialog.type() === "beforeunload") return dialog.accept();
     complaints.push(`a dialog: ${dialog.message()}`);
     return dialog.dismiss();
@@ -39,13 +39,13 @@ export async function visit(t, browser, url, { startPage, ...options } = {}) {
   return { context, page, complaints, check: () => assert.deepEqual(complaints, []) };
 }
 
-/** Logs what a page shows at the end of a test that failed. */
+/** Logs what a page shows when a test has failed. */
 export async function describe(t, page, complaints) {
   const text = await page.innerText("body", { timeout: 5_000 }).catch((error) => `no text: ${error.message}`);
   console.error(`at the end of "${t.name}", ${page.url()} shows:\n${text}\ncomplaints: ${JSON.stringify(complaints)}`);
 }
 
-/** Asserts that axe-core finds no violations, and that nothing is wider than the window. */
+/** Asserts that axe-core finds no violations and nothing is wider than the window. */
 export async function isAccessible(page, where) {
   await page.evaluate(axe);
   const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"], iframes: false }));

@@ -1,4 +1,4 @@
-// A visitor's page with the defaults of the SDK: no request that it sends by itself fails.
+// A visitor's page with the SDK's defaults: none of its own requests fails.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -31,12 +31,12 @@ test("a page with the SDK's defaults makes no failing request", { timeout: 600_0
   await page.waitForSelector("body[data-ready]");
   assert.equal(await page.textContent("#who"), "nobody");
   await page.getByRole("button", { name: "Something to click" }).click();
-  // Events of a visitor are sent in the name of an anonymous user, some ten seconds after loading.
+  // A visitor's events are sent as an anonymous user, some ten seconds after loading.
   await page.waitForResponse((response) => new URL(response.url()).pathname.endsWith("/analytics/events/batch"), { timeout: PATIENCE_MILLIS });
   for (const expected of ["200 POST /auth/anonymous/sign-up", "200 POST /analytics/events/batch"]) assert.ok(answers.includes(expected), `${answers}`);
   await until(() => unanswered.size === 0, "an answer to every request");
-  // A browser does not tell how requests end that a page sends while it is left. Whatever it says
-  // of others has arrived before the answer of the next page.
+  // A browser does not report the outcome of requests sent while leaving a page. Its reports on
+  // others arrive before the next page's response.
   await page.goto("about:blank");
   await page.evaluate(() => document.readyState);
   assert.deepEqual(complaints, []);

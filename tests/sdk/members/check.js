@@ -1,6 +1,6 @@
-// node members/check.js FOLDER VERSION: checks that the suite uses every member of the SDK with
-// success, except as declared.js says, and prints a table with a row for each feature that the
-// service does not have, and for each type with its other members.
+// node members/check.js FOLDER VERSION: checks that the suite uses every member of the SDK
+// successfully, except as declared.js says. Prints a table with a row for each missing feature of
+// the service, and for each type with its other members.
 
 import { readFileSync } from "node:fs";
 import { COUNTS, ELSEWHERE, NOT_THERE, REFUSED, UNDECLARED } from "./declared.js";
@@ -10,7 +10,7 @@ const { members, bases } = JSON.parse(readFileSync(`${folder}/${version}.json`, 
 const outcomes = new Map(Object.keys(members).map((member) => [member, new Set()]));
 for (const line of readFileSync(`${folder}/${version}.called`, "utf8").split("\n").filter(Boolean)) {
   const at = line.indexOf(" ");
-  // Members of the cases of a union are checked, but not counted.
+  // Members of a union's cases are checked but not counted.
   const outcome = outcomes.get(line.slice(0, at)) ?? outcomes.set(line.slice(0, at), new Set()).get(line.slice(0, at));
   outcome.add(line.slice(at + 1));
 }
@@ -44,7 +44,7 @@ for (const [member, seen] of outcomes) {
 }
 for (const { member, kind } of UNDECLARED) if (!outcomes.get(member)?.has(`wrong ${kind}`)) problems.push(`${member} of UNDECLARED never is a ${kind}`);
 
-/** Each pattern of a list must match members, all of which are as declared. */
+/** Each pattern of a list must match members, all as declared. */
 function holds(list, entries, isAsDeclared) {
   for (const pattern of entries.flatMap(({ members }) => members)) {
     const matching = Object.keys(members).filter((member) => pattern.test(member));

@@ -1,15 +1,15 @@
-// What is expected of members of the SDK that do not work in the suite, and how many members there
-// are. Each pattern must match members, all of which behave as declared.
+// Expectations for the SDK's members that do not work in the suite, and the number of members. Each
+// pattern must match members, all of which behave as declared.
 
-/** The numbers of members in each version: a release that adds one changes them. */
+/** The number of members in each version; a release that adds one changes it. */
 export const COUNTS = {
   "2.8.77": { methods: 615, properties: 560 },
   "2.8.108": { methods: 633, properties: 582 },
 };
 
 /**
- * Features that the service does not have. Their members are called by suite/not-there.test.js:
- * each returns "none" or is refused.
+ * Features that the service lacks. suite/not-there.test.js calls their members: each returns "none"
+ * or is refused.
  */
 export const NOT_THERE = [
   {
@@ -32,7 +32,7 @@ export const NOT_THERE = [
   { area: "(assistant for templates)", members: [/^StackAdminApp\.(saveChatMessage|listChatMessages|rewriteTemplateSourceWithAI)\b/] },
 ];
 
-/** Members of other features whose calls in the suite all fail. */
+/** Members of other features whose calls all fail in the suite. */
 export const REFUSED = [
   {
     why: "connections in the suite have no token; tests/oidc/browser.test.js reads the token of one that has",
@@ -61,7 +61,7 @@ export const ELSEWHERE = [
   { why: "the SDK makes no value of these types", members: [/^SyncedPartial(Server)?User\./] },
 ];
 
-/** Values that the declarations do not allow, but that the SDK gives. */
+/** Values that the SDK gives, although the declarations do not allow them. */
 export const UNDECLARED = [
   { why: "a template without a theme, as updateEmailTemplate takes it", member: "StackAdminApp.listEmailTemplates.themeId", kind: "boolean" },
 ];

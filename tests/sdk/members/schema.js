@@ -1,9 +1,9 @@
-// The public members of an SDK and the types of their values, from its type declarations.
+// An SDK's public members and their values' types, from its type declarations.
 //
-// A node describes one type by its members: each has the kinds of values that its type allows and
-// the nodes of its value or, for a method, of each of its overloads: the first argument, and the
-// kinds and nodes of what its promise resolves to. A member is named with the type of the value
-// that has it: every user, team, app and project has its own members, wherever these are declared.
+// A node describes one type by its members. Each has the kinds of values that its type allows, and
+// the nodes of its value or, for a method, of each overload: the first argument, and the kinds and
+// nodes of the promise's result. A member is named with the type of the value that has it: every
+// user, team, app and project has its own members, wherever they are declared.
 
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
@@ -11,13 +11,13 @@ import ts from "typescript";
 import { Types } from "./types.js";
 
 const APPS = ["StackClientApp", "StackServerApp", "StackAdminApp"];
-/** The name of the type whose members are the functions that the package exports. */
+/** The type whose members are the package's exported functions. */
 const EXPORTS = "exports";
 
 /**
- * `{ roots, nodes, members, bases }`: the node of each app and of the package, all nodes, the type
- * and kind ("method" or "property") of each member, and the exported types with methods that no
- * value has, with the types of values that extend them.
+ * `{ roots, nodes, members, bases }`: the node of each app and of the package, all nodes, each
+ * member's type and kind ("method" or "property"), and the exported types with methods but without
+ * values, with the types of values that extend them.
  */
 export function schemaOf(version) {
   const entry = fileURLToPath(new URL(`../${version}/node_modules/@stackframe/js/dist/esm/index.d.ts`, import.meta.url));
@@ -42,7 +42,7 @@ class Reader {
     this.types = types;
   }
 
-  /** The indices of the nodes of a type's parts; none if the SDK declares no part of it. */
+  /** The indices of the nodes of a type's parts; none if the SDK does not declare any of them. */
   nodesOf(type, name) {
     const { parts, union } = this.types.partsOf(type);
     if (union) this.#count(union.type, union.name);
@@ -84,7 +84,7 @@ class Reader {
     }
   }
 
-  /** The node of the package: its functions, and its classes of apps as properties. */
+  /** The package's node: its functions, and its classes of apps as properties. */
   exports(type, values) {
     const node = { type, literals: {}, members: {} };
     for (const [name, symbol] of values) {
@@ -97,8 +97,8 @@ class Reader {
   }
 
   /**
-   * For each exported type with methods that is not the type of any value, such as `Auth`: the
-   * types of values that extend it, whose members include all of its members.
+   * Each exported type with methods but without values, such as `Auth`, with the types of values
+   * that extend it, whose members include all of its own.
    */
   bases(exported) {
     const found = {};

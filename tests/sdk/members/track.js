@@ -1,8 +1,8 @@
-// Records which members of the SDK a test uses, and whether they work, by wrapping an app, the
-// values that it returns, the values that these return, and so on, as the type declarations
-// describe them. A call that rejects, or that returns the SDK's result for an error, did not work.
-// A value of a kind that its declared type does not allow, such as an undefined property, is
-// "wrong". Without the environment variable MEMBERS, nothing is wrapped.
+// Records which members of the SDK a test uses and whether they work, by wrapping an app, the
+// values it returns, those that these return, and so on, according to the type declarations. A call
+// that rejects or returns the SDK's result for an error did not work. A value of a kind outside its
+// declared type, such as an undefined property, is "wrong". Without the environment variable
+// MEMBERS, nothing is wrapped.
 
 import { appendFileSync, readFileSync } from "node:fs";
 
@@ -11,12 +11,12 @@ const schema = folder && JSON.parse(readFileSync(`${folder}/${process.env.SDK}.j
 const outcomes = new Set();
 if (folder) process.once("exit", () => appendFileSync(`${folder}/${process.env.SDK}.called`, [...outcomes, ""].join("\n")));
 
-/** Wraps an app of this type, so that its calls are recorded; of "exports", the package. */
+/** Wraps an app of this type to record its calls; for "exports", the package. */
 export function track(app, type) {
   return schema ? wrap(app, schema.roots[type]) : app;
 }
 
-/** Wraps a value that has the type of one of these nodes. */
+/** Wraps a value of one of these nodes' types. */
 function wrap(value, nodes) {
   if (nodes.length === 0 || value === null || typeof value !== "object") return value;
   if (value instanceof Error || value instanceof Date) return value;
@@ -27,8 +27,8 @@ function wrap(value, nodes) {
     see(value[name], known.is, `${node.type}.${name}`, !isMethod(known));
     if (!isMethod(known)) wrap(value[name], known.to);
   }
-  // Values of the SDK are frozen, and the proxy of a frozen object must return the object's own
-  // values. So the proxy's target is an empty object.
+  // The SDK's values are frozen, and a frozen object's proxy must return the object's own values.
+  // So the proxy's target is an empty object.
   return new Proxy({}, {
     get: (_, name) => get(value, name, node),
     has: (_, name) => name in value,
@@ -43,8 +43,8 @@ function wrap(value, nodes) {
 }
 
 /**
- * The type of a value: of those whose literals it has, the one with most of its members. A member
- * that a value lacks thus does not make it a value of a smaller type.
+ * A value's type: of those whose literals it has, the one with most of its members. A missing
+ * member therefore does not turn it into a value of a smaller type.
  */
 function typeOf(value, nodes) {
   const rank = ({ members }) => {
@@ -58,7 +58,7 @@ function typeOf(value, nodes) {
     .reduce((best, node) => (best && !isLess(rank(best), rank(node)) ? best : node), undefined);
 }
 
-/** The properties that a list has in addition to its items. */
+/** A list's properties other than its items. */
 function namedOf(list) {
   return Object.fromEntries(Object.entries(list).filter(([name]) => !/^\d+$/.test(name)));
 }
@@ -67,7 +67,7 @@ function isMethod(known) {
   return "calls" in known;
 }
 
-/** The overloads of a method that take this first argument; all if none does. */
+/** A method's overloads for this first argument; all if none accepts it. */
 function callsOf({ calls }, first) {
   const has = ([name, values]) => name in first && (values === null || values.includes(first[name]));
   const fit = calls.filter(({ takes, needs }) =>
@@ -103,7 +103,7 @@ function get(target, name, node) {
   };
 }
 
-/** Notes whether a value is of a kind that its type allows; `works` if the member then works. */
+/** Notes whether a value's kind is allowed by its type; `works` if the member then works. */
 function see(value, kinds, member, works) {
   if (kinds !== null && !kinds.includes(kindOf(value))) note(member, `wrong ${kindOf(value)}`);
   else if (works) note(member, "worked");

@@ -1,4 +1,4 @@
-// What the TypeScript compiler says about the types of an SDK.
+// What the TypeScript compiler says about an SDK's types.
 
 import ts from "typescript";
 
@@ -25,7 +25,7 @@ export class Types {
 
   constructor(checker, files) {
     this.checker = checker;
-    // The compiler forgets the name of a type that it computes, such as `UserApiKey`.
+    // The compiler forgets names of computed types, such as `UserApiKey`.
     for (const file of files.filter((file) => isSdk(file.fileName))) {
       const aliases = file.statements.filter((it) => ts.isTypeAliasDeclaration(it) && !it.typeParameters);
       for (const { name } of aliases) this.#names.set(this.declared(checker.getSymbolAtLocation(name)), name.text);
@@ -52,12 +52,12 @@ export class Types {
     return this.checker.isTypeAssignableTo(type, base);
   }
 
-  /** The properties of a type with a name; those named by a symbol are internal. */
+  /** A type's named properties; those named by a symbol are internal. */
   propertiesOf(type) {
     return this.checker.getPropertiesOfType(type).filter(({ name }) => !name.startsWith("__@") && !name.startsWith("_"));
   }
 
-  /** Whether the SDK itself declares a property, rather than its internal library. */
+  /** Whether the SDK itself declares a property, not its internal library. */
   isPublic(property) {
     return fileOf(property) === "" || isSdk(fileOf(property));
   }
@@ -68,8 +68,8 @@ export class Types {
 
   /**
    * The types of the objects in a value of this type or, for a list, in its elements. `union` is
-   * set if they are the cases of an exported union that differ in a literal property: the members
-   * that all cases have are then counted under the union's name.
+   * set if they are the cases of an exported union that differ in a literal property; members of
+   * all cases are then counted under the union's name.
    */
   partsOf(type) {
     const found = this.#split(this.awaited(type));
@@ -78,7 +78,7 @@ export class Types {
     return { parts, union: this.#unionOf(this.checker.getNonNullableType(this.#elementOrSelf(type))) };
   }
 
-  /** The name under which the members of a type are counted. */
+  /** The name for counting a type's members. */
   nameOf(type, otherwise) {
     const isNamed = type.aliasSymbol && isSdk(fileOf(type.aliasSymbol));
     const name = isNamed ? type.aliasSymbol.name : (this.#names.get(type) ?? otherwise);
@@ -87,8 +87,8 @@ export class Types {
   }
 
   /**
-   * The first argument that a call takes: the kinds of its values (null if all), and the properties
-   * that an object must have, with their literals.
+   * A call's first argument: the kinds of its values (null for all), and an object's required
+   * properties with their literals.
    */
   firstOf(call) {
     const [first] = call.getParameters();
@@ -99,14 +99,14 @@ export class Types {
     return { takes: this.kindsOf(type), needs: Object.fromEntries(required.map((property) => [property.name, this.literalsOf(this.valueOf(property))])) };
   }
 
-  /** The values that a property must have, if its type is a literal or a union of literals. */
+  /** A property's required values, if its type is a literal or a union of literals. */
   literalsOf(type) {
     const parts = type.isUnion() ? type.types : [type];
     const values = parts.map((part) => (part.isStringLiteral() ? part.value : part.flags & TypeFlags.BooleanLiteral ? part.intrinsicName === "true" : undefined));
     return values.includes(undefined) ? null : values;
   }
 
-  /** The kinds of values that a type allows; null if a part of it has no kind, such as `any`. */
+  /** The kinds of values that a type allows; null if a part has no kind, such as `any`. */
   kindsOf(type) {
     const kinds = this.#split(type).map((part) => this.#kindOf(part));
     return kinds.includes(null) ? null : [...new Set(kinds)];
@@ -121,7 +121,7 @@ export class Types {
     return type.symbol?.name === "Date" ? "date" : "object";
   }
 
-  /** The types of a union. A type parameter is replaced by its constraint. */
+  /** A union's types. A type parameter is replaced by its constraint. */
   #split(type) {
     const closed = type.flags & TypeFlags.Instantiable ? (this.checker.getBaseConstraintOfType(type) ?? type) : type;
     return closed.isUnion() ? closed.types.flatMap((part) => this.#split(part)) : [closed];

@@ -1,4 +1,4 @@
-// The outbox as an administrator sees it.
+// The outbox for administrators.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,7 +7,7 @@ import { world } from "../support/world.js";
 
 const w = world();
 
-/** A user, and an email to them that is not due for an hour. */
+/** A user with an email due in an hour. */
 async function scheduled() {
   const { user } = await w.signedUp();
   const server = w.server();

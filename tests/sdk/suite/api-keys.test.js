@@ -1,4 +1,4 @@
-// Sets of API keys, created and revoked by an administrator.
+// API key sets, created and revoked by an administrator.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

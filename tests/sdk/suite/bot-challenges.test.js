@@ -1,4 +1,4 @@
-// Bot challenges with the SDK in Node.js, where there is no browser to show a challenge in.
+// Bot challenges with the SDK in Node.js, without a browser to show them.
 
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
@@ -14,8 +14,8 @@ const ask = (policy) => configure(w.gateway, {
 });
 
 /**
- * Asserts the outcome of a call that needs a challenge: the older SDK does not know the error, and
- * the newer one cannot solve the challenge.
+ * Asserts the outcome of a call that needs a challenge: the older SDK does not know the error, the
+ * newer one cannot solve the challenge.
  */
 async function isAsked(call) {
   if (version === "2.8.77") return assert.rejects(call, /BOT_CHALLENGE_REQUIRED/);

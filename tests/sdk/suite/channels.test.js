@@ -1,4 +1,4 @@
-// Addresses of a user: list, add, change, verify, remove.
+// A user's addresses: list, add, change, verify, remove.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,7 +8,7 @@ import { CALLBACK, newAddress, ok, refused, world } from "../support/world.js";
 
 const w = world();
 
-/** The user's channel with this address, as currently listed. */
+/** The user's channel with this address, as listed now. */
 async function channel(user, value) {
   return (await user.listContactChannels()).find((channel) => channel.value === value);
 }
@@ -82,7 +82,7 @@ test("a channel is verified by the link in its email", async () => {
   ok(await app.verifyEmail(code));
   assert.equal((await channel(user, second)).isVerified, true);
   assert.equal((await app.getUser()).primaryEmailVerified, false);
-  // The SDK hides the error of the second request. The inbox shows that the request was rejected.
+  // The SDK hides the second request's error, but the inbox shows the rejection.
   await created.sendVerificationEmail({ callbackUrl: CALLBACK });
   await user.sendVerificationEmail({ callbackUrl: CALLBACK });
   await w.inbox.next(email);
@@ -93,7 +93,7 @@ test("the primary address is verified by the requested email", async () => {
   const { app, email, user } = await w.signedUp();
   assert.equal(await user.sendVerificationEmail({ callbackUrl: CALLBACK }), undefined);
   const { code } = linkOf(await w.inbox.next(email));
-  // The link may be opened in a browser where nobody is signed in.
+  // The link may open in a browser without a session.
   ok(await w.client().verifyEmail(code));
   const now = await app.getUser();
   assert.equal(now.primaryEmailVerified, true);

@@ -1,4 +1,4 @@
-// The sign-in of a command-line tool, which a page confirms.
+// A command-line tool's sign-in, confirmed on a page.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -9,7 +9,7 @@ import { ok, refused, world } from "../support/world.js";
 const w = world();
 const APP = "http://localhost:3000";
 
-/** Sends the request with which a page completes the sign-in that a link belongs to. */
+/** Sends a page's request to complete the sign-in of a link. */
 async function complete(link, body) {
   const login_code = new URL(link).searchParams.get("login_code");
   const response = await asClient(w.gateway, "POST", "/auth/cli/complete", { login_code, ...body });

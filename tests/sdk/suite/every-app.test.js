@@ -1,5 +1,5 @@
-// The members that all types of apps have: the admin app has those of a server's app, which has
-// those of a client's.
+// Members of all types of apps: the admin app has those of a server's app, which has those of a
+// client's.
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
@@ -23,7 +23,7 @@ function each(name, run) {
   for (const [type, make] of Object.entries(APPS)) test(`${type}: ${name}`, () => run(make, type));
 }
 
-/** A test with each type of app that has a server's key. */
+/** A test with each type of app with a server key. */
 function eachServer(name, run) {
   for (const type of ["StackServerApp", "StackAdminApp"]) test(`${type}: ${name}`, () => run(APPS[type]()));
 }
@@ -119,7 +119,7 @@ each("the project and its providers are read", async (make, type) => {
   assert.deepEqual(project.config.oauthProviders.map(({ id }) => id), ["github"]);
 });
 
-/** The names of an app's methods that lead to pages. */
+/** An app's methods that lead to pages, by name. */
 function redirectsOf(app) {
   const prototypes = [];
   for (let it = Object.getPrototypeOf(app); it; it = Object.getPrototypeOf(it)) prototypes.push(it);
@@ -132,7 +132,7 @@ each("each redirect leads to its page", async (make) => {
   const pages = found.map((method) => (method === "redirectToOAuthCallback" ? "oauthCallback" : method[10].toLowerCase() + method.slice(11)));
   const visited = [];
   const app = make({ redirectMethod: { navigate: (to) => visited.push(to) }, urls: Object.fromEntries(pages.map((page) => [page, `/at/${page}`])) });
-  // After each call, the SDK waits for two seconds for the page to be left.
+  // After each call, the SDK waits two seconds for the page to be left.
   await Promise.all(found.map((method) => app[method]()));
   assert.deepEqual(visited.map((to) => to.split("?")[0]).sort(), pages.map((page) => `/at/${page}`).sort());
 });

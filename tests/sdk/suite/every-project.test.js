@@ -1,5 +1,5 @@
-// The members of a project's two types: as its administrator gets it, and as its owner lists it;
-// and the owners of both types.
+// The members of a project's two types, for its administrator and in its owner's list; and the
+// owners of both types.
 
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
@@ -15,7 +15,7 @@ before(async () => {
   await configureAll(w, { client_team_creation_enabled: true });
 });
 
-/** An owner of this type, with a new project. */
+/** An owner of this type with a new project. */
 async function owned(type) {
   const { user } = await personOf(w, type);
   const team = await user.createTeam({ displayName: "Owners" });

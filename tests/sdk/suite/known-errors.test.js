@@ -1,5 +1,5 @@
-// The row of an error says which SDKs know its code. A header must never name another code: the SDK
-// would take itself for outdated.
+// An error's row says which SDKs know its code. A header must never name other codes, which would
+// make the SDK think it is outdated.
 
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
@@ -9,7 +9,7 @@ import { test } from "node:test";
 import { version } from "../support/world.js";
 
 const ROWS = new URL("../../../shared/errors/src/known/", import.meta.url);
-/** The SDKs and the variant of a row. */
+/** A row's SDKs and variant. */
 const ROW = /, Sdks::(\w+)\)\]\s+([A-Z]\w+)/g;
 const KNOWN = { "2.8.77": ["All"], "2.8.108": ["All", "Since2_8_108"] };
 

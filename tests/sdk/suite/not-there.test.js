@@ -1,6 +1,6 @@
-// Calls for features that the service does not have: payments, analytics, session replays, a data
-// vault, managed email domains, and an assistant for templates. Each returns "none", or rejects
-// with the error of the API.
+// Calls for features that the service lacks: payments, analytics, session replays, a data vault,
+// managed email domains, and an assistant for templates. Each returns "none", or rejects with the
+// API's error.
 
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
@@ -22,7 +22,7 @@ before(async () => {
   team = await user.getTeam(id);
 });
 
-/** Asserts that a call rejects, and that its error says that the API has no such operation. */
+/** Asserts that a call rejects, and that the error says that the API lacks the operation. */
 async function isNotThere(name, call) {
   const late = sleep(PATIENCE_MILLIS, "nothing", { ref: false });
   const outcome = await Promise.race([call().then((value) => ({ value }), (error) => ({ error })), late]);
@@ -35,7 +35,7 @@ async function areNotThere(calls) {
   for (const [name, call] of Object.entries(calls)) await isNotThere(name, call);
 }
 
-/** Asserts that a user or a team has bought nothing, as seen by its owner or a server. */
+/** Asserts that a user or team has bought nothing, as seen by its owner or a server. */
 async function isNoCustomer(of) {
   assert.deepEqual({ ...await of.getBilling() }, { hasCustomer: false, defaultPaymentMethod: null });
   const products = await of.listProducts();

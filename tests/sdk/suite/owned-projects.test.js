@@ -1,5 +1,5 @@
 // Projects owned by users of the project "internal": created, configured, and deleted with the
-// admin app that the SDK creates from a session.
+// SDK's admin app for a session.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -26,7 +26,7 @@ async function owned(more) {
   return { user, team, project };
 }
 
-/** Creates a set of keys of a project. */
+/** Creates a key set for a project. */
 async function keysOf(project) {
   return await project.app.createInternalApiKey({
     description: "all",

@@ -136,7 +136,7 @@ test("an unknown reset link is rejected, and unknown addresses look like known o
   refused(await app.resetPassword({ code: "0".repeat(45), password: PASSWORD }), "VERIFICATION_CODE_NOT_FOUND");
   const nobody = newAddress("nobody");
   ok(await app.sendForgotPasswordEmail(nobody, { callbackUrl: CALLBACK }));
-  // An email sent after this one shows that none was sent to the unknown address before.
+  // A later email shows that none was sent to the unknown address before.
   const { email } = await w.signedUp();
   ok(await app.sendForgotPasswordEmail(email, { callbackUrl: CALLBACK }));
   await w.inbox.next(email);

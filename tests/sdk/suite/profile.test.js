@@ -1,4 +1,4 @@
-// What a signed-in user can change about their own account.
+// Changes by signed-in users to their own accounts.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

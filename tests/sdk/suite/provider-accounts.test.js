@@ -1,4 +1,4 @@
-// A user's accounts at OAuth providers, as a server adds them and the user changes them.
+// A user's accounts at OAuth providers, added by a server and changed by the user.
 
 import assert from "node:assert/strict";
 import { before, test } from "node:test";

@@ -1,5 +1,5 @@
-// The SDK's handling of a limit: it waits as long as requested, then retries. A proxy stands in for
-// a service at its limit.
+// How the SDK handles a limit: it waits as requested, then retries. A proxy stands in for a service
+// at its limit.
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -12,15 +12,14 @@ const w = world();
 const RETRY_AFTER_SECONDS = 3;
 
 /**
- * The two ways in which the SDK gets the status of a response: as the status itself, and in the
- * header that it requests.
+ * The SDK's two ways to get a response's status: the status itself, and a requested header.
  */
 const FORMS = {
   "by its status": { status: 429, headers: {} },
   "by the actual-status header": { status: 200, headers: { "x-stack-actual-status": "429" } },
 };
 
-/** A proxy that rejects the first request of a path as over a limit, and passes on all others. */
+/** A proxy that rejects a path's first request as over a limit, and forwards all others. */
 async function limited(path, form) {
   const times = [];
   const proxy = createServer(async (request, response) => {

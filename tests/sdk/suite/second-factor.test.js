@@ -1,4 +1,4 @@
-// Sign-in with an authenticator app beside the password.
+// Sign-in with a password and an authenticator app.
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
@@ -11,7 +11,7 @@ import { PASSWORD, ok, refused, world } from "../support/world.js";
 const w = world();
 
 /**
- * The attempt code after a correct password. In a browser the SDK passes it to its page for the
+ * The attempt code after a correct password, which in a browser the SDK passes to its page for the
  * second factor.
  */
 async function attempt(email) {

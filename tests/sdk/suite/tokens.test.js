@@ -1,4 +1,4 @@
-// Tokens, their transport formats, and the public settings of the project.
+// Tokens, their transport formats, and the project's public settings.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,7 +7,7 @@ import { PASSWORD, newAddress, ok, version, world } from "../support/world.js";
 
 const w = world();
 
-/** The older version only has `getAuthHeaders`. */
+/** The older version has only `getAuthHeaders`. */
 const HAS_AUTHORIZATION_HEADER = version !== "2.8.77";
 
 function claims(token) {

@@ -1,4 +1,4 @@
-// Test events, which the project's administrator sends to a webhook endpoint.
+// Test events, sent by the project's administrator to a webhook endpoint.
 
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
@@ -9,12 +9,12 @@ import { text } from "node:stream/consumers";
 import { asAdmin } from "../support/gateway.js";
 import { ok, world } from "../support/world.js";
 
-// The endpoint of these tests is on this machine, without TLS.
+// These tests' endpoint is on this machine, without TLS.
 const w = world({ GATELET_ALLOW_PRIVATE_ISSUERS: "1" });
 
 /**
- * An endpoint that answers with this status, and the requests that it received. It subscribes to an
- * event that does not occur here, so it only receives test events.
+ * An endpoint that answers with this status, and its received requests. It subscribes to an event
+ * that does not occur here, so it gets only test events.
  */
 async function endpoint(t, status) {
   const received = [];

@@ -4,8 +4,8 @@ import { createHmac } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * The code that an authenticator app shows (RFC 6238: SHA-1, 30 seconds, six digits). If the
- * current code expires within ten seconds, waits for the next one.
+ * The code that an authenticator app shows (RFC 6238: SHA-1, 30 seconds, six digits). Waits for the
+ * next code if the current one expires within ten seconds.
  */
 export async function shownBy(secret) {
   const left = 30_000 - (Date.now() % 30_000);

@@ -1,6 +1,5 @@
-// A gateway in memory, by default, for each test file, so that files do not share data and limits.
-// If DEPLOYMENT is the URL of a deployment (see tests/deploy), each file has a project there
-// instead.
+// By default, a gateway in memory for each test file, so that files share neither data nor limits.
+// If DEPLOYMENT is a deployment's URL (see tests/deploy), each file has a project there instead.
 
 import { execFileSync, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
@@ -18,8 +17,8 @@ const LABELS = {
 };
 
 /**
- * Starts a gateway; `settings` are environment variables, and `options` command-line options. Its
- * data is in memory unless the options name a folder (`--data`).
+ * Starts a gateway; `settings` are environment variables, and `options` command-line options. Data
+ * is in memory unless the options name a folder (`--data`).
  */
 export async function startGateway(settings = {}, options = []) {
   const binary = process.env.GATEWAY;
@@ -45,12 +44,12 @@ export function openInternal({ url, internalAdminKey }) {
   return configure({ url, projectId: "internal", superSecretAdminKey: internalAdminKey }, { sign_up_enabled: true });
 }
 
-/** Changes settings of a project, as its administrator. */
+/** Changes a project's settings, as its administrator. */
 export async function configure(gateway, config) {
   await asAdmin(gateway, "PATCH", "/internal/projects/current", { config });
 }
 
-/** Calls an operation as the project's administrator, and returns the body of the response. */
+/** Calls an operation as the project's administrator; returns the response body. */
 export async function asAdmin({ url, projectId, superSecretAdminKey }, method, path, body) {
   const answer = await fetch(`${url}/api/v1${path}`, {
     method,
@@ -66,7 +65,7 @@ export async function asAdmin({ url, projectId, superSecretAdminKey }, method, p
   return answer.json();
 }
 
-/** Sends a request as a client of the project, with these additional headers. */
+/** Sends a request as a client of the project, with additional headers. */
 export function asClient({ url, projectId, publishableClientKey }, method, path, body, headers = {}) {
   return fetch(`${url}/api/v1${path}`, {
     method,
@@ -81,7 +80,7 @@ export function asClient({ url, projectId, publishableClientKey }, method, path,
   });
 }
 
-/** Creates a project in the deployment. The settings of the deployment cannot be changed. */
+/** Creates a project in the deployment, whose own settings cannot be changed. */
 function newProject(binary, settings) {
   if (Object.keys(settings).length) throw new Error("a test with its own settings needs its own gateway: unset DEPLOYMENT");
   const { DEPLOYMENT: url, DEPLOYMENT_TABLE: table, DEPLOYMENT_MAILS: mails } = process.env;
@@ -100,8 +99,7 @@ function newProject(binary, settings) {
 }
 
 /**
- * Reads the lines that a gateway prints at its start: the URL, then lines with a label and a value,
- * up to the label `last`.
+ * Reads a gateway's first lines: the URL, then labels with values, up to the label `last`.
  */
 function readStart(child, last, log) {
   const found = {};

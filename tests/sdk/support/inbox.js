@@ -1,4 +1,4 @@
-// The emails of a gateway, from its inbox, or of a rehearsed deployment, from its emulated SES.
+// Emails of a gateway, from its inbox, or of a rehearsed deployment, from its emulated SES.
 
 import assert from "node:assert/strict";
 
@@ -9,7 +9,7 @@ export class Inbox {
   #headers;
   #seen = new Set();
 
-  /** The inbox of a gateway, opened by its page key, or of a deployment, which has no such key. */
+  /** The inbox of a gateway, opened by its page key, or of a deployment, which has none. */
   constructor({ mails, pageKey }) {
     this.#url = mails;
     this.#headers = pageKey ? { authorization: `Bearer ${pageKey}` } : {};
@@ -25,14 +25,14 @@ export class Inbox {
   /** Every email to an address, oldest first. */
   async all(address) {
     const { items, messages } = await this.list({ to: address });
-    // A gateway returns the emails to the address, newest first; the emulated SES of a deployment
-    // returns all emails, by AWS account.
+    // A gateway returns the address's emails, newest first; a deployment's emulated SES returns all
+    // emails, by AWS account.
     return items?.reverse() ?? Object.values(messages).flat().filter(({ To }) => To.includes(address)).map(fromSes);
   }
 
   /**
-   * Waits for the next email to an address that was not returned before. Notices of changes, which
-   * many tests cause as a side effect, are skipped.
+   * Waits for the next email to an address that was not returned before. Skips notices of changes,
+   * a side effect of many tests.
    */
   async next(address) {
     const isNext = (mail) => !this.#seen.has(mail.id) && !mail.subject.endsWith(" was changed");
@@ -41,7 +41,7 @@ export class Inbox {
     return mail;
   }
 
-  /** Waits for a notice of a change to an address, and returns the newest. */
+  /** Waits for a notice of a change to an address; returns the newest. */
   changed(address) {
     const isNotice = ({ subject }) => subject.endsWith(" was changed");
     return until(async () => (await this.all(address)).findLast(isNotice), `an email about a change to ${address}`);
@@ -52,7 +52,7 @@ function fromSes({ MessageId: id, To: to, Subject: subject, BodyText: text, Body
   return { id, to, subject, text, html, sent_at_millis: seconds * 1_000 };
 }
 
-/** The link of an email, and the code in it. The text and the HTML must have the same code. */
+/** An email's link and its code, which must be the same in text and HTML. */
 export function linkOf(mail) {
   // A verification email has a second link, for recipients who did not create the account.
   const links = (mail.text.match(/https?:\/\/\S+/g) ?? []).filter((link) => !link.includes("/release-link?"));

@@ -1,4 +1,4 @@
-// A mail server on this machine, with a certificate for its address, that accepts every email.
+// A local mail server with a certificate for its address, which accepts every email.
 
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { TLSSocket } from "node:tls";
 
-/** A new certificate for 127.0.0.1, with its key; the file is deleted when the process ends. */
+/** A new certificate for 127.0.0.1, with its key; its file is deleted at the end of the process. */
 export function newCertificate() {
   const pem = execFileSync("openssl", [
     "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "-", "-subj", "/CN=mail server", "-days", "1",
@@ -22,8 +22,8 @@ export function newCertificate() {
 }
 
 /**
- * Starts the server, which requires STARTTLS. `received` has the texts of its emails, and `logins`
- * every name and password that was sent to it.
+ * Starts the server, which requires STARTTLS. `received` has its emails' texts, and `logins` every
+ * name and password sent to it.
  */
 export async function startMailServer(t, { pem }) {
   const [received, logins] = [[], []];
@@ -44,7 +44,7 @@ export async function startMailServer(t, { pem }) {
   return { port: server.address().port, received, logins };
 }
 
-/** Speaks SMTP with a client that has started TLS. */
+/** Speaks SMTP with a client, over TLS already started. */
 function talk(socket, { received, logins }) {
   let body;
   const lines = createInterface({ input: socket });

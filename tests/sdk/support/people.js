@@ -1,9 +1,9 @@
-// A user of each type that the SDK has, for tests of members that several of these types have.
+// A user of each of the SDK's types, for tests of members that several types share.
 
 import { configure } from "./gateway.js";
 import { PASSWORD, newAddress, ok } from "./world.js";
 
-/** The types of users: each says whose app gets it, in which project, and how. */
+/** The types of users: whose app gets them, in which project, and how. */
 export const USER_TYPES = {
   CurrentUser: { app: "client" },
   CurrentServerUser: { app: "server" },
@@ -13,12 +13,12 @@ export const USER_TYPES = {
   ServerTeamUser: { get: memberOf },
 };
 
-/** Types of users that a server gets or that are signed in on one, and so may change everything. */
+/** The types of users obtained by a server or signed in on one, who may change everything. */
 export const SERVER_TYPES = Object.keys(USER_TYPES).filter((type) => type.includes("Server"));
-/** Types of users that are signed in. */
+/** The types of signed-in users. */
 export const CURRENT_TYPES = Object.keys(USER_TYPES).filter((type) => type.startsWith("Current"));
 
-/** Why tests of users of the project `internal` do not run, if they do not. */
+/** Why tests of `internal`'s users are skipped, if they are. */
 export const skips = (type) => ({
   skip: USER_TYPES[type].isInternal && process.env.DEPLOYMENT ? "the project internal of a deployment belongs to its operator" : false,
 });
@@ -36,15 +36,15 @@ function keysOf({ gateway }, type) {
   return { project: { url, projectId: "internal", superSecretAdminKey }, keys: { projectId: "internal", publishableClientKey, secretServerKey } };
 }
 
-/** Changes settings of both projects in which there are users. */
+/** Changes settings of both projects with users. */
 export async function configureAll(w, config) {
   await configure(w.gateway, config);
   if (!process.env.DEPLOYMENT) await configure(keysOf(w, "CurrentInternalUser").project, { sign_up_enabled: true, ...config });
 }
 
 /**
- * A new account with a password: `user` of this type, a server app of its project, the app that is
- * signed in to it, and `read`, which gets it anew from the server.
+ * A new account with a password: `user` of this type, a server app of its project, the signed-in
+ * app, and `read`, which gets it again from the server.
  */
 export async function personOf(w, type) {
   const { app: kind = "client", get } = USER_TYPES[type];

@@ -1,16 +1,16 @@
-// Waits of tests: for events, never for a period.
+// Tests wait for events, never for a period.
 
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * How long a test waits for what is usually there at once. A busy machine may take many times as
- * long, and a deployment looks only once a minute for emails that have become due.
+ * How long a test waits for what is usually there immediately. A busy machine may take many times
+ * as long, and a deployment looks for due emails only once a minute.
  */
 export const PATIENCE_MILLIS = process.env.DEPLOYMENT ? 180_000 : 60_000;
 
 /**
- * Calls `look` until it returns something, and returns that; fails with `what` after `patience`
- * milliseconds. There are `pause` milliseconds between two calls.
+ * Calls `look` every `pause` milliseconds until it returns something, and returns that; fails with
+ * `what` after `patience` milliseconds.
  */
 export async function until(look, what, { patience = PATIENCE_MILLIS, pause = 25 } = {}) {
   for (const end = Date.now() + patience; Date.now() < end; await sleep(pause)) {

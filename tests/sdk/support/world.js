@@ -1,5 +1,5 @@
-// The common world of the test files: a gateway, its emails, and apps of the SDK in the version
-// given by SDK.
+// The test files' common world: a gateway, its emails, and apps of the SDK in the version given by
+// SDK.
 
 import assert from "node:assert/strict";
 import { after, before } from "node:test";
@@ -15,7 +15,7 @@ export const sdk = track(await import(`../${version}/sdk.js`), "exports");
 const { StackAdminApp, StackClientApp, StackServerApp } = sdk;
 
 export const PASSWORD = "correct horse battery";
-/** The target of emailed links; the first project of a gateway trusts localhost. */
+/** The target of emailed links; a gateway's first project trusts localhost. */
 export const CALLBACK = "http://localhost:3000/callback?from=mail";
 
 let addresses = 0;
@@ -27,12 +27,11 @@ export function newAddress(name = "user") {
 }
 
 /**
- * Starts a gateway with these environment variables before the tests of a file, and stops it
- * afterwards.
+ * Starts a gateway with these environment variables before a file's tests, and stops it afterwards.
  */
 export function world(settings) {
   const it = {};
-  // Hooks of a file run concurrently, so those that need the gateway await `started`.
+  // A file's hooks run concurrently, so those that need the gateway await `started`.
   it.started = startGateway(settings).then((gateway) => {
     it.gateway = gateway;
     it.inbox = new Inbox(gateway);
@@ -53,14 +52,14 @@ export function world(settings) {
     return track(new StackAdminApp(options({ secretServerKey, superSecretAdminKey, ...more })), "StackAdminApp");
   };
 
-  /** A client app with a new account that has a password. */
+  /** A client app with a new account with a password. */
   it.signedUp = async (email = newAddress(), password = PASSWORD) => {
     const app = it.client();
     ok(await app.signUpWithCredential({ email, password, noVerificationCallback: true, noRedirect: true }));
     return { app, email, user: await app.getUser({ or: "throw" }) };
   };
 
-  /** A client app that is signed in to an account. */
+  /** A client app signed in to an account. */
   it.signedIn = async (email, password = PASSWORD) => {
     const app = it.client();
     ok(await app.signInWithCredential({ email, password, noRedirect: true }));
@@ -68,8 +67,7 @@ export function world(settings) {
   };
 
   /**
-   * A client app with a new account without a password, whose address is verified by the link that
-   * signed it up.
+   * A client app with a new account without a password, verified by the link that signed it up.
    */
   it.signedUpByLink = async (email = newAddress()) => {
     const app = it.client();
@@ -81,7 +79,7 @@ export function world(settings) {
   /** A client app with only a refresh token; it has no user if its session has ended. */
   it.returning = (refreshToken) => it.client({ tokenStore: { accessToken: "", refreshToken } });
 
-  /** The result of a sign-in with a password: "ok" or the error code. */
+  /** The result of a sign-in with a password: "ok" or an error code. */
   it.tryPassword = async (email, password) => {
     const result = await it.client().signInWithCredential({ email, password, noRedirect: true });
     return result.status === "ok" ? "ok" : result.error.errorCode;
@@ -89,7 +87,7 @@ export function world(settings) {
   return it;
 }
 
-/** The data of a result that must be a success. */
+/** A result's data; it must be a success. */
 export function ok(result) {
   assert.equal(result?.status, "ok", `an error: ${result?.error}`);
   return result.data;

@@ -1,9 +1,9 @@
-//! Fetches the session of a tool whose sign-in was confirmed.
+//! Fetches the session of a tool after its sign-in was confirmed.
 //!
-//! The session begins when the tool fetches it, so its refresh token is stored nowhere in
-//! plaintext. It is a session of its own, which the user can see and end like any other. If the
-//! confirming session has ended, the user's credentials have changed or the user fails
-//! [`Signed::check_unrestricted`], the confirmation no longer counts.
+//! The session begins when the tool fetches it, so its refresh token is never stored in plaintext.
+//! It is a separate session; the user can see and end it like any other. The confirmation no longer
+//! counts if the confirming session has ended, the user's credentials have changed or the user
+//! fails [`Signed::check_unrestricted`].
 
 use errors::{Error, KnownError};
 use flows::context::Scope;
@@ -29,8 +29,8 @@ pub(crate) enum Polled {
 }
 
 /// Polls a sign-in, and fetches its session once it is confirmed; fails with `INVALID_POLLING_CODE`
-/// if there is no such sign-in. Polls of a known code are counted by the code, others by the
-/// caller's IP address.
+/// if there is no such sign-in. Polls of a known code are counted per code, others per IP address
+/// of the caller.
 pub(crate) async fn poll(scope: Scope<'_>, polling_code: &Code, sign_in: Option<&CliSignIn>) -> Result<Polled, Error> {
     let Scope { app, project, place } = scope;
     let Some(sign_in) = sign_in else {

@@ -1,5 +1,5 @@
-//! Sessions that a command-line sign-in names: by a refresh token in a body, or by a reference that
-//! is stored with the sign-in.
+//! Sessions in command-line sign-ins: named by a refresh token in a body, or by a reference stored
+//! with the sign-in.
 
 use errors::{Error, KnownError};
 use flows::App;
@@ -23,7 +23,7 @@ pub(crate) struct Signed {
 
 impl Signed {
     /// The live session of a refresh token; fails with `INVALID_REFRESH_TOKEN` if there is none.
-    /// Unknown tokens are counted by the caller's IP address.
+    /// Unknown tokens are counted per IP address of the caller.
     pub(crate) async fn of_token(context: &Context, token: &SecretString) -> Result<Self, Error> {
         let (app, project) = (&context.app, &context.project);
         let Some(claim) = context.prefetched.token_claim(&project.id, token).await? else {
@@ -33,7 +33,7 @@ impl Signed {
         Ok(Self::read(app, project, claim.user_id, claim.session_id).await?.ok_or(KnownError::InvalidRefreshToken)?)
     }
 
-    /// The session that `of` names, if it is live and the user's credentials are unchanged.
+    /// The session named by `of`, if it is live and the user's credentials are unchanged.
     pub(crate) async fn of(app: &App, project: &Project, of: SessionOf) -> Result<Option<Self>, store::Error> {
         let signed = Self::read(app, project, of.user_id, of.session_id).await?;
         Ok(signed.filter(|signed| signed.row.user.credential_epoch == of.epoch))
@@ -49,15 +49,14 @@ impl Signed {
         Ok(signed.filter(|signed| signed.session.is_live(&signed.row.user, settings, now)))
     }
 
-    /// Whether the session can be attached to a sign-in, for a browser to take it over: that of an
-    /// anonymous user, unless it is an impersonation, which would become a session that lasts
-    /// longer.
+    /// Whether the session can be attached to a sign-in, for a browser to take over: only sessions
+    /// of anonymous users, and not impersonations, whose sessions would then last longer.
     pub(crate) fn may_be_attached(&self) -> bool {
         self.row.user.is_anonymous && !self.session.is_impersonation
     }
 
-    /// Refuses a user whom an administrator has restricted, or who lacks a second factor that the
-    /// project requires: a tool cannot set one up.
+    /// Rejects users restricted by an administrator, and those without a required second factor: a
+    /// tool cannot set one up.
     pub(crate) fn check_unrestricted(&self, project: &Project) -> Result<(), KnownError> {
         let user = &self.row.user;
         let by_administrator = user.restriction.as_ref().map(|_| RestrictedReason::RestrictedByAdministrator);

@@ -1,7 +1,6 @@
 //! Finds or creates the user of a provider account, and issues an authorization code for the user,
-//! in one transaction: a flow that fails leaves nothing behind. An existing user is not changed
-//! before the code is redeemed ([`Pending`]), and neither are the provider's tokens for the user's
-//! account ([`NewTokens`]).
+//! in one transaction: a failed flow leaves nothing behind. Existing users ([`Pending`]) and the
+//! provider's tokens for their accounts ([`NewTokens`]) are not changed until the code is redeemed.
 
 use errors::{Error, KnownError};
 use flows::App;
@@ -36,7 +35,7 @@ const ROUNDS: u32 = 4;
 struct Flow<'a> {
     scope: Scope<'a>,
     authorization: &'a Authorization,
-    /// Absent if apps get no access tokens for the account.
+    /// Absent if apps cannot get access tokens for the account.
     tokens: Option<ProviderTokens>,
     account: ProviderAccount,
     profile: &'a Profile,
@@ -50,7 +49,7 @@ pub(super) async fn resolve(
     profile: &Profile,
 ) -> Result<SecretString, Error> {
     let account = account_of(scope.app, scope.project, &authorization.provider_id, profile);
-    // If the project uses the deployment's client, apps get no access tokens of the provider.
+    // With the deployment's client, apps do not get access tokens of the provider.
     let own = scope.project.config.oauth_provider(&account.provider_id).filter(|provider| !provider.is_shared());
     let seal = |provider| {
         let sealer = TokenSealer { app: scope.app, project: scope.project, provider, account: &account };
@@ -61,14 +60,13 @@ pub(super) async fn resolve(
     optimistic!(ROUNDS, |_| { flow.attempt().await })
 }
 
-/// What the flow asked for. The provider grants the scopes unless it says otherwise (RFC 6749
-/// §5.1). Whether `offline_access` was among them does not matter, because it permits nothing by
-/// itself.
+/// What the flow requested. The provider grants the scopes unless it says otherwise (RFC 6749
+/// §5.1). Whether `offline_access` was among them is ignored: by itself it permits nothing.
 pub(super) fn asked(authorization: &Authorization) -> Asked {
     Asked::new(&authorization.provider_id, authorization.purpose, authorization.provider_scope.as_deref(), false)
 }
 
-/// The provider account that somebody signs up with.
+/// The provider account used to sign up.
 pub(crate) struct Signing<'a> {
     pub(crate) profile: &'a Profile,
     pub(crate) account: &'a ProviderAccount,
@@ -80,8 +78,8 @@ pub(crate) struct Signing<'a> {
 struct Known {
     owners: Owners,
     flow_user: Option<UserRow>,
-    /// The session in which the flow began; `None` if nobody was signed in, if that session no
-    /// longer exists, or in a flow of an earlier version.
+    /// The session in which the flow began; `None` if nobody was signed in, the session no longer
+    /// exists, or an earlier version started the flow.
     flow_session: Option<Session>,
 }
 
@@ -93,16 +91,16 @@ impl Known {
 }
 
 impl Flow<'_> {
-    /// Decides what the flow does, and writes the result. Fails with a conflict if the items have
-    /// changed since they were read.
+    /// Decides what the flow does and writes the result; a conflict if the items have changed since
+    /// they were read.
     async fn attempt(&self) -> Result<SecretString, Error> {
         let known = self.read().await?;
         let decision = self.decide(&known)?;
         let project = &self.scope.project.id;
         match decision {
             Decision::SignIn(user) => {
-                // A user who links a provider account has already proved their identity with an
-                // access token, so the provider account need not be enabled for sign-in.
+                // A user linking a provider account has already presented an access token, so the
+                // provider account need not be enabled for sign-in.
                 let (epoch, checks) = match self.authorization.purpose {
                     Purpose::Authenticate => {
                         let epoch = known.owners.account.map_or(0, |claim| claim.epoch);
@@ -144,8 +142,7 @@ impl Flow<'_> {
         sign_up(self.scope, user, &account).await
     }
 
-    /// A code that changes its user when it is redeemed, or after the second factor. See
-    /// [`Pending`].
+    /// A code that changes its user on redemption, or after the second factor. See [`Pending`].
     async fn pending(&self, user: Holder, change: PendingChange) -> Result<SecretString, Error> {
         let (account, tokens, profile) = (self.account.clone(), self.tokens.clone(), self.profile.clone());
         let pending = Pending { change, account, tokens, profile };
@@ -165,8 +162,8 @@ impl Flow<'_> {
         Holder { user_id, epoch: self.authorization.epoch }
     }
 
-    /// Conditions that fail the transaction if the user's credentials have changed since the flow
-    /// began, or the session in which it began has ended.
+    /// Conditions that fail the transaction if the user's credentials have changed or the session
+    /// has ended since the flow began.
     fn still_of(&self, user: UserId) -> Vec<Write> {
         let session =
             self.authorization.begun_in.map(|session| session::lives(self.scope.project, user, session, self.scope.app.clock.now()));
@@ -189,9 +186,9 @@ impl Flow<'_> {
 
     fn decide(&self, known: &Known) -> Result<Decision, Error> {
         let purpose = self.authorization.purpose;
-        // The user who began the flow is ignored if the user's credentials have changed or the
-        // session has ended since then. A sign-in also ignores a user who is no longer anonymous,
-        // because that user has signed up elsewhere in the meantime.
+        // The user who began the flow is ignored if their credentials have changed or the session
+        // has ended since. A sign-in also ignores a user who is no longer anonymous and so has
+        // signed up elsewhere.
         let (settings, now) = (&self.scope.project.config.sessions, self.scope.app.clock.now());
         let lives = |row: &UserRow| known.flow_session.as_ref().is_some_and(|session| session.is_live(&row.user, settings, now));
         let began =
@@ -213,8 +210,8 @@ impl Flow<'_> {
     /// A new code for the user, and the write that stores it.
     fn code(&self, user: Holder, is_new_user: bool, pending: Option<Pending>) -> Result<(SecretString, Write), Error> {
         let code = crate::oauth::code::new(self.scope.app, user.user_id);
-        // A code for a user other than the one who began the flow is for a sign-in, which depends
-        // on no earlier session.
+        // A code for a user who did not begin the flow is for a sign-in, which does not depend on
+        // an earlier session.
         let is_of_flow = match &pending {
             Some(pending) => pending.change.is_of_beginner(),
             None => self.authorization.purpose == Purpose::Link,

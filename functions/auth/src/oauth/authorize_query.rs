@@ -10,10 +10,10 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use wire::problem::Problems;
 
-/// The longest list of further scopes, in bytes: it is stored for each flow that anybody begins.
+/// The longest list of further scopes, in bytes; every flow stores one, and anyone can begin flows.
 const MAX_SCOPE: usize = 4096;
 
-/// Unknown parameters are ignored, because other versions of the SDK send additional ones.
+/// Unknown parameters are ignored, because other SDK versions send more.
 #[derive(Deserr, ToSchema)]
 pub struct AuthorizeQuery {
     /// The project's id.
@@ -40,8 +40,8 @@ pub struct AuthorizeQuery {
     /// Default: `authenticate`.
     #[deserr(default, rename = "type")]
     pub(crate) r#type: Option<PurposeParam>,
-    /// An access token. Required for `link`. If its user is anonymous, a sign-up turns that user
-    /// into an ordinary user with the provider account.
+    /// An access token. Required for `link`. An anonymous user who signs up becomes an ordinary
+    /// user with the provider account.
     #[deserr(default)]
     pub(crate) token: Option<String>,
     /// Scopes to request from the provider beyond those for signing in.
@@ -118,7 +118,7 @@ impl AuthorizeQuery {
         if self.r#type == Some(PurposeParam::Link) { Purpose::Link } else { Purpose::Authenticate }
     }
 
-    /// Checks the rules that the parameters' types do not express.
+    /// Checks the rules beyond the parameters' types.
     pub(crate) fn check(&self, path: &str) -> Result<(), KnownError> {
         let problem = |name: &str, message: &str| Err(KnownError::schema(&Problems::one(&format!("query.{name}"), message), "GET", path));
         if !is_challenge(&self.code_challenge) {
@@ -136,7 +136,7 @@ impl AuthorizeQuery {
         Ok(())
     }
 
-    /// Checks every URL that the user may be redirected to later.
+    /// Checks every URL to which the user may be redirected later.
     pub(crate) fn check_urls(&self, project: &Project) -> Result<(), KnownError> {
         let urls = [
             Some(&self.redirect_uri),

@@ -3,14 +3,14 @@
 //! caller says that it failed (`refresh=true`).
 //!
 //! A provider may revoke a token at any time, so a token is returned only if the provider has
-//! issued or accepted it within the last five minutes; otherwise, the provider is asked first. What
-//! the provider answers to a report that a token failed serves further reports for 30 seconds, so a
-//! client that goes on reporting does not make the provider work.
+//! issued or accepted it within the last five minutes; otherwise, the provider is asked first. The
+//! provider's answer to a report of a failed token is reused for 30 seconds, so repeated reports do
+//! not burden the provider.
 //!
 //! One request at a time refreshes the tokens of an account. Meanwhile, others return the stored
 //! token or, if it has expired or failed, wait for the new one. Tokens are given up only if the
-//! provider refuses the refresh token for good, or no longer accepts an access token without a
-//! refresh token. Any other failure leaves them as they are.
+//! provider permanently refuses the refresh token, or no longer accepts an access token without a
+//! refresh token. After any other failure, they stay.
 
 use std::time::Duration;
 
@@ -42,10 +42,9 @@ use crate::oauth::flow::misconfigured;
 use crate::oauth::provider_client;
 use crate::oauth::sealed_tokens::TokenSealer;
 
-/// How long a request has the sole right to refresh: longer than its calls to the provider take.
+/// How long only one request may refresh: longer than its calls to the provider take.
 const LEASE: SignedDuration = SignedDuration::from_secs(25);
-/// How many times, and at which interval, a request reads the tokens while another one refreshes
-/// them.
+/// How often, and at which interval, a request reads the tokens while another one refreshes them.
 const LOOKS: u32 = 40;
 const INTERVAL: Duration = Duration::from_millis(200);
 /// The errors of the operations that return a token.
@@ -78,24 +77,24 @@ pub struct ProviderAccessToken {
     access_token: String,
 }
 
-/// The account for which a request wants a token.
+/// The account whose token is requested.
 pub(crate) struct Wanted<'a> {
     pub(crate) user: UserRef,
     pub(crate) provider_id: &'a str,
     /// The account's id at the provider; absent for the user's first connected account there.
     pub(crate) account_id: Option<&'a str>,
-    /// The scopes that the token must have, separated by spaces; absent if it need not have any.
+    /// The scopes that the token must have, separated by spaces; absent for none.
     pub(crate) scope: Option<&'a str>,
     /// Whether the caller says that the last token failed.
     pub(crate) has_failed: bool,
 }
 
-/// The user that a request names; `None` if there is no such user.
+/// The requested user; `None` if there is no such user.
 pub(crate) async fn user(access: &Access<Client>, named: UserRef) -> Result<Option<User>, Error> {
     Ok(accounts::read(access, access.user_id(named)?).await?.map(|row| row.user))
 }
 
-/// An access token for a connected account of the user: the named one, or the first one at the
+/// An access token for a connected account of the user: the named account, or the first one at the
 /// provider.
 pub(crate) async fn access_token(access: &Access<Client>, headers: &HeaderMap, wanted: Wanted<'_>) -> Result<ProviderAccessToken, Error> {
     let provider = access.project.config.oauth_provider(wanted.provider_id).ok_or(KnownError::OauthProviderNotFoundOrNotEnabled)?;
@@ -124,8 +123,8 @@ pub(crate) async fn access_token(access: &Access<Client>, headers: &HeaderMap, w
 /// A user's account at a provider of the project.
 struct Connection<'a> {
     access: &'a Access<Client>,
-    /// For all calls of the request together: a function that is ended while it refreshes would
-    /// lose a refresh token that the provider has replaced.
+    /// The time for all calls of the request together: a function killed during a refresh would
+    /// lose the new refresh token.
     outgoing: Outgoing<'a>,
     provider: &'a OAuthProvider,
     user: UserId,
@@ -143,11 +142,11 @@ impl Connection<'_> {
             self.check(&tokens, scope)?;
             let now = clock.now();
             let lives = tokens.lives(SignedDuration::ZERO, now);
-            // A token that another request has got in the meantime is not the one that failed.
+            // A token that another request got meanwhile is not the one that failed.
             let was_named = has_failed && first.get_or_insert_with(|| tokens.access.clone()) == &tokens.access;
             let last = tokens.recent_report(now).filter(|_| was_named);
             let report = was_named.then_some(Report { at: now, is_settled: last.is_some() });
-            // While another request refreshes a token, the provider is not asked about it again.
+            // A refused token is not checked again while another request refreshes it.
             let mut fails = (was_named && last.is_none()) || refused.as_ref() == Some(&tokens.access);
             let is_fresh = tokens.is_fresh(now) && !fails;
             if is_fresh && last.map_or(!tokens.is_unconfirmed(now), |last| last.is_settled) {
@@ -186,8 +185,8 @@ impl Connection<'_> {
         Err(KnownError::OauthProviderTemporarilyUnavailable.into())
     }
 
-    /// Refuses tokens without a requested scope, and those that were revoked or that were issued by
-    /// another issuer or to another client.
+    /// Rejects tokens that lack a requested scope, were revoked, or were issued by another issuer
+    /// or to another client.
     fn check(&self, tokens: &ProviderTokens, scope: &str) -> Result<(), KnownError> {
         if !self.access.project.config.issued(self.provider, tokens) {
             return Err(self.unavailable("the provider has another issuer or client now"));
@@ -229,9 +228,9 @@ impl Connection<'_> {
         provider_client::peer(self.outgoing, &self.access.app, &self.access.project, self.provider)
     }
 
-    /// The error for an account without a usable token. Older SDKs get a different code, because
-    /// they throw an exception for `OAUTH_ACCESS_TOKEN_NOT_AVAILABLE`. Both codes mean that the
-    /// user has to link the account again.
+    /// The error for an account without a usable token. Older SDKs, which throw an exception for
+    /// `OAUTH_ACCESS_TOKEN_NOT_AVAILABLE`, get a different code. Both codes mean that the user must
+    /// link the account again.
     fn unavailable(&self, reason: &str) -> KnownError {
         if self.is_for_older_sdk {
             return KnownError::OauthConnectionDoesNotHaveRequiredScope;
@@ -249,8 +248,8 @@ impl Connection<'_> {
         Ok(self.unavailable("the provider has revoked the access"))
     }
 
-    /// Gets a new token from the provider, which answers `report`. It is stored before it is
-    /// returned, unless a new flow has replaced the tokens in the meantime.
+    /// Gets a new token from the provider in answer to `report`. It is stored before it is
+    /// returned, unless a new flow has replaced the tokens meanwhile.
     async fn refreshed(&self, old: &ProviderTokens, refresh: &SecretString, report: Option<Report>) -> Result<SecretString, Error> {
         let (project, store) = (&self.access.project, &self.access.app.store);
         let scope = old.refresh_scope.as_ref().unwrap_or(&old.scope);
@@ -279,9 +278,9 @@ impl Connection<'_> {
         last_report: Option<Report>,
     ) -> Result<SecretString, Error> {
         // A provider that does not rotate refresh tokens may send none (RFC 6749 §6). The old one
-        // then stays and is sealed again with the current secret.
+        // is then kept, sealed with the current secret.
         let refresh = new.refresh_token.as_ref().unwrap_or(refresh);
-        // Without a scope in the answer, the scope is that of the refresh token (RFC 6749 §6).
+        // If the answer has no scope, the refresh token's scope applies (RFC 6749 §6).
         let scope = old.refresh_scope.as_ref().unwrap_or(&old.scope).clone();
         let tokens = ProviderTokens { last_report, ..self.sealer().seal(&new, Some(refresh), scope)? };
         self.access.app.store.replace_tokens(self.of(), old, &tokens).await?;
@@ -294,8 +293,8 @@ impl Connection<'_> {
 pub struct TokenQuery {
     /// Whether the last token failed at the provider. The provider then issues a new one or, if it
     /// has issued no refresh token, is asked whether it still accepts the stored one. Within 30
-    /// seconds of such a request, the provider is asked about the new token, and what it says then
-    /// counts until their end.
+    /// seconds of such a request, the provider is asked about the new token only once; its answer
+    /// is used until they have passed.
     #[schema(value_type = Option<bool>)]
     #[deserr(default)]
     refresh: Option<Param<bool>>,

@@ -14,8 +14,8 @@ use crate::sign_in::required_teams;
 
 /// How many seconds a device waits between polls.
 pub(crate) const INTERVAL_SECONDS: u32 = 5;
-/// The time between two polls below which a device must slow down: the interval, less a second for
-/// a network that delays one poll more than the next.
+/// A device that polls sooner than this must slow down: the interval, less a second, because the
+/// network may delay one poll more than the next.
 const AT_LEAST: SignedDuration = SignedDuration::from_secs(4);
 
 /// A poll of the token endpoint.

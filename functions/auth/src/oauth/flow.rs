@@ -1,7 +1,7 @@
 //! The second half of an OAuth flow: consumes the state, exchanges the provider's code for an
-//! account, resolves the account to a user, and sends the user back to the app with an
-//! authorization code or an error. Also makes what the first half sends to the provider and the
-//! browser: the state, the redirect URI and the cookie.
+//! account, finds or creates its user, and sends the user back to the app with an authorization
+//! code or an error. Also creates the state, the redirect URI and the cookie that the first half
+//! sends to the provider and the browser.
 
 use api::http::Json;
 use api::http::client::Caller;
@@ -34,8 +34,8 @@ use crate::oauth::code;
 use crate::oauth::provider_answer::ProviderAnswer;
 use crate::oauth::provider_client;
 
-/// A new state for the request to the provider. It contains the project's id, so that the callback
-/// reads the authorization and the project in one round trip.
+/// A new state for the request to the provider. It contains the project's id, so the callback can
+/// read authorization and project in one round trip.
 pub(crate) fn state(app: &App, project: &ProjectId) -> SecretString {
     format!("{}.{project}", app.entropy.code().expose_secret()).into()
 }
@@ -49,11 +49,11 @@ pub(crate) fn callback(app: &App, provider_id: &str) -> String {
     providers::redirect_uri(&app.settings, provider_id)
 }
 
-/// The cookie that the callback expects. A provider that posts its answer does so across sites, so
-/// the cookie needs `SameSite=None`; in development, where there is no TLS, the cookie is
-/// `SameSite=Lax`. Only callbacks get it: any page can make a browser begin many flows, and with
-/// too many cookies, other requests would be too large. Callbacks would be, too, if the cookies had
-/// long names: a browser keeps 180 for a domain, and API Gateway takes 10 KB of headers.
+/// The cookie that the callback expects. Some providers post their answer across sites, so the
+/// cookie needs `SameSite=None`; in development, without TLS, it is `SameSite=Lax`. It is sent only
+/// with callbacks: any page can make a browser begin many flows, and the cookies would make other
+/// requests too large. Its name is short so that callbacks do not become too large either: a
+/// browser keeps 180 cookies per domain, and API Gateway accepts 10 KB of headers.
 pub(crate) fn cookie(app: &App, state: &SecretString, life: SignedDuration) -> String {
     let rest = if app.settings.development { "SameSite=Lax" } else { "Secure; SameSite=None" };
     let path = Url::parse(&callback(app, "")).map_or_else(|_| "/".to_owned(), |url| url.path().to_owned());
@@ -67,7 +67,7 @@ fn cookie_name(state: &SecretString) -> String {
 
 fn has_cookie(headers: &HeaderMap, state: &SecretString) -> bool {
     let wanted = format!("{}=true", cookie_name(state));
-    // Flows that began in an earlier version.
+    // For flows begun in an earlier version.
     let earlier = format!("{COOKIE_PREFIX}{}=true", state.expose_secret());
     let texts = headers.get_all(header::COOKIE).into_iter().filter_map(|value| value.to_str().ok());
     texts.flat_map(|text| text.split(';')).map(str::trim).any(|cookie| cookie == wanted || cookie == earlier)
@@ -86,8 +86,7 @@ pub(crate) async fn finish(app: &App, caller: &Caller, headers: &HeaderMap, prov
     let mut response = if authorization.provider_id == provider_id && is_of_this_browser {
         Box::pin(end(Scope { app, project: &project, place: &caller.place }, &authorization, &state, answer)).await
     } else {
-        // The answer is from another provider (RFC 9700 §4.4), or the flow began in another
-        // browser.
+        // Answered by another provider (RFC 9700 §4.4), or begun in another browser.
         KnownError::OauthStateNotFound.into_response()
     };
     if in_redirect_mode && let Ok(gone) = HeaderValue::from_str(&cookie(app, &state, SignedDuration::ZERO)) {
@@ -195,8 +194,8 @@ fn refusal(provider_id: &str, error: &str) -> KnownError {
     }
 }
 
-/// The error for users of a provider that is not set up correctly. Only the log has the reason,
-/// which the provider may have worded.
+/// The error for users of a misconfigured provider. Only the log has the reason, which may be in
+/// the provider's words.
 pub(crate) fn misconfigured(provider_id: &str) -> KnownError {
     let reason = "the log of the service says what is wrong".to_owned();
     KnownError::OauthProviderMisconfigured { provider_id: provider_id.to_owned(), reason }
@@ -210,7 +209,7 @@ fn name_of(answer: &ProviderAnswer) -> Option<String> {
     (!name.is_empty()).then_some(name)
 }
 
-/// The error for users of a provider that did not do what a flow needs.
+/// The error for users of a provider that failed during a flow.
 pub(crate) fn fault_error(provider_id: &str, fault: Fault) -> KnownError {
     match NotIssued::from(fault) {
         NotIssued::Client(_) => KnownError::OauthProviderRefusesClient,

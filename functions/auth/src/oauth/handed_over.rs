@@ -1,5 +1,5 @@
-//! Sessions that are taken to another domain: the app there redeems a code for the tokens of an
-//! existing session, so the user need not sign in again.
+//! Sessions on other domains: an app there redeems a code for the tokens of an existing session, so
+//! the user need not sign in again.
 
 use errors::{Error, KnownError};
 use flows::context::Scope;
@@ -13,9 +13,8 @@ use crate::oauth::tokens::Tokens;
 use crate::sign_in::required_teams;
 use crate::sign_in::tokens::access_token;
 
-/// Redeems a code for the tokens of its session. No second factor is required here, as the session
-/// already exists. The code is invalid if the session has ended or the user's credentials have
-/// changed.
+/// Redeems a code for the tokens of its session. The session already exists, so no second factor is
+/// required. The code is invalid if the session has ended or the user's credentials have changed.
 pub(super) async fn redeem(code: &SecretString, scope: Scope<'_>, stored: &AuthorizationCode, row: &UserRow) -> Result<Tokens, Error> {
     let Scope { app, project, .. } = scope;
     let (id, now, invalid) = (&project.id, app.clock.now(), KnownError::InvalidAuthorizationCode);

@@ -1,5 +1,5 @@
-//! Stores the tokens that a provider issued in a flow, for apps that call the provider's API. This
-//! happens when the flow's code is redeemed or, if a second factor is required, after that factor.
+//! Stores the tokens issued by a provider in a flow, for apps that call the provider's API: when
+//! the flow's code is redeemed or, if a second factor is required, after that factor.
 
 use errors::Error;
 use flows::context::Scope;
@@ -15,9 +15,9 @@ use crate::oauth::sealed_tokens::TokenSealer;
 /// Maximum number of attempts when the tokens are changed concurrently.
 const ROUNDS: u32 = 3;
 
-/// The writes that store tokens for an account of the user of `row`. There are none if the account
-/// is no longer linked, or if the existing tokens stay. The transaction must also check the user's
-/// credential epoch, which rises when an account that signs in is unlinked.
+/// The writes that store tokens for an account of the user of `row`. None if the account is no
+/// longer linked, or if the existing tokens stay. The transaction must also check the user's
+/// credential epoch, which is raised when a sign-in account is unlinked.
 pub(super) async fn of_existing(Scope { app, project, .. }: Scope<'_>, row: &UserRow, new: &NewTokens) -> Result<Vec<Write>, Error> {
     let user = row.user.id;
     let Some(account) = row.user.provider_accounts.iter().find(|own| own.is_same(&new.account)) else { return Ok(Vec::new()) };
@@ -32,8 +32,8 @@ pub(super) async fn of_existing(Scope { app, project, .. }: Scope<'_>, row: &Use
     Ok([renew_tokens(of, stored.as_ref(), (&tokens, keeps_refresh), now)?].into_iter().chain(linked).collect())
 }
 
-/// Stores the tokens of a sign-in that has been completed with the second factor. The sign-in has
-/// succeeded already, so a failure is only logged: the next sign-in stores its own tokens.
+/// Stores the tokens of a sign-in completed with the second factor. The sign-in has succeeded by
+/// now, so a failure is only logged: the next sign-in stores its own tokens.
 pub(crate) async fn of_completed(scope: Scope<'_>, attempt: &MfaAttempt) {
     let Some(new) = &attempt.new_tokens else { return };
     let Scope { app, project, .. } = scope;

@@ -1,6 +1,5 @@
-//! Signs in with a provider account that an app presents itself, without a redirect. The sign-in is
-//! written in one transaction: if that fails, nothing is left behind, and the ID token is not used
-//! up.
+//! Signs in with a provider account presented by an app, without a redirect. The sign-in is written
+//! in one transaction: if it fails, nothing is left behind, and the ID token can still be used.
 
 use api::product::{Access, Client};
 use errors::{Error, KnownError};
@@ -27,7 +26,7 @@ use crate::sign_in::{notice, remembered, required_teams};
 /// Maximum number of attempts when an account is changed concurrently.
 const ROUNDS: u32 = 4;
 
-/// A provider account whose ID token was verified.
+/// A provider account with a verified ID token.
 pub(crate) struct Native<'a> {
     pub(crate) access: &'a Access<Client>,
     pub(crate) account: ProviderAccount,
@@ -38,7 +37,7 @@ pub(crate) struct Native<'a> {
     pub(crate) replayed: KnownError,
 }
 
-/// A user before and after the sign-in, with the writes that belong to the change.
+/// A user before and after the sign-in, with the writes of the change.
 struct Change {
     /// Absent if the sign-in creates the user.
     before: Option<UserRow>,
@@ -48,7 +47,7 @@ struct Change {
 }
 
 impl Native<'_> {
-    /// The session of the account's user, or the error that requires a second factor.
+    /// The session of the account's user, or the error that asks for a second factor.
     pub(crate) async fn sign_in(&self) -> Result<SignedInOrUp, Error> {
         optimistic!(ROUNDS, |round| {
             match self.attempt(round).await {
@@ -75,8 +74,8 @@ impl Native<'_> {
         if device.is_none()
             && let Some((attempt, required)) = second_factor::required_of_provider(app, project, &after, is_new_user, first)?
         {
-            // If the user was found by the account's email address, the account is linked once
-            // the second factor is proved.
+            // If the user was found by the account's email address, the account is linked after the
+            // second factor.
             if let (Some(_), Some(row)) = (attach, &before) {
                 (after, writes) = (row.user.clone(), Vec::new());
             }
@@ -94,9 +93,8 @@ impl Native<'_> {
         Ok(SignedInOrUp { signed_in: session.signed_in(app, project, &after), is_new_user })
     }
 
-    /// The anonymous user who is signed in, read again after a conflict. `None` if nobody is signed
-    /// in, or if the user is not anonymous, is impersonated, or has been deleted or given other
-    /// credentials by now.
+    /// The signed-in anonymous user, read again after a conflict. `None` if nobody is signed in, or
+    /// if the user is not anonymous, is impersonated, was deleted, or has other credentials by now.
     async fn anonymous(&self, round: u32) -> Result<Option<UserRow>, Error> {
         let Some(current) = self.access.user.as_ref().filter(|current| current.is_upgraded_by_sign_up()) else { return Ok(None) };
         let row = match round {
@@ -115,7 +113,7 @@ impl Native<'_> {
         let (before, (after, writes)) = match decision {
             Decision::SignIn(user) => {
                 let row = self.user(user).await?;
-                // The claim was read before the user, who may have changed in between.
+                // The user may have changed after the claim was read.
                 if !row.user.provider_accounts.iter().any(|own| own.is_same(account) && own.allow_sign_in) {
                     return Err(Error::conflict());
                 }

@@ -1,5 +1,5 @@
-//! The users who hold a provider account and its email address, and the changes that link the
-//! account to a user.
+//! The owners of a provider account and its email address, and the changes that link the account to
+//! a user.
 
 use errors::{Error, KnownError};
 use flows::App;
@@ -19,7 +19,7 @@ use store::user::{self, EmailClaim, UserRow, email_claim_key};
 use store::{Contention as _, Items, Key, Write};
 use wire::id::{ProjectId, UserId};
 
-/// A provider account with the data of the provider's profile, to be linked to a user.
+/// A provider account, with data from the provider's profile, to link to a user.
 pub(crate) fn account_of(app: &App, project: &Project, provider_id: &str, profile: &Profile) -> ProviderAccount {
     let provider = project.config.oauth_provider(provider_id);
     ProviderAccount {
@@ -46,7 +46,7 @@ impl Owners {
         [account_claim_key(project, account)].into_iter().chain(email).collect()
     }
 
-    /// The claims, from items that were read by [`Self::keys`].
+    /// The claims, from items read by [`Self::keys`].
     pub(crate) fn of(items: &mut Items, project: &ProjectId, account: &ProviderAccount) -> Result<Self, store::Error> {
         let email = account.email.as_ref().map(|email| items.entity(&email_claim_key(project, email)));
         Ok(Self { account: items.entity(&account_claim_key(project, account))?, email: email.transpose()?.flatten() })
@@ -74,8 +74,8 @@ impl Owners {
     }
 }
 
-/// The user of `row` with the account linked and the count of wrong passwords reset. The account is
-/// linked because the user owns its verified email address. Also returns the writes of the change.
+/// The user of `row`, as owner of the account's verified email address, with the account linked and
+/// the count of wrong passwords reset. Also returns the writes of the change.
 pub(crate) fn attached(
     Scope { app, project, place }: Scope<'_>,
     row: &UserRow,
@@ -86,15 +86,14 @@ pub(crate) fn attached(
         return Err(Error::conflict());
     }
     user.forget_wrong_passwords();
-    // The account is linked because of its email address, so the user must still have this address,
-    // and it must be verified.
+    // The email address is why the account is linked, so the user must still have it, verified.
     let address = account.email.as_ref().map(|email| user::has_verified_email(&project.id, email, user.id));
     let notices = notice::of_change(app, project, Some(place), &row.user, &mut user)?;
     Ok((user, address.into_iter().chain(notices).collect()))
 }
 
 /// Gives the user of `row`, whose email address is unverified, to the person who proved the address
-/// through the provider. Returns the changed user, and the writes that belong to the change.
+/// through the provider. Returns the changed user and the writes of the change.
 pub(crate) async fn taken_over(
     Scope { app, project, .. }: Scope<'_>,
     row: &UserRow,
@@ -103,8 +102,8 @@ pub(crate) async fn taken_over(
 ) -> Result<(User, Vec<Write>), Error> {
     let email = profile.email.as_ref().ok_or_else(Error::conflict)?;
     let mut user = row.user.clone();
-    // Whoever proves the address through the provider need not have created the account, so nobody
-    // counts as its creator here.
+    // The person who proves the address may not have created the account, so nobody counts as its
+    // creator here.
     if user.prove(email, Prover::Stranger, app.entropy.uuid().into()) != Some(Proof::First) {
         return Err(Error::conflict());
     }
@@ -116,7 +115,7 @@ pub(crate) async fn taken_over(
 /// The error for a provider account that cannot be used.
 pub(crate) fn refused(refusal: Refusal, email: Option<&Email>) -> KnownError {
     match refusal {
-        // All that the caller may learn is that the account belongs to another user.
+        // The caller may learn only that the account belongs to another user.
         Refusal::OfAnother | Refusal::NotForSignIn => KnownError::OauthConnectionAlreadyConnectedToAnotherUser,
         Refusal::SignUpNotEnabled => KnownError::SignUpNotEnabled,
         Refusal::EmailTaken { would_work_if_verified } => KnownError::ContactChannelAlreadyUsedForAuthBySomeoneElse {

@@ -1,5 +1,5 @@
-//! Changes to existing users: those that are made when an authorization code is redeemed
-//! ([`Pending`]), and the linking of a provider account after the second factor.
+//! Changes to existing users: those made when an authorization code is redeemed ([`Pending`]), and
+//! linking a provider account after the second factor.
 
 use errors::{Error, KnownError};
 use flows::context::Scope;
@@ -21,15 +21,15 @@ use crate::oauth::owners::{attached, refused, taken_over};
 /// Maximum number of attempts to link an account when the user is changed concurrently.
 const ROUNDS: u32 = 3;
 
-/// The user of `row` with the pending change made, and the writes that belong to the change. Fails
-/// if the pending change has become impossible since the callback.
+/// The user of `row` after the pending change, and the writes of the change. Fails if the change
+/// has become impossible since the callback.
 pub(super) async fn made(scope: Scope<'_>, pending: &Pending, row: &UserRow) -> Result<(User, Vec<Write>), Error> {
     let Pending { change, account, tokens, profile } = pending;
     let (user, mut writes) = match change {
         PendingChange::Link => linked(scope, pending, row)?,
         PendingChange::Upgrade { email_signs_in } => upgraded(scope, pending, row, *email_signs_in).await?,
         PendingChange::Attach => match row.user.provider_accounts.iter().find(|own| own.is_same(account)) {
-            // The account has been linked in the meantime.
+            // The account was linked meanwhile.
             Some(own) if own.allow_sign_in => {
                 let new = tokens.clone().map(|tokens| NewTokens { account: account.clone(), tokens, replaces_wider: false });
                 let Some(new) = new else { return Ok((row.user.clone(), Vec::new())) };
@@ -46,9 +46,8 @@ pub(super) async fn made(scope: Scope<'_>, pending: &Pending, row: &UserRow) -> 
     Ok((user, writes))
 }
 
-/// Links the account of a completed sign-in to the user, in a transaction of its own. The sign-in
-/// has succeeded already, so a failure is only logged: the next sign-in with the account tries to
-/// link it again.
+/// Links the account of a completed sign-in to the user, in a separate transaction. The sign-in has
+/// succeeded by now, so a failure is only logged: the next sign-in with the account tries again.
 pub(crate) async fn attach(scope: Scope<'_>, attempt: &MfaAttempt) {
     let Some(Attach { account, tokens }) = &attempt.to_attach else { return };
     let Scope { app, project, .. } = scope;

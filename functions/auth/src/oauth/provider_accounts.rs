@@ -1,5 +1,5 @@
-//! What operations on a user's accounts at providers share: their path parameters, and how a change
-//! is written.
+//! Shared by the operations on a user's provider accounts: path parameters, and how a change is
+//! written.
 
 use api::product::Access;
 use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
@@ -21,7 +21,7 @@ pub struct ProviderAccountPath {
     /// A user's id, or `me`.
     #[schema(value_type = String)]
     pub(crate) user_id: UserRef,
-    /// The id that Gatelet gave the account, not the one at the provider.
+    /// The account's id in Gatelet, not at the provider.
     pub(crate) provider_id: ProviderAccountId,
 }
 
@@ -37,8 +37,8 @@ impl<E: DeserializeError> Deserr<E> for AccountId {
 }
 
 /// Changes a user's accounts together with their claims. `missing` is the error if the user no
-/// longer exists. A user must not begin to sign in with a second account of a provider, and a
-/// client must not remove its user's last way to sign in.
+/// longer exists. A user can sign in with only one account of each provider, and a client must not
+/// remove its user's last way to sign in.
 pub(crate) async fn change<L>(
     access: &Access<L>,
     row: UserRow,

@@ -8,9 +8,9 @@ use utoipa::ToSchema;
 /// The table actions of both callbacks.
 pub(crate) const TABLE: &[TableAction] = &[BatchGetItem, ConditionCheckItem, GetItem, PutItem, UpdateItem];
 
-/// The errors that are responses of both callbacks: the flow is unknown or too old, or has no
-/// trusted URL to send the user to. The redirect URL is checked right after the age of the flow, so
-/// later errors are sent to that URL.
+/// The errors with which both callbacks respond: the flow is unknown or too old, or has no trusted
+/// URL for the user. The redirect URL is checked right after the age of the flow, so later errors
+/// are sent there.
 pub(crate) const ERRORS: &[ErrorCode] =
     &[ErrorCode::OauthStateNotFound, ErrorCode::OuterOauthTimeout, ErrorCode::RedirectUrlNotWhitelisted];
 
@@ -23,19 +23,19 @@ pub struct ProviderPath {
 /// The provider's answer (RFC 6749 §4.1.2, RFC 9207). Unknown parameters are ignored.
 #[derive(Deserr, ToSchema)]
 pub struct ProviderAnswer {
-    /// The state that Gatelet issued.
+    /// The state issued by Gatelet.
     pub(crate) state: String,
     #[deserr(default)]
     pub(crate) code: Option<String>,
     #[deserr(default)]
     pub(crate) error: Option<String>,
-    /// The provider's words about the error.
+    /// The provider's description of the error.
     #[deserr(default)]
     pub(crate) error_description: Option<String>,
     /// The issuer of the answer (RFC 9207).
     #[deserr(default)]
     pub(crate) iss: Option<String>,
-    /// The user's name, which Apple sends only at the first sign-in.
+    /// The user's name; Apple sends it only at the first sign-in.
     #[deserr(default)]
     pub(crate) user: Option<String>,
 }

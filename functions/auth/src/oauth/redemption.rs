@@ -1,14 +1,14 @@
-//! Redeems authorization codes, which are 64 hexadecimal digits. The first half is the user's id,
-//! so the token endpoint reads code and user in one round trip; the second half is random.
+//! Redeems authorization codes: 64 hexadecimal digits. The first half is the user's id, so that the
+//! token endpoint can read code and user in one round trip; the second half is random.
 //!
 //! A code is bound to its project, redirect URI, PKCE challenge and the credential epoch of its
 //! user. If the flow links an account to a signed-in user, or upgrades an anonymous user, the code
-//! is also bound to the session in which the flow began. It lives for five minutes and works once.
-//! A second use means that it was stolen, and ends the session that it started or took to another
-//! domain (RFC 6749 §4.1.2, RFC 9700 §2.1.1). If the flow leads to a change of an existing user,
-//! redeeming the code makes that change. But if a second factor is required, a provider account
-//! whose user was found by its email address is linked only after that factor. The provider's
-//! tokens are stored at the same time.
+//! is also bound to the session in which the flow began. It is valid for five minutes and works
+//! once. A second use means that it was stolen, and ends the session that it started or took to
+//! another domain (RFC 6749 §4.1.2, RFC 9700 §2.1.1). If the flow changes an existing user, the
+//! change is made when the code is redeemed, with one exception: if a second factor is required, a
+//! provider account whose user was found by its email address is linked only after that factor. The
+//! provider's tokens are stored at the same time.
 
 use errors::{Error, KnownError};
 use flows::App;
@@ -65,12 +65,12 @@ enum Failed {
     Redeemed,
     /// The user or the stored tokens of the provider changed concurrently.
     Changed,
-    /// For another reason, which the error names.
+    /// For the reason in the error.
     For(KnownError),
 }
 
 /// Checks that the code has not expired or become invalid for its user, and that a user who links
-/// an account has no restriction by an administrator or a sign-up rule.
+/// an account is not restricted by an administrator or a sign-up rule.
 fn check(app: &App, stored: &AuthorizationCode, row: &UserRow) -> Result<(), KnownError> {
     if stored.expires_at <= app.clock.now() || stored.epoch != row.user.credential_epoch {
         return Err(KnownError::InvalidAuthorizationCode);
@@ -82,26 +82,26 @@ fn check(app: &App, stored: &AuthorizationCode, row: &UserRow) -> Result<(), Kno
     Ok(())
 }
 
-/// A session that was started for a code.
+/// A session started by a code.
 struct SignedIn {
     session: Box<NewSession>,
     user: User,
     code: AuthorizationCode,
 }
 
-/// What an app presents to redeem a code.
+/// An app's request to redeem a code.
 pub(crate) struct Redemption {
     pub(crate) code: SecretString,
     pub(crate) redirect_uri: RedirectUrl,
     pub(crate) verifier: SecretString,
-    /// The remembered device of the code's user, if the request has one: no second factor is then
-    /// required. It was read together with the code.
+    /// The remembered device of the code's user, if the request has one; no second factor is then
+    /// required. Read together with the code.
     pub(crate) device: Option<Device>,
 }
 
 impl Redemption {
-    /// Redeems a code for the tokens of a session: of a new one, or of the one that the code takes
-    /// to another domain.
+    /// Redeems a code for the tokens of a new session, or of the session that the code takes to
+    /// another domain.
     pub(crate) async fn redeem(self, scope: Scope<'_>, stored: Option<AuthorizationCode>, user: Option<UserRow>) -> Result<Tokens, Error> {
         let Scope { app, project, .. } = scope;
         if let Some(stored) = stored.as_ref().filter(|stored| stored.handed_over.is_some()) {
@@ -126,7 +126,7 @@ impl Redemption {
                 row = again.ok_or(KnownError::InvalidAuthorizationCode)?;
             }
             if let Err(reason) = check(app, &stored, &row) {
-                // Another request may have redeemed the code, and changed the user, since the code
+                // Another request may have redeemed the code and changed the user since the code
                 // was read.
                 return Err(self.reused(app, project).await?.unwrap_or_else(|| reason.into()));
             }
@@ -148,8 +148,7 @@ impl Redemption {
         })
     }
 
-    /// If the code has been redeemed by now, ends the session for which it was redeemed, and
-    /// returns the error for the request.
+    /// If the code was redeemed meanwhile, ends its session and returns the error for the request.
     async fn reused(&self, app: &App, project: &Project) -> Result<Option<Error>, Error> {
         let code = app.store.authorization_code(&project.id, &self.code).await?;
         Ok(match code.filter(|code| code.session_id.is_some()) {
@@ -166,8 +165,8 @@ impl Redemption {
         // The user may have changed since the device was read.
         let (settings, now) = (&project.config.second_factor, app.clock.now());
         let remembered = |user: &User| self.device.clone().filter(|device| device.is_remembered(user, settings, now));
-        // If the user was found by the account's email address, the account is linked once the
-        // second factor is proved.
+        // If the user was found by the account's email address, the account is linked after the
+        // second factor.
         let is_asked = row.user.has_second_factor() && remembered(&row.user).is_none();
         let waiting = stored.pending.as_ref().filter(|pending| pending.change == PendingChange::Attach && is_asked);
         let pending = stored.pending.as_ref().filter(|_| waiting.is_none());
@@ -210,9 +209,9 @@ impl Redemption {
         Ok((after, failed(outcome)?.map_or(Ok(next), Err)))
     }
 
-    /// The limits of the session in which a user began to link an account. Without them, a short
+    /// The limits of the session in which a user began to link an account: without them, a short
     /// session or an impersonation could become an ordinary session. `None` for sign-ins and
-    /// sign-ups, whose sessions have no such limits.
+    /// sign-ups, which have no such limits.
     async fn limits(&self, app: &App, project: &Project, stored: &AuthorizationCode) -> Result<Option<SessionLimits>, Error> {
         let signs_up = stored.pending.as_ref().is_some_and(|pending| matches!(pending.change, PendingChange::Upgrade { .. }));
         let Some(begun) = stored.begun_in.filter(|_| !signs_up) else { return Ok(None) };
@@ -226,7 +225,7 @@ impl Redemption {
         shown.as_bytes().ct_eq(stored.code_challenge.as_bytes()).into()
     }
 
-    /// Checks the verifier and the redirect URI, and that nobody has redeemed the code.
+    /// Checks the verifier and the redirect URI, and that the code was not redeemed.
     async fn check(&self, app: &App, project: &Project, stored: &AuthorizationCode) -> Result<(), Error> {
         if !self.verifies(stored) {
             return Err(KnownError::InvalidAuthorizationCode.into());

@@ -1,5 +1,5 @@
-//! The tokens of a provider account, sealed for the account and for the issuer and the client that
-//! they were issued by and to ([`registration`](model::provider::registration)).
+//! The tokens of a provider account, sealed for the account, their issuer and their client
+//! ([`registration`](model::provider::registration)).
 
 use crypto::seal::Sealed;
 use errors::Error;
@@ -21,8 +21,8 @@ pub(crate) struct TokenSealer<'a> {
 }
 
 impl TokenSealer<'_> {
-    /// The tokens that the provider has just issued. `refresh` is the refresh token; `scope` counts
-    /// if the provider names none.
+    /// The provider's new tokens. `refresh` is the refresh token; `scope` applies if the provider
+    /// names none.
     pub(crate) fn seal(&self, new: &Tokens, refresh: Option<&SecretString>, scope: String) -> Result<ProviderTokens, Error> {
         let Self { app, project, provider, account } = self;
         let registration = provider.registration();
@@ -49,7 +49,7 @@ impl TokenSealer<'_> {
     }
 
     /// Stored tokens with their refresh token sealed as [`Self::seal`] does; `None` if they were
-    /// issued to another registration. Tokens of earlier versions name none.
+    /// issued to another registration. Tokens of earlier versions do not name one.
     pub(crate) fn current(&self, stored: ProviderTokens) -> Result<Option<ProviderTokens>, Error> {
         let Self { app, project, provider, account } = self;
         if !project.config.issued(provider, &stored) {

@@ -20,7 +20,7 @@ pub struct Tokens {
     /// it expires.
     expires_in: u64,
     /// `legacy` for a user. For a server key: its permissions, separated by spaces, or `server` if
-    /// it is not limited.
+    /// it is unlimited.
     #[schema(value_type = String, example = "legacy")]
     scope: Cow<'static, str>,
     /// Present if an authorization code or a device code was exchanged.
@@ -35,7 +35,7 @@ pub struct Tokens {
     after_callback_redirect_url: Option<String>,
 }
 
-/// A fixed number of seconds for compatibility; clients read the actual expiry from the token.
+/// A fixed number of seconds for compatibility; the token states when it expires.
 const EXPIRES_IN: u64 = 3599;
 
 impl Tokens {

@@ -11,16 +11,15 @@ use store::link::Link;
 
 /// How the recipient gets back into the account.
 pub(crate) enum WayBack {
-    /// By the link that was sent to set a new password.
+    /// With the emailed link to set a new password.
     Emailed,
-    /// As usual: the project has no passwords or no page for setting them, so no such link can be
-    /// sent.
+    /// As usual: the project has no passwords, or no page to set them, so no link can be sent.
     AsUsual,
-    /// Not by this email address: it is not used for signing in, or somebody else signs in with it.
+    /// Not with this email address: it is not used for signing in, or is another user's now.
     Taken,
 }
 
-/// Finds the link of an email, or the page that says why the link does not work.
+/// Finds the link of an email, or the page with the reason why it does not work.
 pub(crate) async fn find(app: &App, caller: &Caller, code: &Code) -> Result<Result<Link<NotMe>, LinkPage>, Error> {
     link_page::find(app, caller, code, "Follow the link in a newer email, or choose “Forgot password?” where you sign in.").await
 }

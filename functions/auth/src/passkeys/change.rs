@@ -18,7 +18,7 @@ pub struct PasskeyPath {
     /// A user's id, or `me`.
     #[schema(value_type = String)]
     pub(crate) user_id: UserRef,
-    /// The id that Gatelet gave the passkey, not that of the credential.
+    /// The passkey's id in Gatelet, not the id of the credential.
     pub(crate) passkey_id: PasskeyId,
 }
 

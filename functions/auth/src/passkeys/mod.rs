@@ -1,5 +1,5 @@
-//! What the operations that use passkeys share: starting a ceremony, checking its response, and
-//! changing a user's passkeys.
+//! Shared by the passkey operations: starting a ceremony, checking its response, and changing a
+//! user's passkeys.
 
 pub(crate) mod change;
 pub(crate) mod proof;

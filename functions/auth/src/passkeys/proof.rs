@@ -1,8 +1,7 @@
-//! Checks the response of a passkey: at sign-in, as a second factor, and when a signed-in user
-//! proves their identity again.
+//! Checks the response of a passkey: at sign-in, as a second factor, and at reauthentication.
 //!
-//! One transaction redeems the challenge, records the use of the passkey and makes the writes that
-//! the proof permits. So of several concurrent requests with one response, one succeeds.
+//! One transaction redeems the challenge, records the use of the passkey and makes the permitted
+//! writes. So of several concurrent requests with the same response, one succeeds.
 
 use api::product::{Access, Client};
 use crypto::webauthn::client_data::Ceremony;
@@ -45,14 +44,13 @@ pub(crate) struct PasskeyProof<'a> {
     pub(crate) access: &'a Access<Client>,
     pub(crate) code: &'a Code,
     pub(crate) response: &'a Value,
-    /// For a second factor: the attempt code of the sign-in, for which the challenge must have been
-    /// issued.
+    /// For a second factor: the attempt code of the sign-in; the challenge must be for it.
     pub(crate) attempt: Option<&'a Code>,
     /// The event that records a wrong response.
     pub(crate) failed: Event,
 }
 
-/// A correct response; the use of the passkey has not been written to the table yet.
+/// A correct response; the use of the passkey is yet to be written.
 pub(crate) struct Proved {
     /// The user as read.
     row: UserRow,
@@ -64,14 +62,14 @@ pub(crate) struct Proved {
 }
 
 impl PasskeyProof<'_> {
-    /// Checks the response, which must come from a passkey of `owner`, if an owner is given. In the
+    /// Checks the response; with an `owner`, it must come from one of the owner's passkeys. In the
     /// first round (0), challenge and user may be prefetched.
     pub(crate) async fn check(&self, round: u32, owner: Option<UserId>) -> Result<Proved, Error> {
         let (access, project) = (self.access, &self.access.project);
         let now = access.app.clock.now();
         let table = access.table(round);
-        // The user is read before the challenge: if the first read already includes a use of the
-        // passkey, the second one finds that its challenge was redeemed.
+        // The user is read before the challenge: if the user already shows this use of the passkey,
+        // the challenge turns out to be redeemed.
         let row = match claimed_user(self.response, owner) {
             Some(id) => table.user(&project.id, id).await?,
             None => None,
@@ -108,9 +106,9 @@ impl PasskeyProof<'_> {
         }
     }
 
-    /// Records that there may be a copy of the authenticator, and notifies the owner once, unless
-    /// the project has disabled notices about passkeys. `user` is the user of `row` with the
-    /// suspicion recorded.
+    /// Records that the authenticator may have been copied, and notifies the owner once, unless the
+    /// project has disabled notices about passkeys. `user` is the user of `row` with the suspicion
+    /// recorded.
     async fn suspect(&self, row: &UserRow, user: User) -> Error {
         let refused = || KnownError::PasskeyAuthenticationFailed { message: Refused::Cloned.to_string() }.into();
         let told = async {
@@ -136,7 +134,7 @@ impl PasskeyProof<'_> {
 }
 
 impl Proved {
-    /// The authentication methods that the response proves (RFC 8176).
+    /// The authentication methods proved by the response (RFC 8176).
     pub(crate) fn amr(&self, project: &Project) -> Vec<Amr> {
         let is_two_factors = project.config.passkeys.is_two_factors(self.assertion.is_user_verified);
         [Amr::Pop].into_iter().chain(is_two_factors.then_some(Amr::Mfa)).collect()

@@ -1,5 +1,4 @@
-//! How a ceremony starts: the options for the browser, and the code with which its response is sent
-//! back.
+//! How a ceremony starts: the options for the browser, and the code to send back with its response.
 
 use api::product::{Access, Client};
 use crypto::webauthn::client_data::Ceremony;
@@ -26,8 +25,7 @@ pub struct StartedCeremony {
     code: String,
 }
 
-/// Checks that the project offers passkeys, and that it configures the relying party id that the
-/// request asks for.
+/// Checks that the project offers passkeys and configures the requested relying party id.
 pub(crate) fn check(access: &Access<Client>, rp_id: Option<&str>, route: &Route) -> Result<(), KnownError> {
     let settings = &access.project.config.passkeys;
     if !settings.enabled {
@@ -41,7 +39,7 @@ pub(crate) fn check(access: &Access<Client>, rp_id: Option<&str>, route: &Route)
     }
 }
 
-/// Stores the challenge. A ceremony that starts changes no account, so it is not recorded.
+/// Stores the challenge. Starting a ceremony does not change an account, so it is not recorded.
 pub(crate) async fn start(
     access: &Access<Client>,
     ceremony: Ceremony,

@@ -1,13 +1,12 @@
-//! The recent proof that both steps of setting up an authenticator app or a passkey require.
+//! The recent proof required by both steps of setting up an authenticator app or a passkey.
 
 use api::product::{Access, Client};
 use errors::KnownError;
 use model::user::User;
 
 /// Fails with `REAUTHENTICATION_REQUIRED` if the session's last proof is too old to add an app or a
-/// passkey, or if the session owes a second factor. For a user who already has an app, the limit is
-/// the stricter one for removing an app, because the new credential completes sign-ins just as
-/// well.
+/// passkey, or if the session owes a second factor. For a user who already has an app, the stricter
+/// limit for removing an app applies, because the new credential completes sign-ins just as well.
 pub(crate) fn check_proof(access: &Access<Client>, user: &User) -> Result<(), KnownError> {
     if user.totp.is_some() { access.check_just_proved() } else { access.check_fresh() }
 }

@@ -1,4 +1,4 @@
-//! Steps that several ways of signing in, or several changes to them, share.
+//! Steps shared by several ways of signing in, or by several changes to them.
 
 pub(crate) mod authenticators;
 pub(crate) mod new_account;

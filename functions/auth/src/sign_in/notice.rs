@@ -1,10 +1,10 @@
-//! The email about a sign-in from a place where the account was not used before, for projects that
-//! enable it. Only verified addresses get it.
+//! The email about a sign-in from a new place, for projects that enable it. Only sent to verified
+//! addresses.
 //!
-//! The email is written together with the session. The places of the newest sessions that are
-//! stored for the user count as known, even those of sessions that have ended. No email is sent if
-//! none of these sessions has a place, as at the first sign-in of an account. In projects that
-//! enable the email, a sign-in of a user who has an address to notify costs one more query.
+//! The email is written together with the session. Known places are those of the user's newest
+//! stored sessions, including ended ones. No email is sent if none of these has a place, as at the
+//! first sign-in of an account. In projects that enable the email, a sign-in of a user who has an
+//! address to notify costs one more query.
 
 use flows::App;
 use flows::email::notice;
@@ -16,9 +16,9 @@ use store::Write;
 /// Number of sessions to compare with, newest first.
 const SESSIONS: usize = 50;
 
-/// Like [`write`], but without emails if the sign-in gives the account a new owner: the sessions to
-/// compare with are those of the previous owner. `before` is the user before the sign-in; `None`
-/// for a new user.
+/// Like [`write`], but without emails if the sign-in gives the account a new owner, because the
+/// earlier sessions are the previous owner's. `before` is the user before the sign-in; `None` for a
+/// new user.
 pub(crate) async fn unless_new_owner(
     app: &App,
     project: &Project,
@@ -35,7 +35,7 @@ pub(crate) async fn write(app: &App, project: &Project, user: &User, place: &Pla
         return Ok(Vec::new());
     }
     let sessions = app.store.sessions(&project.id, user.id, None, SESSIONS, |_| true).await?.sessions;
-    // Sessions that a server creates have no place.
+    // Sessions created by a server have no place.
     let mut known = sessions.iter().filter_map(|session| session.place.as_ref()).peekable();
     if known.peek().is_none() || known.any(|known| known.is_near(place)) {
         return Ok(Vec::new());

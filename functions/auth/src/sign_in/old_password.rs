@@ -10,11 +10,10 @@ use model::user::User;
 use store::user::password::Guess;
 use wire::id::ProjectId;
 
-/// Checks the password and counts a wrong one. The transaction that follows must include
-/// [`Failures::still_allowed`], the check that the limit has not been reached meanwhile.
+/// Checks the password and counts a wrong one. The subsequent transaction must include
+/// [`Failures::still_allowed`], which checks that the limit has not been reached meanwhile.
 ///
-/// Somebody who stole a session guesses here, while strangers guess at sign-in, so the two are
-/// counted separately.
+/// Thieves of a session guess here, strangers guess at sign-in, so the two are counted separately.
 pub(crate) async fn prove<'a>(app: &'a App, project: &'a ProjectId, user: &User, password: &Password) -> Result<Failures<'a>, Error> {
     let hash = user.password.as_ref().ok_or(KnownError::UserDoesNotHavePassword)?;
     let failures = Failures::of_old_password(app, project, user.id);

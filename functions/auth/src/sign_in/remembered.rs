@@ -1,6 +1,6 @@
 //! Remembered devices in sign-ins. The token is in the header `X-Service-Device-Token` or one of
-//! its synonyms, so that it reaches every way to sign in, also through published SDKs, which can
-//! add headers.
+//! its synonyms, so that it works for every way to sign in, and with published SDKs, which can add
+//! headers.
 
 use flows::App;
 use model::project::Project;
@@ -11,14 +11,13 @@ use store::user::device::device_key;
 use store::{Items, Key, keys};
 use wire::id::{ProjectId, UserId};
 
-/// The key of the device that a request names, to be read together with its user; `None` if the
-/// request names no device.
+/// The key of the device in a request, to be read together with its user; `None` without a device.
 pub(crate) fn key(project: &ProjectId, user: UserId, token: Option<&DeviceToken>) -> Option<Key> {
     token.map(|token| device_key(project, user, token.id))
 }
 
-/// The device of a request, if it makes the second factor of `user` unnecessary. `items` must have
-/// been read with [`key`].
+/// The device of a request, if it stands in for the second factor of `user`. `items` must have been
+/// read with [`key`].
 pub(crate) fn device(
     app: &App,
     project: &Project,
@@ -32,8 +31,8 @@ pub(crate) fn device(
     Ok(remembered.map(|device| Device::clone(&device)))
 }
 
-/// Reads the device of a request, if it makes the second factor of `user` unnecessary. For a user
-/// who has already been read.
+/// Reads the device of a request, if it stands in for the second factor of `user`, who has already
+/// been read.
 pub(crate) async fn read(app: &App, project: &Project, user: &User, token: Option<&DeviceToken>) -> Result<Option<Device>, store::Error> {
     let Some(token) = token.filter(|_| user.has_second_factor()) else { return Ok(None) };
     let items = app.store.get_many([device_key(&project.id, user.id, token.id)]).await?;

@@ -1,9 +1,8 @@
-//! Finds out which of a user's teams require a second factor. Memberships are in items of their
-//! own, which the authentication of a request does not read. So these teams are noted in the user's
-//! item: when the user joins one, and here, when the user signs in or refreshes a token. They are
-//! noted for users with an authenticator app as well, so that they are known when the app is
-//! removed. This costs a read only in projects with such teams, and a write only if the teams of
-//! the user have changed.
+//! Finds out which of a user's teams require a second factor. Memberships are separate items that
+//! are not read when a request is authenticated, so these teams are noted in the user's item: when
+//! the user joins one, and here, when the user signs in or refreshes a token. This includes users
+//! with an authenticator app, because the app may be removed. This costs a read only in projects
+//! with such teams, and a write only if the user's teams have changed.
 
 use std::collections::BTreeSet;
 
@@ -26,10 +25,9 @@ async fn read(app: &App, project: &Project, user: UserId) -> Result<Option<BTree
 /// Reads the teams of a user, and notes them in the user's item if they have changed since `row`
 /// was read.
 ///
-/// The user may join a team meanwhile, which is then noted already. So teams are only removed from
-/// an item that has not changed since it was read before the memberships; if it has, the next
-/// refresh removes them. Missing teams are added in any case, so that no change to the user at the
-/// same time prevents it.
+/// A team that the user joins meanwhile is already noted. So teams are removed only if the item,
+/// read before the memberships, has not changed since; otherwise the next refresh removes them.
+/// Missing teams are always added, even if the user changes at the same time.
 pub(crate) async fn note(app: &App, project: &Project, row: &mut UserRow) -> Result<(), Error> {
     let (id, user) = (&project.id, &mut row.user);
     let Some(teams) = read(app, project, user.id).await?.filter(|teams| *teams != user.second_factor_teams) else { return Ok(()) };
@@ -47,8 +45,8 @@ pub(crate) async fn note(app: &App, project: &Project, row: &mut UserRow) -> Res
     Ok(())
 }
 
-/// Reads and notes the teams of a user who signs in. Called after the sign-in was written, and
-/// before its access token is made.
+/// Reads and notes the teams of a user who signs in. Called after the sign-in is written and before
+/// its access token is created.
 pub(crate) async fn renew(app: &App, project: &Project, user: &mut User) -> Result<(), Error> {
     let teams = read(app, project, user.id).await?;
     if teams.is_none_or(|teams| teams == user.second_factor_teams) {

@@ -1,4 +1,4 @@
-//! What a sign-in stores and returns if the user still has to prove a second factor.
+//! What a sign-in stores and returns while the second factor is missing.
 
 use errors::KnownError;
 use flows::App;
@@ -11,8 +11,8 @@ use model::user::User;
 use secrecy::ExposeSecret as _;
 use store::{Write, code};
 
-/// For a user with a second factor: the write that stores a sign-in attempt instead of creating a
-/// session, and the error to return after that write. `None` for a user without a second factor.
+/// For a user with a second factor: the write of a sign-in attempt, instead of a session, and the
+/// error to return after it. `None` for a user without a second factor.
 pub(crate) fn required(
     app: &App,
     project: &Project,
@@ -23,7 +23,7 @@ pub(crate) fn required(
     asked(app, project, user, || MfaAttempt::new(user, is_new_user, vec![amr], app.clock.now()))
 }
 
-/// What a sign-in with a provider account leaves to its attempt; see [`MfaAttempt`].
+/// What a sign-in with a provider account leaves for its attempt; see [`MfaAttempt`].
 pub(crate) struct OfProvider {
     pub(crate) of_code: Option<OfCode>,
     pub(crate) to_attach: Option<Attach>,
@@ -61,7 +61,7 @@ fn asked(
     Ok(Some((write, KnownError::MultiFactorAuthenticationRequired { attempt_code, factors })))
 }
 
-/// The types of `mfa/sign-in` with which the user can complete the sign-in.
+/// The types of `mfa/sign-in` that can complete the user's sign-in.
 fn factors(project: &Project, user: &User, attempt: &MfaAttempt) -> Vec<&'static str> {
     let has_codes = user.recovery_codes().is_some_and(|codes| codes.left > 0);
     let has_passkey = project.config.passkeys.enabled && attempt.takes_passkey() && !user.passkeys.is_empty();

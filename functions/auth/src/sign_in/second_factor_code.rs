@@ -1,8 +1,8 @@
-//! A code of the second factor, at sign-in and as a fresh proof: a code of the authenticator app,
-//! or a recovery code in its place.
+//! A code of the second factor, at sign-in and as a fresh proof: from the authenticator app, or a
+//! recovery code.
 //!
-//! The field for the app's code accepts codes of both kinds, so recovery codes work on pages that
-//! have no field for them. Wrong codes of both kinds count against one limit.
+//! The field for the app's code accepts both kinds, so recovery codes work on pages without a field
+//! for them. Wrong codes of both kinds count against one limit.
 
 use api::product::{Access, Client};
 use crypto::password::recovery::{HashedCode, RecoveryCode};
@@ -40,21 +40,20 @@ pub(crate) struct SecondFactorCode {
 enum Typed {
     App(String),
     Recovery(RecoveryCode),
-    /// Text that cannot be a recovery code, where one is required.
+    /// Not a recovery code, although one is required.
     Neither,
 }
 
-/// A correct code, which has yet to be redeemed.
+/// A correct code, not redeemed yet.
 pub(crate) enum Right<'a> {
-    /// The app that shows the code, and the time step of the code.
+    /// The app with this code, and the code's time step.
     App(&'a Authenticator, u64),
     /// A recovery code of the user's set.
     Recovery(HashedCode),
 }
 
 impl Right<'_> {
-    /// When the app that shows the code was added; `None` if that is unknown, and for a recovery
-    /// code.
+    /// When the app with this code was added; `None` if unknown, and for a recovery code.
     pub(crate) fn since(&self) -> Option<Timestamp> {
         match self {
             Self::App(app, _) => app.set_at,
@@ -76,8 +75,8 @@ impl SecondFactorCode {
         Self { typed, wrong: KnownError::InvalidRecoveryCode }
     }
 
-    /// When the credential to which this code may belong was added, if that is known: the set of
-    /// recovery codes, or the oldest of the apps.
+    /// When the credential that may have this code was added, if known: the set of recovery codes,
+    /// or the oldest app.
     pub(crate) fn since(&self, user: &User) -> Option<Timestamp> {
         match self.typed {
             Typed::App(_) => user.totp.as_ref()?.apps().map(|app| app.set_at).min()?,
@@ -117,8 +116,8 @@ impl SecondFactorCode {
                 Ok(right.map(|(app, step)| Right::App(app, step)))
             }
             Typed::Recovery(code) => {
-                // The limit is checked before the code is hashed, so that a flood of codes causes
-                // no hashing.
+                // The limit is checked before the code is hashed, so that a flood of codes is not
+                // hashed.
                 failures.check().await?;
                 let owner = recovery::owner(project, user.id);
                 let set = totp.recovery.as_ref().map(|codes| codes.open(sealer, &owner)).transpose()?;
@@ -172,8 +171,8 @@ impl SecondFactorCode {
     }
 }
 
-/// The user after the use of a recovery code; `None` if the user does not have the code or has
-/// used it already.
+/// The user after the use of a recovery code; `None` if the user never had it or has already used
+/// it.
 fn used(access: &Access<Client>, user: &User, code: &HashedCode) -> Result<Option<User>, Error> {
     let (app, owner) = (&access.app, recovery::owner(&access.project.id, user.id));
     let Some(codes) = user.recovery_codes() else { return Ok(None) };

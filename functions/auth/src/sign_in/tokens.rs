@@ -1,5 +1,5 @@
-//! Starts and refreshes sessions. The plaintext of a new refresh token is only in the response, as
-//! the table has only its digest. Sessions that servers create start in `session_create`.
+//! Starts and refreshes sessions. The plaintext of a new refresh token is only in the response; the
+//! table has its digest. For sessions created by servers, see `session_create`.
 
 use errors::{Error, KnownError};
 use flows::{App, limits};
@@ -29,7 +29,7 @@ use crate::sign_in::required_teams;
 pub(crate) struct NewSession {
     session: Session,
     refresh_token: SecretString,
-    /// The remembered device that made the second factor unnecessary, if there is one.
+    /// The remembered device that stood in for the second factor, if any.
     device: Option<Device>,
 }
 
@@ -38,20 +38,20 @@ pub(crate) struct NewSession {
 pub struct SignedIn {
     /// A JWT signed with ES256.
     access_token: String,
-    /// The refresh token, which has 45 characters.
+    /// The refresh token, 45 characters.
     refresh_token: String,
     user_id: UserId,
 }
 
 impl NewSession {
-    /// Starts a session of `user`, who was authenticated by the methods in `amr`.
+    /// Starts a session of `user`, authenticated by the methods in `amr`.
     pub(crate) fn start(app: &App, project: &Project, user: &User, place: &Place, amr: Vec<Amr>) -> Self {
         let session = Session::start(user, &project.config.sessions, Some(place.clone()), &app.entropy, app.clock.now());
         let session = Session { amr, ..session };
         Self { refresh_token: refresh_token::draw(&app.entropy, session.id), session, device: None }
     }
 
-    /// The session of a tool, which the session `confirming` has confirmed.
+    /// The session of a tool, confirmed by the session `confirming`.
     pub(crate) fn confirmed_by(self, confirming: &Session) -> Self {
         Self { session: confirming.for_tool(self.session), ..self }
     }
@@ -64,8 +64,8 @@ impl NewSession {
         }
     }
 
-    /// Gives the session the id and the limits that were stored when an authorization code was
-    /// redeemed; unchanged if the sign-in did not begin with a code.
+    /// Gives the session the id and limits stored when an authorization code was redeemed;
+    /// unchanged if the sign-in did not begin with a code.
     pub(crate) fn of_code(mut self, app: &App, code: Option<&OfCode>) -> Self {
         let Some(code) = code else { return self };
         self.session.id = code.session_id;
@@ -83,9 +83,9 @@ impl NewSession {
         self.refresh_token.expose_secret().to_owned()
     }
 
-    /// The session on a remembered device, if there is one. The second factor was last proved when
-    /// the device was remembered, so the session has two factors, and for changes that require a
-    /// recent proof, its proof is as old as that.
+    /// The session on a remembered device, if there is one. The session has two factors, but its
+    /// proof dates from when the device was remembered, which counts for changes that require a
+    /// recent proof.
     pub(crate) fn on(mut self, device: Option<Device>) -> Self {
         if let Some(device) = &device {
             self.session.authenticated_at = Some(device.created_at);
@@ -130,7 +130,7 @@ pub(crate) fn access_token(app: &App, project: &Project, user: &User, session: &
 
 /// Exchanges a refresh token: records the use of the session and, if the session is live, of the
 /// user, and returns an access token. Only a live session counts as activity of the user, so this
-/// takes two round trips, and more for the first refresh of a day, a new place, or in a project
+/// takes two round trips; more for the first refresh of a day, from a new place, or in a project
 /// with teams that require a second factor.
 pub(crate) async fn refresh(app: &App, project: &Project, token: &SecretString, claim: TokenClaim, place: &Place) -> Result<String, Error> {
     let now = app.clock.now();
@@ -159,7 +159,7 @@ pub(crate) async fn refresh(app: &App, project: &Project, token: &SecretString, 
 }
 
 /// Counts a user who is active for the first time today. An error is only logged: the next refresh
-/// counts the user instead.
+/// counts the user.
 async fn note_activity(app: &App, project: &Project, user: &User, now: Timestamp) {
     if let Err(error) = app.store.count_active(&project.id, std::slice::from_ref(user), now).await {
         tracing::warn!(%error, "an active user was not counted");

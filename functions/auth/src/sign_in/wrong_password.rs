@@ -1,10 +1,9 @@
-//! Wrong passwords at sign-in, counted per user without an expiry (SP 800-63B-4, §3.2.2).
+//! Wrong passwords at sign-in, counted per user; the count does not expire (SP 800-63B-4, §3.2.2).
 //!
-//! The limit per email address ([`Failures`]) allows ten attempts every ten minutes by default, for
-//! as long as somebody tries. After a hundred consecutive failures the account is closed to
-//! passwords until the password is replaced or the owner signs in another way. An email tells the
-//! owner. Nobody else can tell that an account is closed: a correct password gets the same response
-//! as a wrong one, after the same work.
+//! The limit per email address ([`Failures`]) allows ten attempts every ten minutes by default,
+//! indefinitely. After a hundred consecutive failures, the account is closed to passwords until the
+//! password is replaced or the owner signs in another way. The owner gets an email. Nobody else can
+//! tell: a correct password gets the same response as a wrong one, after the same work.
 
 use api::product::{Access, Client};
 use errors::Error;
@@ -19,9 +18,8 @@ use store::user::password::{self, Guess};
 /// Counts a wrong password for the email address and, if the address has an account, for its user.
 pub(crate) async fn count(access: &Access<Client>, failures: &Failures<'_>, user: Option<&User>) -> Result<(), Error> {
     let project = &access.project;
-    // The limit per email address is counted first and may reject the request. A rejected attempt
-    // is not counted below, so a flood of attempts cannot close an account to passwords within
-    // minutes.
+    // The limit per email address comes first and may reject the request. Rejected attempts are not
+    // counted below, so a flood of them cannot close an account to passwords within minutes.
     failures.count().await?;
     let record = access.app.store.record_failure(user.map(|user| user.id), Event::SignInFailed);
     let Some(user) = user else { return Ok(tokio::try_join!(failures.count_nobody(), record).map(drop)?) };
@@ -31,7 +29,7 @@ pub(crate) async fn count(access: &Access<Client>, failures: &Failures<'_>, user
 }
 
 /// Closes an account to passwords and tells the owner. Of several concurrent requests, exactly one
-/// does, so one email is sent.
+/// does, so there is only one email.
 async fn close(access: &Access<Client>, user: &User) -> Result<(), Error> {
     let (app, now) = (&access.app, access.app.clock.now());
     let address = user.primary().filter(|_| user.password.is_some()).map(|channel| channel.value.clone());

@@ -10,9 +10,9 @@ use site::agent::REVISIONS as SUPPORTED;
 
 /// The revision without sessions.
 const STATELESS: &str = SUPPORTED[0];
-/// The revision that an earlier client gets if it asks for an unknown one.
+/// What earlier clients get if they ask for an unknown revision.
 pub(super) const SESSIONS: &str = SUPPORTED[1];
-/// The revision that is assumed for clients that name none.
+/// The revision assumed for clients that do not name one.
 const UNNAMED: &str = "2025-03-26";
 
 /// A header is missing, or differs from the body.
@@ -31,8 +31,8 @@ pub(super) struct Call {
     pub is_stateless: bool,
 }
 
-/// The request in a body; otherwise the reply to a body that is not a valid request, or that
-/// expects no result.
+/// The request in a body; otherwise the reply to a body that is not a valid request or does not
+/// expect a result.
 pub(super) fn call(headers: &HeaderMap, body: &[u8]) -> Result<Call, Reply> {
     let bad = |id: &Value, code, message: &str| Reply::error(id, code, message).with_status(StatusCode::BAD_REQUEST);
     let body: Value = serde_json::from_slice(body).map_err(|_| bad(&Value::Null, PARSE_ERROR, "The body is not JSON."))?;
@@ -118,7 +118,7 @@ fn stateless(headers: &HeaderMap, call: &Call) -> Result<(), Refused> {
     }
 }
 
-/// Checks the revision that a client of an earlier revision names after `initialize`.
+/// Checks the revision named by a client of an earlier revision after `initialize`.
 fn with_sessions(version: Option<&str>) -> Result<(), Refused> {
     match version {
         Some(version) if version != UNNAMED && !SUPPORTED.contains(&version) => Err(Refused::version(version)),

@@ -1,7 +1,7 @@
-//! The resources: the index of the site, its summary for models, and each post, all of them
-//! documents of the site at their own URLs. No cache keeps the answers, so the first two end after
-//! [`SHOWN`] posts here, with the number and the URL of the others; at their URLs, where caches
-//! keep them, they may be 50 times as long.
+//! The resources: the index of the site, its summary for models, and each post. All are also
+//! documents of the site, each with its URL. Answers here are not cached, so the first two end
+//! after [`SHOWN`] posts, with the number and the URL of the others; at their URLs, where they are
+//! cached, they may be 50 times as long.
 
 use api::content::Problem;
 use flows::App;
@@ -12,12 +12,13 @@ use site::{Document, Renderer, text};
 use super::refusal::Refusal;
 use crate::published::{newest, portable_post, window};
 
-/// How many posts a page of the list has at most.
+/// Maximum number of posts on a page of the list.
 const POSTS: usize = 100;
-/// How many posts a document shows at most. A multiple of 100: caches keep lists that begin there.
+/// Maximum number of posts in a document. A multiple of 100, because lists that begin there are
+/// cached.
 const SHOWN: usize = 200;
 
-/// The documents that every site has: name, title, description and renderer.
+/// The documents of every site: name, title, description and renderer.
 const DOCUMENTS: [(&str, &str, &str, Renderer); 2] = [
     ("index.md", "Start page", "The site with its apps and posts, in Markdown", text::index),
     ("llms.txt", "Site for language models", "Apps, posts, APIs and documents as lists of links", text::llms),

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::refusal::Refusal;
 use crate::published::{apps, found, portable_post, site, window};
 
-/// How many posts a call lists at most.
+/// Maximum number of posts in a list.
 const POSTS: usize = 200;
 
 fn schema(properties: &Value, required: &[&str]) -> Value {
@@ -40,7 +40,7 @@ fn tool(name: &str, title: &str, description: &str, input: &Value, data: &Value)
     })
 }
 
-/// The tools in a fixed order. The first has no parameters, so that clients can try it easily.
+/// The tools in a fixed order. The first has no parameters, so it is easy to try.
 pub(super) fn all() -> Value {
     let nothing = json!({ "type": "object", "additionalProperties": false });
     let app = texts(&["id", "displayName", "subtitle", "url"]);
@@ -110,7 +110,7 @@ pub(super) async fn call(app: &App, name: &str, arguments: &Map<String, Value>) 
             let skip = offset(arguments)?;
             let shown = window(app, Window { skip, most: POSTS }).await?;
             let posts = shown.content.blog_posts;
-            // Beyond the last post, the number would include posts whose time has not come.
+            // Beyond the last post, the number would include posts that are not public yet.
             let is_known = skip == 0 || !posts.is_empty();
             return Ok(if is_known { json!({ "data": posts, "total": shown.total }) } else { json!({ "data": posts }) });
         }

@@ -1,5 +1,5 @@
 //! Customers of a project's payments. Gatelet has no payments, and the answers say so. Access is
-//! checked all the same, so the answers reveal nothing about other users and teams.
+//! checked nevertheless, so that the answers reveal nothing about other users and teams.
 
 use api::http::Route;
 use api::product::{Access, Client};
@@ -27,14 +27,14 @@ pub(crate) const CUSTOMER_ERRORS: &[ErrorCode] = &[
     ErrorCode::TeamPermissionRequired,
 ];
 
-/// The kind of customer that an id stands for.
+/// The kind of a customer.
 #[derive(Deserr, ToSchema)]
 #[deserr(rename_all = lowercase)]
 #[schema(rename_all = "lowercase")]
 pub(crate) enum CustomerType {
     User,
     Team,
-    /// An id that the project chose itself. Requires server access.
+    /// An id chosen by the project. Requires server access.
     Custom,
 }
 
@@ -44,12 +44,12 @@ pub(crate) enum CustomerType {
 pub struct CustomerPath {
     #[schema(inline)]
     customer_type: CustomerType,
-    /// A user's id or `me`, a team's id, or an id that the project chose.
+    /// A user's id or `me`, a team's id, or an id chosen by the project.
     customer_id: String,
 }
 
-/// Rejects a client whose user is not the customer or, if the customer is a team, not an
-/// administrator of the team. Custom customers require server access.
+/// Rejects clients, unless their user is the customer or, for a team, an administrator of it.
+/// Custom customers require server access.
 pub(crate) async fn check(access: &Access<Client>, path: &CustomerPath, route: &Route) -> Result<(), Error> {
     let own = limited_to(access)?;
     match path.customer_type {

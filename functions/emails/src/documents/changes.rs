@@ -1,4 +1,4 @@
-//! What the operations on templates, themes and drafts share.
+//! Shared by the operations on templates, themes and drafts.
 
 use std::collections::HashSet;
 
@@ -82,7 +82,7 @@ fn not_found(kind: DocumentKind) -> KnownError {
     }
 }
 
-/// Checks that a document's theme, if it names one, exists.
+/// Checks that the theme of a document exists, if there is one.
 pub(crate) async fn check_theme(access: &Access<Admin>, theme: Option<Uuid>, route: &Route) -> Result<(), Error> {
     match theme {
         Some(id) if !access.app.store.has_theme(&access.project.id, id).await? => {
@@ -114,7 +114,7 @@ pub(crate) async fn create(access: &Access<Admin>, kind: DocumentKind, document:
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct DocumentsQuery {
-    /// 1 to 1,000. Default: 1,000, which is more than a project has. A page also ends at 1 MB.
+    /// 1 to 1,000. Default: 1,000, more than a project has. A page also ends at 1 MB.
     #[schema(value_type = Option<u16>, minimum = 1, maximum = 1000)]
     #[deserr(default)]
     limit: Option<Limit<1000, 1000>>,
@@ -123,8 +123,8 @@ pub struct DocumentsQuery {
     cursor: Option<String>,
 }
 
-/// A page of the project's documents of a kind and the defaults that it has not replaced, sorted by
-/// name.
+/// A page of the project's documents of a kind, with the defaults that it has not replaced, sorted
+/// by name.
 pub(crate) async fn list<T: Serialize + Send>(
     access: &Access<Admin>,
     (kind, route): (DocumentKind, &Route),
@@ -146,7 +146,7 @@ pub(crate) async fn list<T: Serialize + Send>(
     Ok((items, Pagination { next_cursor: cursors.next(last.as_ref())? }))
 }
 
-/// The document in effect, with its version.
+/// The effective document, with its version.
 pub(crate) async fn read(access: &Access<Admin>, kind: DocumentKind, id: DocumentId) -> Result<DocumentRow, Error> {
     row(&access.prefetched, access, kind, id).await
 }
@@ -157,7 +157,7 @@ async fn row(table: &Store, access: &Access<Admin>, kind: DocumentKind, id: Docu
     Ok(row.ok_or_else(|| not_found(kind))?)
 }
 
-/// The document to change, and the versions that the change may be made to.
+/// The document to change, and the versions to which the change applies.
 pub(crate) struct Changing {
     pub(crate) kind: DocumentKind,
     pub(crate) id: DocumentId,
@@ -173,7 +173,7 @@ impl Changing {
     }
 
     /// Replaces the document, unless it has changed since `row` was read. Changing a default
-    /// document creates the project's own version.
+    /// creates the project's own version.
     pub(crate) async fn write(&self, access: &Access<Admin>, row: DocumentRow, changed: MailDocument) -> Result<(), Error> {
         Ok(access.app.store.write_mail_document(&access.project.id, self.kind, &row.at_environment(changed)).await?)
     }
@@ -195,7 +195,7 @@ pub(crate) async fn update(
 }
 
 /// Deletes a document of the project. Deleting the project's version of a default restores the
-/// default, which cannot be deleted itself.
+/// default, which cannot be deleted.
 pub(crate) async fn delete(access: &Access<Admin>, kind: DocumentKind, id: DocumentId) -> Result<(), Error> {
     let is_ours = builtin::document(kind, id).is_some();
     let existed = access.app.store.delete_mail_document(&access.project.id, kind, id, !is_ours).await?;

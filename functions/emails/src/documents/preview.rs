@@ -18,7 +18,7 @@ use crate::documents::found::documents;
 pub(crate) struct Values {
     pub(crate) category: Category,
     pub(crate) variables: Map<String, Value>,
-    /// Whether variables without a value have placeholders. Otherwise, they fail the rendering.
+    /// Whether variables without a value get placeholders. Otherwise the rendering fails.
     pub(crate) has_placeholders: bool,
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct Values {
 pub(crate) enum NoTheme {
     /// The request names it.
     Named,
-    /// The template names it: it was deleted.
+    /// The template names it, but it was deleted.
     OfTemplate,
 }
 
@@ -40,9 +40,9 @@ pub(crate) async fn rendered(
     rendering.map_err(|error| KnownError::EmailRenderingError { error }.into())
 }
 
-/// The source of the theme that the request names, or else of the template's theme, or else of the
-/// project's; `None` for no theme. If the project's theme, or that of a built-in email's template,
-/// was deleted, emails have the default theme, and so does the preview.
+/// The source of the theme: the one in the request, else the template's, else the project's; `None`
+/// for no theme. If the project's theme, or the theme of a built-in email's template, was deleted,
+/// emails have the default theme, and so does the preview.
 pub(crate) async fn theme(
     access: &Access<Admin>,
     named: Option<Theme>,
@@ -66,7 +66,7 @@ pub(crate) fn examples(template: DocumentId) -> Option<Map<String, Value>> {
     Builtin::of(template).map(|mail| mail.sample_variables().as_object().cloned().unwrap_or_default())
 }
 
-/// The values that templates see, with a fictitious recipient.
+/// The values for templates, with a fictitious recipient.
 fn context(access: &Access<Admin>, Values { category, variables, has_placeholders }: Values) -> Context {
     let project = &access.project;
     let link = format!("{}/api/v1/emails/unsubscribe-link?code={}", access.app.settings.api_url, "0".repeat(45));

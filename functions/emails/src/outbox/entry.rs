@@ -10,7 +10,7 @@ use model::outbox::view::OutboxView;
 use utoipa::ToSchema;
 use wire::id::{EmailId, ProjectId};
 
-/// Shows an entry with its bodies, which are stored separately until a day after the email has
+/// Shows an entry with its bodies; these are stored separately until a day after the email has
 /// ended.
 pub(crate) async fn view(app: &App, project: &ProjectId, entry: OutboxEntry, version: u64) -> Result<Versioned<Json<OutboxView>>, Error> {
     let now = app.clock.now();

@@ -12,7 +12,7 @@ pub struct Preference {
     notification_category_id: Uuid,
     notification_category_name: Category,
     enabled: bool,
-    /// Whether the user may switch the category off.
+    /// Whether the user may disable the category.
     can_disable: bool,
 }
 

@@ -9,7 +9,7 @@ use model::code::Code;
 use model::email::category::Category;
 use store::link::{Link, Unsubscribe};
 
-/// Finds the link of an email, or the page that says why the link does not work.
+/// Finds the link of an email, or the page with the reason why it does not work.
 pub(crate) async fn find(app: &App, caller: &Caller, code: &Code) -> Result<Result<Link<Unsubscribe>, LinkPage>, Error> {
     let instead = "Follow the link in a newer email, or choose which emails you get in your account settings.";
     link_page::find(app, caller, code, instead).await

@@ -24,7 +24,7 @@ pub(crate) struct Content {
     pub(crate) created_with: CreatedWith,
 }
 
-/// Where the content comes from; a request names exactly one origin.
+/// Where the content comes from; exactly one per request.
 enum Origin {
     Html(String),
     Template(DocumentId),
@@ -55,7 +55,7 @@ impl Origin {
 }
 
 impl Content {
-    /// Reads the documents that the request names, in one round trip.
+    /// Reads the documents named in the request, in one round trip.
     pub(crate) async fn of(access: &Access<Server>, body: &SendEmail, route: &Route) -> Result<Self, Error> {
         let origin = Origin::of(body, route)?;
         let theme = body.theme_id.and_then(Theme::id).map(|id| (DocumentKind::Theme, DocumentId::from(id)));
@@ -71,7 +71,7 @@ impl Content {
         Ok(Self::new(body, &origin, document, access.project.config.email.theme()))
     }
 
-    /// The email before it has a recipient.
+    /// The email without a recipient.
     pub(crate) fn entry(self, body: &SendEmail) -> NewEntry {
         NewEntry {
             to: Recipients::CustomEmails { emails: Vec::new() },

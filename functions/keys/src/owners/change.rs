@@ -1,4 +1,4 @@
-//! Changes to the keys of a user or team, on behalf of a caller who may manage them.
+//! Changes to the keys of a user or team, for a caller who may manage them.
 
 use api::product::{Access, Client};
 use errors::{Error, KnownError};
@@ -19,7 +19,7 @@ use wire::level::Level;
 
 use crate::owners::exposure;
 
-/// Refuses keys of a kind that the project has switched off.
+/// Rejects keys of a kind that the project has disabled.
 pub(crate) fn check_enabled(config: &ProjectConfig, kind: OwnerKind) -> Result<(), KnownError> {
     let is_enabled = match kind {
         OwnerKind::User => config.user_api_keys_enabled,
@@ -28,9 +28,9 @@ pub(crate) fn check_enabled(config: &ProjectConfig, kind: OwnerKind) -> Result<(
     if is_enabled { Ok(()) } else { Err(KnownError::ApiKeysNotEnabled { owner: kind.name() }) }
 }
 
-/// Reads the owner of keys that the caller may manage: for a client, its own user, or a team in
-/// which that user has `$manage_api_keys`; for a server, any user or team. For any other team, a
-/// client gets `API_KEY_NOT_FOUND`, which does not tell whether the team has keys.
+/// Reads an owner whose keys the caller may manage: for a client, its own user, or a team where
+/// that user has `$manage_api_keys`; for a server, any user or team. For any other team, a client
+/// gets `API_KEY_NOT_FOUND`, which does not reveal whether the team has keys.
 pub(crate) async fn open(access: &Access<Client>, owner: Owner, round: u32) -> Result<OwnerRow, Error> {
     check_enabled(&access.project.config, owner.kind())?;
     match owner {
@@ -69,7 +69,7 @@ pub(crate) async fn change<T>(
 }
 
 /// The user who creates a team's key with client access. `None` for a user's key, which ends with
-/// its owner's credentials, and for a key that a server creates.
+/// its owner's credentials, and for a key created by a server.
 pub(crate) fn creator(access: &Access<Client>, owner: Owner) -> Option<Creator> {
     if access.level != Level::Client || owner.kind() != OwnerKind::Team {
         return None;
@@ -79,9 +79,8 @@ pub(crate) fn creator(access: &Access<Client>, owner: Owner) -> Option<Creator> 
 }
 
 /// Writes the keys of an owner, if the owner has not changed since it was read. Users are notified
-/// of their new and exposed keys, and of the keys that they created for a team. If a key of a team
-/// is exposed, the members who manage the team's keys are notified. A project can disable notices
-/// about API keys.
+/// of their new and exposed keys, and of keys they created for a team. If a team's key is exposed,
+/// the members who manage its keys are notified. A project can disable notices about API keys.
 pub(crate) async fn write(app: &App, project: &Project, place: Option<&Place>, row: OwnerRow, keys: OwnedKeys) -> Result<(), Error> {
     if *row.keys() == keys {
         return Ok(());
@@ -105,7 +104,7 @@ pub(crate) async fn write(app: &App, project: &Project, place: Option<&Place>, r
     }
 }
 
-/// Writes a new key of a team together with the notices for its creator.
+/// Writes a new key of a team, with the notices for its creator.
 async fn tell_creator(
     app: &App,
     project: &Project,

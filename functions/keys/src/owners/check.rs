@@ -39,8 +39,8 @@ pub struct KeyBody {
 }
 
 /// The key and its owner, if the key is neither revoked nor expired, and cannot be an intruder's.
-/// The owner may be restricted or anonymous: the app decides what that means for the key. Also
-/// records the use of the key, at most once an hour.
+/// The owner may be restricted or anonymous; what that means is up to the app. Also records the use
+/// of the key, at most once an hour.
 pub(crate) async fn check(access: &Access<Server>, body: &KeyBody, kind: OwnerKind) -> Result<OwnedKeyView, Error> {
     let (project, now) = (&access.project.id, access.app.clock.now());
     check_enabled(&access.project.config, kind)?;
@@ -69,16 +69,15 @@ pub(crate) async fn check(access: &Access<Server>, body: &KeyBody, kind: OwnerKi
     Ok(view)
 }
 
-/// Whether a client created the key for a team, and the account of that user has got a new owner
-/// since, or an intruder was reported. Takes another round trip for such keys.
+/// Whether a client created the key for a team, and the account of the client's user has since got
+/// a new owner or a report of an intruder. Costs another round trip for such keys.
 async fn may_be_intruders(access: &Access<Server>, key: &OwnedKey) -> Result<bool, Error> {
     let Some(creator) = key.creator else { return Ok(false) };
     let users = access.app.store.users_by_id(&access.project.id, &[creator.user_id]).await?;
     Ok(creator.may_be_intruder(users.get(&creator.user_id).map(|row| row.user.owner_epoch)))
 }
 
-/// Records the use of a key. If the owner is changed at the same time, this use is not recorded,
-/// but a later one is.
+/// Records the use of a key. If the owner changes at the same time, only a later use is recorded.
 async fn note_use(access: &Access<Server>, project: &ProjectId, owner: &OwnerRow, used: OwnedKey) -> Result<(), Error> {
     let mut keys = owner.keys().clone();
     if let Some(key) = keys.get_mut(used.id) {

@@ -25,7 +25,7 @@ pub struct KeyPath {
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct UserQuery {
-    /// The owner: a user's id, or `me`. For a client, absent means `me`; a server must set it.
+    /// The owner: a user's id, or `me`. Default for clients: `me`; servers must set it.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub(crate) user_id: Option<UserRef>,
@@ -49,7 +49,7 @@ pub(crate) fn user<L>(access: &Access<L>, user: Option<UserRef>, route: &Route) 
     access.user_id(user).map(Owner::User)
 }
 
-/// What a key is for, in the words of its creator.
+/// The purpose of a key, in its creator's words.
 pub(crate) struct Description(pub(crate) String);
 
 impl<E: DeserializeError> Deserr<E> for Description {
@@ -108,8 +108,8 @@ pub struct KeyPatch {
     #[deserr(default)]
     #[schema(value_type = Option<bool>)]
     pub(crate) revoked: Option<flows::literal::True>,
-    /// Milliseconds since the Unix epoch; `null` or 0 for never. A key that has already expired is
-    /// accepted again until the new time.
+    /// Milliseconds since the Unix epoch; `null` or 0 for never. An expired key is accepted again
+    /// until the new time.
     #[deserr(default)]
     #[schema(value_type = Option<i64>)]
     pub(crate) expires_at_millis: Change<AtMillis>,
@@ -119,7 +119,7 @@ pub struct KeyPatch {
     pub(crate) scopes: Option<Scopes>,
 }
 
-/// How long the old key works beside the new one, unless the request says otherwise.
+/// How long the old key works beside the new one by default.
 const OVERLAP: SignedDuration = SignedDuration::from_hours(24);
 /// The longest overlap of the two keys, in milliseconds: 30 days.
 const MAX_OVERLAP_MILLIS: u32 = 30 * 24 * 60 * 60 * 1000;
@@ -127,7 +127,7 @@ const MAX_OVERLAP_MILLIS: u32 = 30 * 24 * 60 * 60 * 1000;
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct KeyRotation {
-    /// For how many milliseconds the old key still works, from 0 to 2,592,000,000 (30 days).
+    /// How long the old key still works, in milliseconds, from 0 to 2,592,000,000 (30 days).
     /// Default: 86,400,000 (a day).
     #[deserr(default)]
     #[schema(maximum = 2_592_000_000_u32)]

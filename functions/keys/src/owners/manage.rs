@@ -18,7 +18,6 @@ use wire::id::OwnedKeyId;
 use crate::owners::change::{change, creator, open};
 use crate::owners::input::{KeyPatch, KeyRotation, Scopes, expiry};
 
-/// The errors of managing the keys of a user.
 pub(crate) const USER_ERRORS: &[ErrorCode] = &[
     ErrorCode::UserAuthenticationRequired,
     ErrorCode::CannotGetOwnUserWithoutUser,
@@ -26,12 +25,9 @@ pub(crate) const USER_ERRORS: &[ErrorCode] = &[
     ErrorCode::UserIdDoesNotExist,
     ErrorCode::ApiKeysNotEnabled,
 ];
-/// The errors of managing the keys of a team.
 pub(crate) const TEAM_ERRORS: &[ErrorCode] =
     &[ErrorCode::UserAuthenticationRequired, ErrorCode::TeamNotFound, ErrorCode::ApiKeysNotEnabled, ErrorCode::ApiKeyNotFound];
-/// The errors of adding a key.
 pub(crate) const NEW_KEY_ERRORS: &[ErrorCode] = &[ErrorCode::ReauthenticationRequired, ErrorCode::TooManyApiKeys];
-/// The errors of replacing a key.
 pub(crate) const ROTATION_ERRORS: &[ErrorCode] = &[
     ErrorCode::ApiKeyNotFound,
     ErrorCode::ApiKeyExpired,
@@ -64,7 +60,7 @@ pub(crate) async fn create(access: &Access<Client>, owner: Owner, new: NewKey) -
     Ok(OwnedKeyView::new(owner, &key, &text))
 }
 
-/// The keys of an owner, newest first, without those that ended 30 days ago or earlier.
+/// The keys of an owner, newest first, including those that ended less than 30 days ago.
 pub(crate) async fn list(access: &Access<Client>, owner: Owner) -> Result<List<OwnedKeyView>, Error> {
     let row = open(access, owner, 0).await?;
     let now = access.app.clock.now();
@@ -78,8 +74,8 @@ pub(crate) async fn find(access: &Access<Client>, owner: Owner, id: OwnedKeyId) 
 }
 
 pub(crate) async fn update(access: &Access<Client>, owner: Owner, id: OwnedKeyId, patch: KeyPatch) -> Result<OwnedKeyView, Error> {
-    // Somebody who stole a session must not be able to extend a key's life or widen its scopes, so
-    // both require a recent sign-in or reauthentication. Revoking does not.
+    // The thief of a session must not be able to extend a key's life or widen its scopes, so both
+    // require a recent sign-in or reauthentication. Revoking does not.
     if patch.scopes.is_some() || patch.expires_at_millis != Change::Keep {
         access.check_fresh()?;
     }
@@ -103,8 +99,8 @@ pub(crate) async fn update(access: &Access<Client>, owner: Owner, id: OwnedKeyId
     .await
 }
 
-/// Replaces a key by a new one with the same properties. The old key works for the overlap, unless
-/// it expires earlier.
+/// Replaces a key with a new one with the same properties. The old key works for the overlap,
+/// unless it expires earlier.
 pub(crate) async fn rotate(
     access: &Access<Client>,
     owner: Owner,

@@ -1,4 +1,4 @@
-//! What the operations on API keys of users and of teams share.
+//! Shared by the operations on API keys of users and teams.
 
 pub(crate) mod change;
 pub(crate) mod check;

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use wire::id::KeySetId;
 use wire::problem::Problems;
 
-/// Rejects a description that has several lines or is too long.
+/// Rejects a description with several lines or too many characters.
 pub(crate) fn check_description(text: &str, route: &Route) -> Result<(), KnownError> {
     line::check(text, 0..=MAX_DESCRIPTION).map_err(|error| route.schema_error(&Problems::one("body.description", error)))
 }

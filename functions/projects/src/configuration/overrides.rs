@@ -1,4 +1,4 @@
-//! Levels of the configuration: how requests name, read and change them.
+//! Levels of the configuration: how they are named, read and changed.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -28,15 +28,15 @@ pub struct LevelPath {
     pub(crate) level: Level,
 }
 
-/// The errors of every operation on a level.
+/// The errors of all operations on a level.
 pub(crate) const ERRORS: &[ErrorCode] = &[ErrorCode::InsufficientAccessType];
 
-/// The errors of every operation that changes a level.
+/// The errors of all operations that change a level.
 pub(crate) const CHANGE_ERRORS: &[ErrorCode] =
     &[ErrorCode::InsufficientAccessType, ErrorCode::TooManyEmailDocuments, ErrorCode::OauthProviderMisconfigured];
 pub(crate) const CHANGE: [TableAction; 6] = [BatchGetItem, DeleteItem, GetItem, PutItem, Query, UpdateItem];
 
-/// Checks access: an administrator may use every level, a server only the level `branch`.
+/// Checks access: administrators may use every level, servers only the level `branch`.
 pub(crate) fn permit(access: &Access<Server>, level: Level) -> Result<(), KnownError> {
     if level == Level::Branch || access.level == wire::level::Level::Admin {
         return Ok(());
@@ -52,7 +52,7 @@ pub(crate) fn parse(text: &str) -> Result<Map<String, Value>, Problems> {
     serde_json::from_str(text).map_err(|error| Problems::one("", format!("must be the JSON text of an object: {error}")))
 }
 
-/// The configuration of a project as it is stored: its levels and documents.
+/// The stored configuration of a project: its levels and documents.
 pub(crate) struct Stored {
     pub(crate) levels: Levels,
     rows: HashMap<(DocumentKind, DocumentId), DocumentRow>,
@@ -76,8 +76,7 @@ impl Stored {
         Ok(Self { levels, rows, documents })
     }
 
-    /// The write for a change to a document of a level; `None` if a document to delete does not
-    /// exist.
+    /// The write for a change to a level's document; `None` if a document to delete does not exist.
     fn write(&self, level: Level, change: DocumentChange) -> Option<DocumentWrite> {
         let (kind, id, document) = match change {
             DocumentChange::Create(kind, document) | DocumentChange::Replace(kind, document) => (kind, document.id, Some(document)),
@@ -100,10 +99,10 @@ impl Stored {
     }
 }
 
-/// Changes a level of the configuration, and with it the project's settings and documents, in one
+/// Changes a level of the configuration together with the project's settings and documents, in one
 /// transaction.
 ///
-/// `source` is the new source of the configuration; if absent, the present one stays.
+/// `source` is the new source of the configuration; `None` keeps the current one.
 pub(crate) async fn apply(
     access: Access<Server>,
     level: Level,
@@ -134,7 +133,7 @@ pub(crate) async fn apply(
     }
 }
 
-/// The schema error for problems in the text of a body field.
+/// The schema error for problems in the text of a field.
 pub(crate) fn refused(problems: Problems, field: &str, route: &Route) -> Error {
     route.schema_error(&problems.within(&format!("body.{field}"))).into()
 }

@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 #[derive(Serialize, ToSchema)]
 pub struct ConfigString {
-    /// The JSON text of an object.
+    /// A JSON object as text.
     #[schema(example = r#"{"auth":{"allowSignUp":true}}"#)]
     pub(crate) config_string: String,
 }

@@ -9,12 +9,12 @@ use http::{HeaderValue, StatusCode, header};
 use utoipa::ToSchema;
 use wire::id::ProjectId;
 
-/// A redirect to a key set. Like the set itself, it may be cached for an hour.
+/// A redirect to a key set; may be cached for an hour, like the set itself.
 pub struct KeysElsewhere(String);
 
 impl KeysElsewhere {
-    /// Redirects to the keys of a project, with a query flag that adds further keys. The target
-    /// checks whether the project exists.
+    /// Redirects to the keys of a project, with a query flag for further keys. The target checks
+    /// that the project exists.
     pub(crate) fn of(app: &App, path: &ProjectPath, flag: &str) -> Result<Self, Error> {
         let unknown = || KnownError::ProjectNotFound { project_id: path.project_id.clone() };
         let id = ProjectId::parse(&path.project_id).map_err(|_| unknown())?;

@@ -1,5 +1,5 @@
-//! The figures about payments and page views. The service records neither, so the figures are those
-//! of a project without payments and page views.
+//! The figures about payments and page views. Neither is recorded, so the figures are those of a
+//! project without any.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use crate::metrics::series::Point;
 
-/// Payments are not a part of the service.
+/// The service has no payments.
 #[derive(Default, Serialize, ToSchema)]
 pub(crate) struct PaymentsOverview {
     /// Always empty.
@@ -60,6 +60,6 @@ pub(crate) struct AnalyticsOverview {
     top_region: Option<String>,
 }
 
-/// A site from which visitors came.
+/// A site that visitors came from.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Referrer {}

@@ -1,4 +1,4 @@
-//! The figures about emails: by day from the delivery counters of the last 30 days, by status from
+//! Figures about emails: by day, from the delivery counters of the last 30 days; by status, from
 //! the newest entries of the outbox.
 
 use std::collections::BTreeMap;
@@ -17,9 +17,9 @@ use wire::id::EmailId;
 
 use crate::metrics::series::{Point, date, days, points};
 
-/// How many entries of the outbox are read.
+/// Number of outbox entries to read.
 const NEWEST: usize = 100;
-/// How many emails are shown.
+/// Number of emails to show.
 const SHOWN: usize = 10;
 const MINUTES: i64 = 24 * 60;
 
@@ -28,14 +28,14 @@ const MINUTES: i64 = 24 * 60;
 pub(crate) struct EmailOverview {
     /// The newest 100 emails by status.
     emails_by_status: BTreeMap<&'static str, u64>,
-    /// The number of emails that the mail service accepted in the last 30 days, plus those of the
-    /// newest 100 emails that it has not accepted.
+    /// Emails accepted by the mail service in the last 30 days, plus those not accepted among the
+    /// newest 100.
     total_emails: u64,
-    /// Emails that the mail service accepted, by day.
+    /// Emails accepted by the mail service, by day.
     daily_emails: Vec<Point>,
-    /// The emails of each day by what became of them.
+    /// The emails of each day by outcome.
     daily_emails_by_status: Vec<DayOfEmails>,
-    /// Emails that the mail service accepted in the last 30 days.
+    /// Emails accepted by the mail service in the last 30 days.
     emails_sent: u64,
     /// The newest ten emails.
     recent_emails: Vec<RecentEmail>,
@@ -44,7 +44,7 @@ pub(crate) struct EmailOverview {
     deliverability_rate: f64,
     /// The share of accepted emails that bounced.
     bounce_rate: f64,
-    /// Of the accepted emails among the newest 100: the share whose recipient followed a link.
+    /// The share of the accepted emails among the newest 100 whose recipient followed a link.
     click_rate: f64,
 }
 
@@ -53,16 +53,16 @@ pub(crate) struct EmailOverview {
 pub(crate) struct DayOfEmails {
     /// The day (UTC).
     date: String,
-    /// Accepted by the mail service on this day, without those that bounced on this day.
+    /// Accepted by the mail service on this day, minus those that bounced on this day.
     ok: u64,
-    /// Bounced on this day; or created on this day, among the newest 100 and not sent because of an
-    /// error.
+    /// Bounced on this day, or, among the newest 100, created on this day and not sent because of
+    /// an error.
     error: u64,
-    /// Created on this day, among the newest 100 and still in progress or paused.
+    /// Among the newest 100, created on this day and still in progress or paused.
     in_progress: u64,
 }
 
-/// An email in short.
+/// A summary of an email.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct RecentEmail {
     id: EmailId,
@@ -72,10 +72,10 @@ pub(crate) struct RecentEmail {
     created_at_millis: Millis,
 }
 
-/// What became of emails.
+/// Emails by outcome.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Deliverability {
-    /// Accepted in the last 30 days, without those that bounced.
+    /// Accepted in the last 30 days, minus those that bounced.
     delivered: u64,
     /// Bounced in the last 30 days.
     bounced: u64,

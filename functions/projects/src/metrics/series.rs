@@ -17,16 +17,16 @@ pub(crate) struct Point {
     pub(crate) activity: u64,
 }
 
-/// Those who were active, by day and by when they were last active before.
+/// Active users or teams by day, split by their previous activity.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub(crate) struct ActiveSplit {
-    /// All who were active.
+    /// All that were active.
     pub(crate) total: Vec<Point>,
     /// Signed up, or created, on this day.
     pub(crate) new: Vec<Point>,
     /// Active on the day before as well.
     pub(crate) retained: Vec<Point>,
-    /// Not active on the day before, but earlier.
+    /// Last active before the previous day.
     pub(crate) reactivated: Vec<Point>,
 }
 

@@ -1,4 +1,4 @@
-//! The users whom the figures show: the newest, and those who were active last.
+//! The users shown with the figures: the newest and the most recently active.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -14,24 +14,24 @@ use store::user::UserRow;
 use wire::clock::after;
 use wire::id::{TeamId, UserId};
 
-/// How many users are shown.
+/// Number of users to show.
 const SHOWN: usize = 5;
-/// How many of the users in the newest entries of the audit log are read: more than are shown,
-/// because anonymous ones may be left out.
+/// Number of users to read from the newest audit log entries: more than are shown, because
+/// anonymous ones may be left out.
 const READ: usize = 25;
-/// How many entries by users are taken from the audit log at most.
+/// Maximum number of entries by users to read from the audit log.
 const ENTRIES: usize = 100;
-/// How far back the last active users are looked for.
+/// How far back to look for active users.
 const RECENT: SignedDuration = SignedDuration::from_hours(7 * 24);
 
-/// The users who signed up last, newest first.
+/// The newest users, newest first.
 pub(crate) async fn newest(app: &App, project: &Project, filter: &UserFilter) -> Result<Vec<UserRow>, store::Error> {
     let listing = Listing { after: None, descending: true, limit: SHOWN, read: SHOWN + 1 };
     Ok(app.store.users(&project.id, listing, |user| filter.shows(user, &project.config)).await?.rows)
 }
 
-/// The users who signed in or changed something last, according to the newest entries of the audit
-/// log; the one who was active last comes first.
+/// The users who last signed in or changed something, according to the newest audit log entries;
+/// most recently active first.
 pub(crate) async fn last_active(app: &App, project: &Project, filter: &UserFilter) -> Result<Vec<UserRow>, store::Error> {
     let now = app.clock.now();
     let from = project.created_at.max(after(now, -RECENT));
@@ -59,7 +59,7 @@ pub(crate) async fn last_active(app: &App, project: &Project, filter: &UserFilte
     Ok(rows)
 }
 
-/// The users of two lists as servers see them.
+/// The users of two lists, as servers see them.
 pub(crate) async fn views(app: &App, project: &Project, lists: [Vec<UserRow>; 2]) -> Result<[Vec<ServerUser>; 2], store::Error> {
     let selected: BTreeSet<TeamId> = lists.iter().flatten().filter_map(|row| row.user.selected_team_id).collect();
     let teams = app.store.teams(&project.id, &selected.into_iter().collect::<Vec<_>>()).await?;

@@ -8,8 +8,8 @@ use model::user::User;
 use model::user::restriction::RestrictedReason;
 use wire::id::TeamId;
 
-/// The user of a request to the project `internal`. Anonymous and restricted users are rejected,
-/// because they cannot own projects.
+/// The user of a request to the project `internal`. Rejects anonymous and restricted users, who
+/// cannot own projects.
 pub(crate) fn owner(access: &Access<Client>) -> Result<&User, KnownError> {
     if !access.project.id.is_internal() {
         return Err(KnownError::ExpectedInternalProject);
@@ -22,8 +22,8 @@ pub(crate) fn owner(access: &Access<Client>) -> Result<&User, KnownError> {
     }
 }
 
-/// Makes room for another project in a team that had none; fails if the team is full, or with
-/// `missing` if it does not exist. Then the caller tries again.
+/// Makes room for another project in a team without room; fails if the team is full, or with
+/// `missing` if it does not exist. The caller then tries again.
 pub(crate) async fn make_room(app: &App, team: TeamId, missing: impl Fn() -> Error) -> Result<(), Error> {
     match app.store.makes_room(team).await? {
         Some(true) => Ok(()),
@@ -32,5 +32,5 @@ pub(crate) async fn make_room(app: &App, team: TeamId, missing: impl Fn() -> Err
     }
 }
 
-/// The errors of [`owner`], besides those that every operation with an access level can return.
+/// The errors of [`owner`], besides those of every operation with an access level.
 pub(crate) const ERRORS: &[ErrorCode] = &[ErrorCode::ExpectedInternalProject, ErrorCode::UserAuthenticationRequired];

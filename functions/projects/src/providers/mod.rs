@@ -9,8 +9,8 @@ use model::project::Project;
 use model::project::provider_input::key;
 use store::optimistic;
 
-/// The project with this change to the provider `id`, which is written on condition that the
-/// project has not changed meanwhile; otherwise the change is made to the project as it is then.
+/// The project after this change to the provider `id`. The write is conditional: if the project has
+/// changed meanwhile, the change is made again, to its new state.
 pub(crate) async fn change(context: Context, id: &str, change: impl Fn(&mut Project) -> Result<(), Error>) -> Result<Project, Error> {
     let Context { app, project, project_version, .. } = context;
     let (mut before, mut version) = (project, project_version);

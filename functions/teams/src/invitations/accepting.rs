@@ -1,8 +1,8 @@
 //! Accepts an invitation by its code or id. The invitation ends and the membership begins in one
 //! transaction.
 //!
-//! The number of a client's memberships has a maximum. They are counted before the transaction,
-//! which fails if the user has joined another team since: whoever joins a team gets a new version.
+//! For clients, the number of memberships is limited. They are counted before the transaction,
+//! which fails if the user has joined another team since: joining raises the user's version.
 
 use errors::{Error, KnownError};
 use flows::context::Context;
@@ -17,15 +17,15 @@ use store::{Conflict, Label, optimistic};
 use wire::id::UserId;
 use wire::level::Level;
 
-/// The maximum number of attempts to join while the user is being changed.
+/// Maximum number of attempts when the user is changed concurrently.
 const ROUNDS: u32 = 10;
 
-/// What is known about the memberships of the user, read after the user.
+/// What is known about the user's memberships, read after the user.
 #[derive(Default)]
 pub(crate) struct Memberships {
     /// Whether the user is known to be a member of the invitation's team.
     is_member: bool,
-    /// The number of the user's teams; `None` if they were not counted yet.
+    /// The number of the user's teams; `None` if not counted yet.
     count: Option<usize>,
 }
 
@@ -37,8 +37,8 @@ impl Memberships {
         Ok(Self { is_member: member.is_some(), count: Some(all.len()) })
     }
 
-    /// The number alone, for a client: its user was read when the request was authenticated. For
-    /// servers, it has no maximum.
+    /// Only the number, for a client, whose user was read when the request was authenticated. For
+    /// servers it is not limited.
     pub(crate) async fn count(context: &Context, user: UserId) -> Result<Self, Error> {
         if context.level > Level::Client {
             return Ok(Self::default());
@@ -49,8 +49,8 @@ impl Memberships {
 }
 
 /// Accepts an invitation. The membership of a member stays unchanged; otherwise a membership is
-/// created, which fails if the user is already a member. An invitation whose sender has left the
-/// team or was removed is rejected as if it did not exist.
+/// created, which fails if the user is already a member. If its sender has left the team or was
+/// removed, an invitation is rejected as if it did not exist.
 pub(crate) async fn accept(context: &Context, invitation: &Invitation, by: By, row: &UserRow, mut known: Memberships) -> Result<(), Error> {
     let (app, project, id) = (&context.app, &context.project, row.user.id);
     invitation.may_be_accepted_by(&row.user, by, context.restricted_reason(&row.user)).map_err(|refused| match refused {
@@ -62,8 +62,8 @@ pub(crate) async fn accept(context: &Context, invitation: &Invitation, by: By, r
         return accepted.map_err(|error| refused(error, invitation, false));
     }
     // The user is the sender and no longer a member, so the invitation is invalid. For other
-    // senders, the transaction checks the membership. Here it cannot: it also creates that
-    // membership, and may contain an item only once.
+    // senders, the transaction checks the membership; here it cannot, because it creates that very
+    // item, and an item may occur only once.
     if invitation.invited_by == Some(id) {
         return Err(Rejected::NotFound.into());
     }
@@ -90,8 +90,8 @@ pub(crate) async fn accept(context: &Context, invitation: &Invitation, by: By, r
     })
 }
 
-/// The error for failed writes. If the user must have the version that was read, another version is
-/// a conflict, after which the caller tries again.
+/// The error for failed writes. If the write depends on the user's version, another version is a
+/// conflict: the caller tries again.
 fn refused(error: store::Error, invitation: &Invitation, has_version: bool) -> Error {
     let store::Error::Conflict(conflict) = error else { return error.into() };
     let is_of = |label| Conflict::is_of(&conflict, label);

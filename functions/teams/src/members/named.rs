@@ -1,4 +1,4 @@
-//! The user whom a request about members names.
+//! The user named in a request about members.
 
 use api::product::Access;
 use errors::KnownError;
@@ -6,8 +6,8 @@ use model::user::reference::UserRef;
 use wire::id::UserId;
 use wire::level::Level;
 
-/// The user whom the path or the query names. A client may name any user here; the operation then
-/// checks the client's permissions.
+/// The user in the path or query. Clients may name any user; the operation then checks their
+/// permissions.
 pub(crate) fn named<L>(access: &Access<L>, user: UserRef) -> Result<UserId, KnownError> {
     match user {
         UserRef::Id(user) if access.level == Level::Client => Ok(user),

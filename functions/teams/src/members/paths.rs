@@ -1,5 +1,5 @@
-//! Shared by the operations of this area: path parameters, and the schema error for query
-//! parameters that name a user or a team.
+//! Shared by the operations of this area: path parameters, and the schema error for a missing user
+//! or team in the query.
 
 use deserr::Deserr;
 use errors::KnownError;
@@ -23,7 +23,7 @@ pub struct MemberPath {
     pub(crate) user_id: UserRef,
 }
 
-/// The schema error for query parameters that have to name a user or a team.
+/// The schema error for query parameters that must name a user or a team.
 pub(crate) fn user_problem(path: &str, message: &str, route: api::http::Route) -> KnownError {
     route.schema_error(&Problems::one(path, message))
 }

@@ -1,5 +1,5 @@
-//! Permission definitions of both scopes. They are part of the project, so a change is conditional
-//! on the project's version.
+//! Permission definitions of both scopes. They are part of the project, so changes are conditional
+//! on its version.
 
 use std::sync::Arc;
 
@@ -20,14 +20,12 @@ use utoipa::ToSchema;
 use wire::change::Change;
 use wire::problem::Problems;
 
-/// Errors of defining a permission.
 pub(crate) const CREATE_ERRORS: &[ErrorCode] = &[
     ErrorCode::PermissionIdAlreadyExists,
     ErrorCode::ContainedPermissionNotFound,
     ErrorCode::PermissionContainsItself,
     ErrorCode::TooManyPermissions,
 ];
-/// Errors of updating a permission's definition.
 pub(crate) const UPDATE_ERRORS: &[ErrorCode] = &[
     ErrorCode::PermissionNotFound,
     ErrorCode::WrongPermissionScope,
@@ -45,7 +43,7 @@ pub struct NewPermission {
     /// At most 256 characters.
     #[deserr(default)]
     description: Option<String>,
-    /// The permissions that this one implies.
+    /// The permissions implied by this one.
     #[deserr(default)]
     contained_permission_ids: Option<Vec<PermissionId>>,
 }
@@ -81,7 +79,7 @@ pub struct DefinitionsQuery {
     /// The `next_cursor` of the previous page.
     #[deserr(default)]
     cursor: Option<String>,
-    /// Only permissions whose id or description contains this text. Case does not matter.
+    /// Only permissions with this text in their id or description, ignoring case.
     #[deserr(default)]
     query: Option<String>,
 }
@@ -162,13 +160,13 @@ pub(crate) async fn delete(access: Access<Admin>, scope: Scope, id: PermissionId
     change(access, (Some(&id), None), IfMatch::default(), |rbac| rbac.delete(&id, scope)).await
 }
 
-/// Changes the permissions of the project if it has one of the wanted versions, and tries again if
-/// the project changes concurrently.
+/// Changes the project's permissions if it has one of the wanted versions; tries again if the
+/// project changes concurrently.
 ///
 /// `old` and `new` are the ids of the permission before and after the change: `old` is `None` for a
-/// new permission, `new` for a deleted one. The levels of the configuration change with it: the
+/// new permission, `new` for a deleted one. The levels of the configuration change as well: the
 /// definition is stored in the level `environment`, and if the id changes or the permission is
-/// deleted, the references to `old` are changed or removed in every level.
+/// deleted, references to `old` are changed or removed in every level.
 async fn change<T>(
     access: Access<Admin>,
     (old, new): (Option<&PermissionId>, Option<&PermissionId>),

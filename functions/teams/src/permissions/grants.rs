@@ -1,4 +1,4 @@
-//! Grants of permissions: their paths and errors, and changes to the grants of project permissions.
+//! Grants of permissions: paths, errors, and changes to grants of project permissions.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,6 @@ use model::user::reference::UserRef;
 use utoipa::ToSchema;
 use wire::id::TeamId;
 
-/// Errors of granting or revoking a team permission.
 pub(crate) const TEAM_GRANT_ERRORS: &[ErrorCode] = &[
     ErrorCode::CannotGetOwnUserWithoutUser,
     ErrorCode::TeamNotFound,
@@ -22,7 +21,6 @@ pub(crate) const TEAM_GRANT_ERRORS: &[ErrorCode] = &[
     ErrorCode::PermissionNotFound,
     ErrorCode::WrongPermissionScope,
 ];
-/// Errors of granting or revoking a project permission.
 pub(crate) const PROJECT_GRANT_ERRORS: &[ErrorCode] =
     &[ErrorCode::CannotGetOwnUserWithoutUser, ErrorCode::UserNotFound, ErrorCode::PermissionNotFound, ErrorCode::WrongPermissionScope];
 
@@ -49,8 +47,8 @@ pub struct ProjectPermissionPath {
 /// The request to grant or revoke the project permission in the path.
 pub(crate) type ProjectGrant = Input<Ignored, Nothing, ProjectPermissionPath>;
 
-/// Changes whether the user in the path has the project permission in the path. `change` returns
-/// `false` if the permission cannot be changed because the user does not have it.
+/// Grants or revokes the project permission in the path for the user in the path. `change` returns
+/// `false` if it fails because the user does not have the permission.
 pub(crate) async fn change_project(
     access: &Access<Server>,
     Input { path, .. }: ProjectGrant,

@@ -1,5 +1,5 @@
 //! Shared by the operations that write a user: checks the input against the project, hashes the
-//! password, and builds a change that can be applied to the user repeatedly.
+//! password, and builds a change that can be applied repeatedly.
 
 use api::product::Access;
 use crypto::password::hash::Hash;
@@ -25,30 +25,30 @@ use wire::id::TeamId;
 /// Where a password comes from.
 #[derive(Clone, Copy)]
 enum Origin {
-    /// A server brings it with a new user. The user may have it from another service, and cannot be
+    /// Set by a server for a new user. It may come from another service, and the user cannot be
     /// asked for another one.
     Imported,
-    /// Somebody chooses it now.
+    /// Chosen now.
     Chosen,
 }
 
-/// A change to a user that has been checked and is ready to be applied.
+/// A checked change to a user, ready to apply.
 pub(crate) struct UserChange {
     patch: UserPatch,
-    /// `Ok` if the request may change or remove an existing second factor, otherwise the error.
+    /// `Ok` if the request may change or remove an existing second factor; otherwise the error.
     just_proved: Result<(), KnownError>,
-    /// The state of the user that the change requires (`If-Match`); `None` if the user may have
-    /// changed since it was read.
+    /// The required state of the user (`If-Match`); `None` if the user may have changed since it
+    /// was read.
     pub(crate) seen: Option<User>,
 }
 
 impl UserChange {
-    /// Builds a change to `user`, to be applied to the user's newest state at each attempt.
+    /// Builds a change to `user`, to apply to the newest state at each attempt.
     pub(crate) async fn new<L>(access: &Access<L>, user: &User, input: UserInput) -> Result<Self, Error> {
         Self::of(access, user, input, Origin::Chosen).await
     }
 
-    /// Builds the first change to a user whom a server creates.
+    /// Builds the first change to a user created by a server.
     pub(crate) async fn imported<L>(access: &Access<L>, user: &User, input: UserInput) -> Result<Self, Error> {
         Self::of(access, user, input, Origin::Imported).await
     }
@@ -82,8 +82,8 @@ impl UserChange {
         if self.seen.as_ref().is_some_and(|seen| seen != user) {
             return Err(KnownError::PreconditionFailed.into());
         }
-        // Setting another authenticator app removes the existing one. The proof is checked here
-        // because the user may have set an app since the first read.
+        // Setting another authenticator app removes the existing one. The proof is checked here,
+        // because the user may have set up an app since the first read.
         if user.totp.is_some() && !self.patch.totp.is_keep() {
             self.just_proved.clone()?;
         }
@@ -121,8 +121,7 @@ impl UserChange {
         selected
     }
 
-    /// Writes the change of a user who has been read. Returns the user with the team that is
-    /// selected afterwards, if any.
+    /// Writes the change to a user. Returns the user with the team selected afterwards, if any.
     pub(crate) async fn make<L>(&self, access: &Access<L>, row: UserRow, missing: KnownError) -> Result<(UserRow, Option<Team>), Error> {
         let project = &access.project;
         let (id, selected) = (row.user.id, self.selected(&row.user));
@@ -135,8 +134,8 @@ impl UserChange {
         let change = change_as(access, row, missing, |user| self.apply(&access.app, project, user));
         match (tokio::join!(change, team), &self.patch.input.selected_team_id) {
             ((Ok(row), team), _) => {
-                // The write has succeeded, so a failure of the parallel read should not fail the
-                // request: the read is repeated once.
+                // The write has succeeded, so a failed parallel read should not fail the request:
+                // it is repeated once.
                 let team = match team {
                     Ok(team) => team,
                     Err(_) => selected_team(&access.app.store, &project.id, &row.user).await?,
@@ -158,8 +157,8 @@ fn changes_way_in(input: &UserInput) -> bool {
     !input.primary_email.is_keep() || input.passkey_auth_enabled.is_some() || input.otp_auth_enabled.is_some()
 }
 
-/// Checks that the project allows passwords and sign-in by email, as far as the input sets them up,
-/// and has the OAuth providers of the input.
+/// Checks that the project allows the input's password and sign-in by email, and has its OAuth
+/// providers.
 fn check(project: &Project, input: &UserInput) -> Result<(), KnownError> {
     let sets_password = matches!(input.password, Change::Set(_)) || input.password_hash.is_some();
     if sets_password && !project.config.credential_enabled {
@@ -191,8 +190,8 @@ async fn hash(app: &App, project: &Project, user: &User, (input, origin): (&User
         (Change::Clear, _) => Change::Clear,
         (Change::Keep, Some(imported)) => {
             // The cost is recorded before the hash is stored. Every failed sign-in takes as long as
-            // a check at the highest recorded cost, so its duration does not reveal which accounts
-            // have imported hashes.
+            // a check at the highest recorded cost, so that its duration does not reveal which
+            // accounts have imported hashes.
             app.store.note_bcrypt_cost(project, &imported.0).await?;
             Change::Set(imported.0.clone())
         }

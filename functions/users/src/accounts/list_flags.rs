@@ -1,5 +1,5 @@
-//! Parameters of the list of users. The operations of servers on a single user, except those of
-//! `/users/me`, accept and ignore all of them.
+//! Parameters of the list of users. Server operations on a single user, except `/users/me`, accept
+//! and ignore them.
 
 use api::product::input::Param;
 use deserr::Deserr;
@@ -18,44 +18,44 @@ pub enum UserOrder {
     LastActiveAt,
 }
 
-/// The query of an operation on a single user. Some clients send the filters of the list along.
-/// Their values are validated but have no effect.
+/// The query of an operation on a single user. Some clients send the filters of the list, which are
+/// validated but have no effect.
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct IgnoredFilters {
-    /// Accepted, but has no effect on a single user.
+    /// Accepted, but without effect on a single user.
     #[schema(value_type = Option<bool>)]
     #[deserr(default)]
     pub include_restricted: Option<Param<bool>>,
-    /// Accepted, but has no effect on a single user.
+    /// Accepted, but without effect on a single user.
     #[schema(value_type = Option<bool>)]
     #[deserr(default)]
     pub include_anonymous: Option<Param<bool>>,
-    /// Accepted, but has no effect on a single user.
+    /// Accepted, but without effect on a single user.
     #[schema(value_type = Option<bool>)]
     #[deserr(default)]
     pub only_anonymous: Option<Param<bool>>,
-    /// Accepted, but has no effect on a single user.
+    /// Accepted, but without effect on a single user.
     #[deserr(default)]
     pub order_by: Option<UserOrder>,
-    /// Accepted, but has no effect on a single user.
+    /// Accepted, but without effect on a single user.
     #[schema(value_type = Option<bool>)]
     #[deserr(default)]
     pub desc: Option<Param<bool>>,
-    /// Accepted, but has no effect on a single user.
+    /// Accepted, but without effect on a single user.
     #[deserr(default)]
     pub query: Option<String>,
-    /// Accepted, but has no effect on a single user.
+    /// Accepted, but without effect on a single user.
     #[deserr(default)]
     pub starts_with: Option<String>,
-    /// Accepted, but has no effect on a single user.
+    /// Accepted, but without effect on a single user.
     #[deserr(default)]
     pub team_id: Option<TeamId>,
-    /// Accepted, but has no effect on a single user.
+    /// Accepted, but without effect on a single user.
     #[schema(value_type = Option<u8>)]
     #[deserr(default)]
     pub limit: Option<Param<usize>>,
-    /// Accepted, but has no effect on a single user.
+    /// Accepted, but without effect on a single user.
     #[deserr(default)]
     pub cursor: Option<String>,
 }

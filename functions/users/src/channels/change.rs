@@ -36,7 +36,8 @@ pub(crate) fn check_verified<L>(access: &Access<L>, is_verified: Option<bool>, r
     }
 }
 
-/// Rejects an address from a client that nobody could sign up with; a server imports what it has.
+/// Rejects an address from a client if it could not be used to sign up; servers import what they
+/// have.
 pub(crate) fn check_address<L>(access: &Access<L>, value: &Email, route: &Route) -> Result<(), KnownError> {
     if access.level < Level::Server && !value.is_public() {
         return Err(route.schema_error(&Problems::one("body.value", InvalidEmail)));
@@ -44,9 +45,9 @@ pub(crate) fn check_address<L>(access: &Access<L>, value: &Email, route: &Route)
     Ok(())
 }
 
-/// Changes a user's channels together with the claims of the email addresses that sign in.
-/// `missing` is the error if the user no longer exists. `value` is the address that the error may
-/// reveal if somebody else signs in with it. `change` returns the additional writes.
+/// Changes a user's channels together with the claims of sign-in addresses. `missing` is the error
+/// if the user no longer exists. If someone else signs in with the address `value`, the error may
+/// reveal it. `change` returns the additional writes.
 pub(crate) async fn change<L>(
     access: &Access<L>,
     row: UserRow,
@@ -58,8 +59,8 @@ pub(crate) async fn change<L>(
     match change_as(access, row, missing, |user| Ok(With(change(user).map_err(refusal)?))).await {
         Ok(row) => Ok(row.user),
         Err(Error::Known(KnownError::UserEmailAlreadyExists { .. })) => {
-            // Verifying the address would not help: a server cannot take an address from another
-            // user, and an address that a user adds is not claimed until it is verified.
+            // Verifying the address would not help: a server cannot take it from another user, and
+            // an address added by a user is not claimed until it is verified.
             Err(KnownError::ContactChannelAlreadyUsedForAuthBySomeoneElse {
                 r#type: "email",
                 contact_channel_value: value.map(ToString::to_string),

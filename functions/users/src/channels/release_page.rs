@@ -8,7 +8,7 @@ use flows::App;
 use model::code::Code;
 use store::link::{Link, Release};
 
-/// Finds the link of an email, or the page that says why the link does not work.
+/// Finds the link of an email, or the page with the reason why it does not work.
 pub(crate) async fn find(app: &App, caller: &Caller, code: &Code) -> Result<Result<Link<Release>, LinkPage>, Error> {
     link_page::find(app, caller, code, "Follow the link in a newer email.").await
 }

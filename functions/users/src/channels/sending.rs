@@ -11,10 +11,9 @@ use model::project::redirect::RedirectUrl;
 use model::user::{Channel, User};
 use wire::level::Level;
 
-/// Writes the code and its email. The email address with which the account was created needs no
-/// bot challenge here, because the sign-up makes its own check. While nobody may sign up, a
-/// client's anonymous user gets no email: anybody can create such a user, and the address could not
-/// become an account.
+/// Writes the code and its email. The address from the sign-up does not need a bot challenge here,
+/// because the sign-up has its own. While sign-up is disabled, a client's anonymous user does not
+/// get emails: anyone can create such a user, and the address could not become an account.
 pub(crate) async fn send<L>(
     access: &Access<L>,
     user: &User,

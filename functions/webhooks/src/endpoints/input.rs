@@ -1,4 +1,4 @@
-//! The input checks of the operations on endpoints, and the items that they read.
+//! Input checks of the operations on endpoints, and the items they read.
 
 use api::http::Route;
 use deserr::Deserr;
@@ -18,7 +18,7 @@ pub struct EndpointPath {
     pub(crate) id: WebhookEndpointId,
 }
 
-/// Refuses a URL to which events must not be sent.
+/// Rejects a URL to which events must not be sent.
 pub(crate) fn check_url(app: &App, url: &str) -> Result<(), KnownError> {
     check(&app.settings, url).map_err(|reason| KnownError::WebhookUrlNotAllowed { reason })
 }
@@ -28,7 +28,7 @@ pub(crate) fn sealing(context: &Context) -> Sealing<'_> {
     Sealing { sealer: &context.app.sealer, entropy: &context.app.entropy, project: &context.project.id }
 }
 
-/// The error of a change that was not made.
+/// The error of a rejected change.
 pub(crate) fn rejected(rejected: Rejected, route: &Route) -> Error {
     match rejected {
         Rejected::Input(problems) => route.schema_error(&problems).into(),
@@ -42,12 +42,12 @@ pub(crate) async fn found(context: &Context, id: WebhookEndpointId) -> Result<En
     Ok(row.ok_or(KnownError::WebhookEndpointNotFound)?)
 }
 
-/// The project and the endpoint, which together identify the endpoint's deliveries.
+/// Project and endpoint, which together identify the endpoint's deliveries.
 pub(crate) fn lane(context: &Context, id: WebhookEndpointId) -> Lane {
     (context.project.id.clone(), id)
 }
 
-/// The endpoint with this id, and its health.
+/// The endpoint with this id and its health.
 pub(crate) async fn found_with_health(context: &Context, id: WebhookEndpointId) -> Result<(EndpointRow, Health), Error> {
     let found = context.app.store.webhook_endpoint_and_health(&context.project.id, id).await?;
     Ok(found.ok_or(KnownError::WebhookEndpointNotFound)?)

@@ -1,10 +1,10 @@
-//! Lambda run by the table's stream: records the events of webhooks ([`workers::webhooks`]) and
-//! starts the functions that send emails and deliver events.
+//! Lambda of the table's stream: records the events of webhooks ([`workers::webhooks`]) and starts
+//! the functions that send emails and deliver events.
 //!
-//! It does nothing else, because the stream waits for it: the batches of a shard are read one after
-//! another, and the stream forgets them after a day. Emails and webhooks share one function, as a
-//! stream should have no more than two readers. The other reader, the worker of the audit trail,
-//! waits for up to a minute to get larger batches.
+//! It does nothing else, because the stream waits for it: a shard's batches are read one after
+//! another, and kept for a day. Emails and webhooks share one function, because a stream should
+//! have at most two readers. The other one, the worker of the audit trail, waits up to a minute to
+//! get larger batches.
 
 use flows::App;
 use jiff::SignedDuration;
@@ -14,7 +14,7 @@ use workers::lambda::{self, Error};
 use workers::wake::Wake;
 use workers::webhooks::record;
 
-/// By how much the clocks of functions may differ.
+/// Maximum difference between the clocks of functions.
 const SKEW: SignedDuration = SignedDuration::from_secs(5);
 
 #[tokio::main(flavor = "current_thread")]

@@ -22,13 +22,13 @@ async fn run() -> Result<(), Error> {
     let mailer = ByProject { own, deployments: Ses::from_env(app.clock.clone())? };
     let (app, mailer) = (&app, &mailer);
     lambda::events(async |event| {
-        // An update of the deployment may replace this function before it hands the stream to
-        // `workers-changes`. Until then, the stream keeps its batches.
+        // An update may replace this function before the stream is attached to `workers-changes`.
+        // Until then, the stream keeps its batches.
         if event.payload.get("Records").is_some() {
             return Err("this function does not read the table's stream".into());
         }
-        // Sending begins at the latest 25 seconds before the deadline, so that the last email has
-        // all the time that a mail provider may take.
+        // Sending begins at least 25 seconds before the deadline, to leave the mail provider its
+        // full time for the last email.
         let until = event.deadline - jiff::SignedDuration::from_secs(25);
         let is_scheduled = event.payload.get("source").is_some();
         let moved = if is_scheduled {
@@ -39,7 +39,7 @@ async fn run() -> Result<(), Error> {
                 0
             })
         };
-        // The metric is written only once a minute; work can start the function far more often.
+        // The metric is written only once a minute; the function can be started far more often.
         if is_scheduled {
             let (now, oldest) = (app.clock.now(), app.store.oldest_due(app.clock.now()).await?);
             let age = oldest.map(|due| now.duration_since(due).unsigned_abs()).unwrap_or_default();

@@ -9,7 +9,8 @@ use workers::trail;
 async fn main() -> Result<(), Error> {
     lambda::run(App::from_env, async |app, event| {
         let (mut linked, mut failed) = (0, None);
-        // The event only names the projects; the table shows which entries no link covers yet.
+        // Only the projects are taken from the event; the table shows which entries are not linked
+        // yet.
         for project in trail::projects(&event.payload) {
             match trail::link(app, &project).await {
                 Ok(entries) => linked += entries,
@@ -19,8 +20,7 @@ async fn main() -> Result<(), Error> {
                 }
             }
         }
-        // After an error, the stream delivers the batch again; entries that a link covers already
-        // are not linked again.
+        // After an error, the stream delivers the batch again; linked entries are not linked twice.
         failed.map_or_else(|| Ok(json!({ "linked": linked })), |error| Err(error.into()))
     })
     .await

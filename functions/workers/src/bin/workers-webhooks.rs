@@ -1,4 +1,4 @@
-//! Lambda of [`workers::webhooks`], which delivers what is due: started when events were recorded,
+//! Lambda of [`workers::webhooks`], which makes due deliveries: started after events are recorded,
 //! and by a schedule every minute for retries.
 
 use flows::App;
@@ -9,8 +9,8 @@ use workers::webhooks::Courier;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
     lambda::run(App::from_env, async |app, event| {
-        // Moving late deliveries takes at most 4 seconds, and a pass over an endpoint 45. So the
-        // last ones begin no later than 50 seconds before the deadline.
+        // Moving late deliveries takes up to 4 seconds, and a pass over an endpoint up to 45. So
+        // both begin at least 50 seconds before the deadline.
         Courier::default().drain(app, event.deadline - jiff::SignedDuration::from_secs(50)).await?;
         Ok(json!({ "done": true }))
     })

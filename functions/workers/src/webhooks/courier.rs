@@ -1,14 +1,14 @@
-//! Runs the work of several endpoints side by side, each in a task of its own, so that an endpoint
-//! that does not answer delays no other. The number of tasks is limited. While due endpoints wait
-//! for a task, each task ends after one pass over its queue, and the place of a task that has ended
-//! goes to the project with the fewest tasks. So however many endpoints a project has, and however
-//! slowly they answer, they do not keep out those of other projects.
+//! Runs the work of several endpoints side by side, each in its own task, so that an endpoint that
+//! does not answer does not delay others. The number of tasks is limited. While due endpoints wait
+//! for a task, each task ends after one pass over its queue, and its place goes to the project with
+//! the fewest tasks. So a project with many or slow endpoints does not keep out those of other
+//! projects.
 //!
-//! An endpoint that another worker holds is left out for some seconds, and so is one whose work the
-//! table refused. So a worker of its own that finds only such endpoints ends, instead of trying
-//! them again and again. Their deliveries are not forgotten: the worker that holds an endpoint
-//! looks at its queue again before it lets go of it; an endpoint whose worker was killed is due
-//! when the lease ends; and something looks for due endpoints at least once a minute.
+//! An endpoint held by another worker, or whose work the table refused, is left out for some
+//! seconds. So a separate worker that finds only such endpoints ends, instead of trying them
+//! repeatedly. Their deliveries are not forgotten: a worker checks an endpoint's queue again before
+//! releasing it; the endpoint of a killed worker is due when the lease ends; and due endpoints are
+//! looked for at least once a minute.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,22 +25,22 @@ use wire::id::ProjectId;
 
 use crate::webhooks::lane;
 
-/// The maximum number of endpoints that are worked on at the same time. A task mostly waits.
+/// Maximum number of endpoints at work at the same time. Tasks mostly wait.
 const AT_ONCE: usize = 256;
-/// The number of due endpoints that are read from each shard.
+/// Number of due endpoints read from each shard.
 const READ: i32 = 200;
-/// How long an endpoint is left out that another worker holds, or whose work the table refused.
+/// How long an endpoint is left out if another worker holds it or the table refused its work.
 const ASIDE: SignedDuration = SignedDuration::from_secs(5);
-/// How long [`Courier::drain`] waits at most before it looks for due endpoints again.
+/// How long [`Courier::drain`] waits, at most, before it looks for due endpoints again.
 const LOOK: Duration = Duration::from_secs(2);
 
-/// Endpoints that are being worked on, each with its task.
+/// Endpoints at work, each with its task.
 pub struct Courier {
     places: usize,
-    /// Each task returns until when its endpoint is left out; `None` if it is not.
+    /// A task returns until when its endpoint is left out; `None` if it is not.
     tasks: JoinSet<Option<Timestamp>>,
     busy: HashMap<Lane, Id>,
-    /// The endpoints that are left out, each with the end of that time.
+    /// The endpoints left out, each with the end of that time.
     aside: HashMap<Lane, Timestamp>,
     /// Whether due endpoints wait for a place.
     is_crowded: Arc<AtomicBool>,
@@ -53,13 +53,13 @@ impl Default for Courier {
 }
 
 impl Courier {
-    /// A courier that works on at most this many endpoints at the same time.
+    /// A courier for at most this many endpoints at the same time.
     pub fn with_places(places: usize) -> Self {
         Self { places, tasks: JoinSet::new(), busy: HashMap::new(), aside: HashMap::new(), is_crowded: Arc::default() }
     }
 
-    /// Begins to work on endpoints that are due, and returns on how many. No pass over the queue of
-    /// an endpoint begins after `until`.
+    /// Starts work on due endpoints and returns their number. Passes over their queues do not begin
+    /// after `until`.
     pub async fn begin(&mut self, app: &App, until: Timestamp) -> Result<usize, store::Error> {
         let now = app.clock.now();
         self.aside.retain(|_, until| *until > now);
@@ -82,9 +82,9 @@ impl Courier {
         Ok(begun)
     }
 
-    /// The endpoints in `due` that no task works on and that are not left out, in the order in
-    /// which they get free places: each place goes to an endpoint of a project that has the fewest
-    /// places by then, and among these endpoints to the first in `due`, which has been due longest.
+    /// The endpoints in `due` that have no task and are not left out, in the order in which they
+    /// get free places: each place goes to an endpoint of a project with the fewest places by then,
+    /// and among these to the first in `due`, which has been due longest.
     fn in_turn(&self, due: Vec<Lane>) -> Vec<Lane> {
         let mut places: HashMap<ProjectId, usize> = HashMap::new();
         for (project, _) in self.busy.keys() {
@@ -102,7 +102,7 @@ impl Courier {
         ranked.into_iter().map(|(_, lane)| lane).collect()
     }
 
-    /// Waits until the work on an endpoint ends; `false` if there is none.
+    /// Waits until the work on one endpoint ends; `false` if there is none.
     pub async fn ended(&mut self) -> bool {
         let (ended, until) = match self.tasks.join_next_with_id().await {
             Some(Ok(ended)) => ended,
@@ -117,16 +117,16 @@ impl Courier {
         true
     }
 
-    /// Works on due endpoints until none is due, except those that are left out, or `until` has
-    /// passed, and waits for work that has begun. An error of the search for due endpoints is
-    /// returned after that work has ended.
+    /// Works on due endpoints until none is due, apart from those left out, or `until` has passed,
+    /// and waits for started work. If the search for due endpoints fails, its error is returned
+    /// after that work.
     pub async fn drain(&mut self, app: &App, until: Timestamp) -> Result<(), store::Error> {
         let mut found = Ok(0);
         loop {
             if found.is_ok() && app.clock.now() < until {
                 found = self.begin(app, until).await;
             }
-            // Other endpoints may become due while those at work take long.
+            // Other endpoints may become due while slow ones are at work.
             if let Ok(false) = timeout(LOOK, self.ended()).await {
                 return found.map(drop);
             }

@@ -1,4 +1,4 @@
-//! The work on one endpoint: makes the due deliveries, in order for each changed item.
+//! The work on one endpoint: due deliveries, in order for each changed item.
 
 use std::collections::HashSet;
 use std::iter::from_fn;
@@ -19,39 +19,38 @@ use tokio::time::{Instant, sleep};
 use crate::fail_point::reached;
 use crate::webhooks::notice;
 
-/// The number of requests at the same time to an endpoint whose last attempt succeeded. Any other
-/// endpoint gets one request at a time, because each request to an endpoint whose name resolves
-/// slowly occupies a thread, even after the request has ended.
+/// Number of concurrent requests to an endpoint whose last attempt succeeded. Others get one
+/// request at a time, because a request to a slowly resolving name occupies a thread, even after
+/// the request has ended.
 const CONCURRENCY: usize = 8;
-/// The number of deliveries between two looks at the queue.
+/// Number of deliveries before the queue is read again.
 const CHUNK: usize = CONCURRENCY * 4;
-/// The time after which a pass begins no more requests. Even if the last one takes as long as it
-/// may, it ends within the lease of the endpoint.
+/// After this time, a pass starts no more requests. Even if the last one takes its full time, it
+/// ends within the lease of the endpoint.
 const PASS: Duration = Duration::from_secs(33);
-/// The parts of a queue that are searched for due places, one after another: the number of places
-/// in each part. Places further back are found once places before them have been removed. The first
-/// part is small, because it usually has enough due places: without it, each chunk of a long queue
-/// would read a thousand places.
+/// A queue is searched for due places in parts, one after another; these are the numbers of places
+/// in each. Later places are found once earlier ones are gone. The first part is small, because it
+/// usually has enough due places: without it, each chunk of a long queue would read a thousand.
 const PARTS: [i32; 10] = [128, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000, 1000];
-/// How long the work on a failing endpoint rests after each pass, in multiples of the time that the
-/// search for due places took. The queue of such an endpoint grows, each new event causes a search,
-/// and a refused connection takes no time. Without rests, the searches would keep the table busy
-/// and so delay other endpoints.
+/// How long the work on a failing endpoint pauses after each pass, as a multiple of the time spent
+/// searching for due places. The queue of such an endpoint grows, each new event causes a search,
+/// and a refused connection takes no time. Without pauses, the searches would keep the table busy
+/// and delay other endpoints.
 const REST: u32 = 4;
-/// The longest rest.
+/// The longest pause.
 const MAX_REST: Duration = Duration::from_secs(2);
-/// The time after which a pass begins no more requests if other endpoints wait for a task. Without
-/// this limit, a slow endpoint would occupy its task for the time of several requests.
+/// After this time, a pass starts no more requests if other endpoints wait for a task. Otherwise, a
+/// slow endpoint would occupy its task for several requests.
 const SHARE: Duration = Duration::from_secs(1);
-/// How often a change to an endpoint is attempted.
+/// Maximum number of attempts to change an endpoint.
 const ROUNDS: u32 = 5;
 
-/// Makes the due deliveries to an endpoint, until none is due, the endpoint is switched off,
-/// another worker has claimed it, or `until` has passed. While `is_crowded`, ends after one pass;
-/// what is left stays due, behind the endpoints that wait. If the endpoint was deleted, deletes its
-/// deliveries instead. Returns `false` if another worker has claimed the endpoint, or if it was
-/// deleted: it may still seem due, but trying it again at once is useless. If late deliveries
-/// cannot be moved into the queue, makes a pass over those before them, and fails.
+/// Delivers to an endpoint until nothing is due, the endpoint is switched off, another worker has
+/// claimed it, or `until` has passed. While `is_crowded`, ends after one pass; the rest stays due,
+/// behind the waiting endpoints. If the endpoint was deleted, deletes its deliveries instead.
+/// Returns `false` if another worker has claimed the endpoint, or it was deleted: it may still seem
+/// due, but trying it again immediately is useless. If late deliveries cannot be moved into the
+/// queue, makes a pass over those before them, and fails.
 pub(super) async fn work(app: &App, lane: &Lane, until: Timestamp, is_crowded: &AtomicBool) -> Result<bool, store::Error> {
     while app.clock.now() < until {
         let Some(claimed) = app.store.claim_webhook(lane, app.clock.now()).await? else { return Ok(false) };
@@ -74,12 +73,12 @@ pub(super) async fn work(app: &App, lane: &Lane, until: Timestamp, is_crowded: &
     Ok(true)
 }
 
-/// What follows a pass over the queue of an endpoint.
+/// What comes after a pass over an endpoint's queue.
 #[derive(Default)]
 struct Passed {
     /// Whether more may be due right away.
     may_have_more: bool,
-    /// How long to rest. The endpoint is not claimed meanwhile.
+    /// How long to pause. The endpoint is not claimed meanwhile.
     rest: Duration,
 }
 
@@ -87,7 +86,7 @@ struct Passed {
 async fn pass(app: &App, mut claimed: Claimed, endpoint: &Endpoint, is_crowded: &AtomicBool) -> Result<Passed, store::Error> {
     let lane = claimed.lane.clone();
     if endpoint.disabled.is_some() {
-        // Pending deliveries wait until the endpoint is enabled again.
+        // Its deliveries stay pending until it is enabled again.
         app.store.release_webhook(&claimed, None, app.clock.now()).await?;
         return Ok(Passed::default());
     }
@@ -97,8 +96,8 @@ async fn pass(app: &App, mut claimed: Claimed, endpoint: &Endpoint, is_crowded: 
     let is_idle = places.is_empty();
     let goes_on = || began.elapsed() < if is_crowded.load(Ordering::Relaxed) { SHARE } else { PASS };
     let mut off = None;
-    // Few deliveries are read at a time, although the next ones wait for the slowest of these: a
-    // worker has many endpoints at work, and a delivery may have 64 KB.
+    // Few deliveries are read at a time, although the next ones wait for the slowest of them: a
+    // worker has many endpoints, and a delivery may have 64 KB.
     for places in places.chunks(CONCURRENCY) {
         if off.is_some() || !goes_on() {
             break;
@@ -121,14 +120,14 @@ async fn pass(app: &App, mut claimed: Claimed, endpoint: &Endpoint, is_crowded: 
     Ok(Passed { may_have_more: off.is_none() && !is_idle, rest })
 }
 
-/// The places that are due, and the earliest time at which one of the other examined places is due.
+/// The due places, and the earliest time at which another examined place is due.
 struct Due {
     places: Vec<Place>,
     next: Option<Timestamp>,
 }
 
-/// Finds the first places that are due. Of the places of one item, only the first may be due: the
-/// others wait for it.
+/// Finds the first due places. Of one item's places, only the first may be due: the others wait for
+/// it.
 async fn due(app: &App, lane: &Lane) -> Result<Due, store::Error> {
     let (now, mut seen) = (app.clock.now(), HashSet::new());
     let (mut places, mut next, mut after) = (Vec::new(), None, None);
@@ -154,7 +153,7 @@ async fn due(app: &App, lane: &Lane) -> Result<Due, store::Error> {
 }
 
 /// Attempts these deliveries, taking each from the iterator when its request can begin, and writes
-/// their outcomes together as they arrive. They are attempted side by side while the endpoint works
+/// their outcomes together as they arrive. Attempts are concurrent while the endpoint works
 /// ([`Health::works`](model::webhook::health::Health::works)), otherwise one after another. Returns
 /// why the endpoint must be switched off, if it must.
 async fn deliver(
@@ -166,7 +165,7 @@ async fn deliver(
     let (lane, mut off, mut is_over) = (claimed.lane.clone(), None, false);
     while !is_over {
         is_over = true;
-        // How many requests may still begin before the health of the endpoint is looked at again.
+        // How many requests may still start before the endpoint's health is checked again.
         let left = AtomicUsize::new(if claimed.health.works() { CHUNK } else { 1 });
         let next = || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).ok().and_then(|_| pending.next());
         let attempts = from_fn(next).map(|mut pending| {
@@ -196,7 +195,7 @@ async fn deliver(
     Ok(off)
 }
 
-/// Switches an endpoint off, and tells the owners of the project in the same transaction.
+/// Switches an endpoint off and, in the same transaction, tells the owners of the project.
 async fn switch_off(app: &App, (project, endpoint): &Lane, reason: DisabledReason) -> Result<(), store::Error> {
     optimistic!(ROUNDS, |_| {
         let Some(row) = app.store.webhook_endpoint(project, *endpoint).await? else { return Ok(()) };

@@ -1,5 +1,4 @@
-//! The events of a change, with their data. Users and teams have the form in which servers read
-//! them.
+//! The events of a change, with their data. Users and teams look as they do to servers.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -27,11 +26,11 @@ use wire::level::Level;
 /// Events without their ids.
 type Events = Vec<(EventType, Value)>;
 
-/// What the events of a change may depend on besides the change.
+/// What a change's events may depend on besides the change.
 pub(super) struct Known<'a> {
     pub(super) app: &'a App,
     pub(super) project: &'a Project,
-    /// The teams that each user leaves in the batch.
+    /// The teams that each user leaves in this batch.
     pub(super) teams_left: &'a HashMap<(ProjectId, UserId), Vec<TeamId>>,
 }
 
@@ -60,7 +59,7 @@ async fn user(known: &Known<'_>, pair: &Pair<(User, Timestamp)>) -> Result<Event
     let Known { app, project, .. } = known;
     let view = |user: &User, active_at: Timestamp, team: Option<&Team>| json!(ServerUser::of(user, active_at, &project.config, team));
     Ok(match (&pair.old, &pair.new) {
-        // The selected personal team is left out, because the receiver may not know it yet.
+        // The selected personal team is left out: the receiver may not know it yet.
         (None, Some((new, active_at))) => vec![(EventType::UserCreated, view(new, *active_at, None))],
         (Some((old, _)), Some((new, active_at))) => {
             let mut events = Vec::new();
@@ -100,8 +99,8 @@ fn team(pair: &Pair<Team>) -> Events {
     }
 }
 
-/// The events of the API keys of a user or team, which are stored in the owner's item. The use of a
-/// key has no event. If the owner is deleted, its keys have no events of their own.
+/// The events of a user's or team's API keys, which are stored in the owner's item. There are none
+/// for the use of a key, or for the keys of a deleted owner.
 fn owned_keys(events: &mut Events, owner: Owner, [old, new]: [&OwnedKeys; 2]) {
     let ([created, updated, deleted], (name, id)) = match owner {
         Owner::User(id) => {
@@ -142,7 +141,7 @@ fn member(project: &Project, team: TeamId, user: UserId, pair: &Pair<BTreeSet<Gr
     events
 }
 
-/// The events of permissions that were granted and revoked; `holder` has the ids of their holder.
+/// The events of granted and revoked permissions; `holder` has the ids of the holder.
 fn permissions(
     events: &mut Events,
     project: &Project,
@@ -177,8 +176,8 @@ fn session(pair: &Pair<Session>) -> Events {
     data.map(|data| (event_type, data)).into_iter().collect()
 }
 
-/// The events of an email contain no recipients, texts or codes: only its id, status and time of
-/// creation.
+/// An email's events contain only its id, status and time of creation: no recipients, texts or
+/// codes.
 fn email(pair: &Pair<OutboxEntry>) -> Events {
     let Some(new) = &pair.new else { return Vec::new() };
     let event_type = match &pair.old {

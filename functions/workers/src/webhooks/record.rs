@@ -1,4 +1,4 @@
-//! Records the events of a batch of the table's stream.
+//! Records the events of a stream batch.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -18,15 +18,15 @@ use wire::id::{ProjectId, TeamId, UserId};
 use crate::fail_point::reached;
 use crate::webhooks::messages::{Known, of};
 
-/// Records a delivery for each event of a batch and each endpoint that wants it, and returns their
-/// number. If this fails, the batch must be read again.
+/// Records a delivery for each event of a batch and each endpoint that wants it; returns their
+/// number. After a failure, the batch must be read again.
 pub async fn record(app: &App, event: &Value) -> Result<usize, store::Error> {
     let changes: Vec<Change> = records(event).into_iter().filter_map(meaning).collect();
     let projects: BTreeSet<ProjectId> = changes.iter().map(|change| change.project.clone()).collect();
     let mut endpoints = app.store.webhooks_of(projects).await?;
     endpoints.retain(|_, endpoints| !endpoints.is_empty());
     let changes: Vec<Change> = changes.into_iter().filter(|change| endpoints.contains_key(&change.project)).collect();
-    // Read before the deliveries are recorded: those that are late by then come first.
+    // Read before the deliveries are recorded: those that are already late come first.
     let rows = endpoints.iter().flat_map(|(project, rows)| rows.iter().map(move |row| (project, row)));
     let late = rows.filter(|(_, row)| row.late.is_some()).map(|(project, row)| (project.clone(), row.endpoint.id)).collect();
     let left = teams_left(&changes);
@@ -56,8 +56,8 @@ fn meaning(record: Record) -> Option<Change> {
     changes::of(record).inspect_err(failed).ok().flatten()
 }
 
-/// The teams that each user left in this batch. The memberships of a deleted user are usually
-/// deleted in the same transaction as the user.
+/// The teams that each user left in this batch. A deleted user's memberships are usually deleted in
+/// the same transaction.
 fn teams_left(changes: &[Change]) -> HashMap<(ProjectId, UserId), Vec<TeamId>> {
     let mut left: HashMap<_, Vec<TeamId>> = HashMap::new();
     for change in changes {
@@ -70,16 +70,16 @@ fn teams_left(changes: &[Change]) -> HashMap<(ProjectId, UserId), Vec<TeamId>> {
     left
 }
 
-/// The `index`th event of a change. Its id is derived from the change, so it is the same when a
-/// batch is read again.
+/// The `index`th event of a change. Its id is derived from the change, so a batch that is read
+/// again has the same ids.
 fn message(change: &Change, index: usize, event_type: EventType, data: Value) -> Message {
     let seed = format!("{}/{}/{}/{index}", change.project, change.object, change.position);
     Message::new(format!("msg_{}", Digest::of(&seed)), event_type, change.at, data)
 }
 
-/// The deliveries of an event. Events of one change keep their order. Different shards of the
-/// stream may give two changes the same sequence number; the digest of the changed object keeps
-/// the positions of their events distinct.
+/// The deliveries of an event. Events of one change keep their order. In different shards of the
+/// stream, two changes may have the same sequence number; the digest of the changed object keeps
+/// their events' positions distinct.
 fn deliveries<'a>(
     change: &'a Change,
     (index, message): (usize, &'a Message),

@@ -7,13 +7,13 @@ import { texts as t } from "../texts.js";
 const WIDTH = 300;
 const HEIGHT = 64;
 
-/** The heights of bars, in units of the SVG; every number above zero has a visible bar. */
+/** The heights of bars in SVG units; any number above zero gets a visible bar. */
 export function heights(numbers, height = HEIGHT) {
   const most = Math.max(...numbers, 1);
   return numbers.map((number) => (number === 0 ? 0 : Math.max(2, Math.round((number / most) * height))));
 }
 
-/** A bar chart of days, with a table of the same figures for people who cannot see it. */
+/** A bar chart of days, with a table of its figures for screen readers. */
 export function bars(title, series, { total } = {}) {
   const tall = heights(series.map(({ activity }) => activity));
   const width = WIDTH / Math.max(series.length, 1);
@@ -68,7 +68,7 @@ export function bars(title, series, { total } = {}) {
   );
 }
 
-/** Names with numbers, each with a bar in proportion to the largest number. */
+/** Names, numbers and bars, scaled to the largest number. */
 export function shares(title, entries, none) {
   const most = Math.max(...entries.map(({ number }) => number), 1);
   return h(

@@ -6,8 +6,8 @@ import { texts as t } from "../texts.js";
 import { button, copyButton, failure } from "./parts.js";
 
 /**
- * Opens a dialog with what `content(close)` returns. Returns the argument of `close`; `undefined`
- * if the user dismisses the dialog.
+ * Opens a dialog with what `content(close)` returns. Returns what `close` was called with;
+ * `undefined` if the dialog is dismissed.
  */
 export function open(title, content) {
   const label = newId("dialog");
@@ -30,8 +30,8 @@ export function open(title, content) {
 }
 
 /**
- * Asks for confirmation and then calls `act`; if that fails, the dialog stays open with the API's
- * error. With `name`, that name must be typed. Returns whether `act` succeeded.
+ * Asks for confirmation, then calls `act`. If that fails, the dialog stays open and shows the API's
+ * error. If `name` is given, the user must type it. Returns whether `act` succeeded.
  */
 export function confirm({ title, text, verb, name, act }) {
   return open(title, (close) => {
@@ -108,7 +108,7 @@ export function mayLeave() {
 }
 
 /**
- * Shows how a form differs from what somebody else saved meanwhile. Returns whose values to keep,
+ * Shows how a form differs from what someone else has saved since. Returns which values to keep,
  * "theirs" or "mine"; neither if the user cancels.
  */
 export function showConflicts(conflicts, labelOf) {

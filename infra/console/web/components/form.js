@@ -1,6 +1,6 @@
-// Forms. If the API rejects a form, its problems appear beside the fields, and nothing that was
-// typed is lost. A form that changes something sends only what changed, and asks before it
-// overwrites somebody else's changes, even if those are saved at the same moment.
+// Forms. If the API rejects a form, the problems appear beside the fields, and all input is kept.
+// Forms that edit something send only the changes, and ask before they overwrite someone else's,
+// even those saved at the same moment.
 
 import { isStale, TRIES } from "../core/api.js";
 import { fill, h, newId, say } from "../core/dom.js";
@@ -11,8 +11,8 @@ import { showConflicts } from "./dialog.js";
 import { button, curlButton, failure } from "./parts.js";
 
 /**
- * For each type of field: its control, and how a value is put into it and taken out of it. `Field`
- * has those of the types `switch` and `choices`.
+ * For each type of field: its control, and how to set and read its value. `Field` handles the types
+ * `switch` and `choices`.
  */
 const TYPES = {
   text: {
@@ -116,7 +116,7 @@ class Field {
     return [...this.control.querySelectorAll("input:checked")].map((box) => box.value);
   }
 
-  /** Shows or clears the problem of the field. */
+  /** Shows or clears the field's problem. */
   complain(text) {
     this.problem.hidden = !text;
     this.problem.textContent = text ?? "";
@@ -141,7 +141,7 @@ class Field {
   }
 }
 
-/** The options of a form that changes a resource. */
+/** Options for a form that edits a resource. */
 export const saves = (resource) => ({
   verb: t.save,
   reread: () => resource.read(),
@@ -153,10 +153,10 @@ export const saves = (resource) => ({
  * A form.
  *
  * - `fields` have a name (the path in the request's body), label, help and type; a field with
- *   `when(values)` is shown only while that is true of the values in the form;
- * - `values` are those of something that exists; without them, the form creates or sends something;
- * - `reread()` returns the current values; the form is compared with them before it is saved, and
- *   `send` fails if they are no longer current;
+ *   `when(values)` is shown only while that holds for the values in the form;
+ * - `values`: what the form edits; without them, it creates or sends something;
+ * - `reread()` returns the current values; the form is compared with them before saving, and `send`
+ *   fails if they are outdated;
  * - `send(body, values, changes)` makes the change, where `values` and `changes` have the paths of
  *   fields as names; `request` takes the same and returns the request, to copy as curl;
  * - `done(answer, values)` is called after success.
@@ -175,7 +175,7 @@ export function form({ fields, values, reread, send, request, done, verb, cancel
     return JSON.stringify([...parts.values()].map((part) => (part.type ? part.control.value : part.value)));
   }
 
-  /** Hides the fields whose `when` is false of the values in the form, and shows all others. */
+  /** Shows the fields whose `when` holds for the values in the form, and hides the others. */
   function reveal() {
     const plain = [...parts].filter(([, part]) => part.field.type !== "json");
     const values = Object.fromEntries(plain.map(([name, part]) => [name, part.value]));
@@ -199,7 +199,10 @@ export function form({ fields, values, reread, send, request, done, verb, cancel
     return first ? null : found;
   }
 
-  /** The values to create something with: no hidden fields, and no empty ones without `isSent`. */
+  /**
+   * The values to create something with: without hidden fields, and without empty ones unless
+   * `isSent`.
+   */
   const given = (found) =>
     Object.fromEntries(
       Object.entries(found).filter(([name, value]) => {
@@ -229,7 +232,7 @@ export function form({ fields, values, reread, send, request, done, verb, cancel
     (first?.control ?? problem.firstChild)?.focus?.();
   }
 
-  /** Whether to save: nobody has changed the same fields meanwhile, or the user overwrites them. */
+  /** Whether to save: nobody else has changed the same fields, or the user overwrites them. */
   async function isCurrent(found) {
     if (!reread) return true;
     const now = await reread();
@@ -247,7 +250,7 @@ export function form({ fields, values, reread, send, request, done, verb, cancel
     return choice === "mine";
   }
 
-  /** Shows the values that were saved, with those that others have changed meanwhile. */
+  /** Shows the saved values, including changes made by others in the meantime. */
   async function settle() {
     if (isChange && reread) {
       baseline = await reread();
@@ -257,7 +260,7 @@ export function form({ fields, values, reread, send, request, done, verb, cancel
     marked();
   }
 
-  /** The answer to the change; `REFUSED` if the user does not overwrite the changes of others. */
+  /** The response to the change; `REFUSED` if the user keeps the changes of others. */
   async function tried(found) {
     for (let tries = 1; ; tries++) {
       if (!(await isCurrent(found))) return REFUSED;
@@ -314,7 +317,7 @@ export function form({ fields, values, reread, send, request, done, verb, cancel
   return element;
 }
 
-/** Whether a form of the page has changes that are not saved. */
+/** Whether any form on the page has unsaved changes. */
 export function hasUnsaved() {
   return Boolean(document.querySelector("form[data-dirty]"));
 }

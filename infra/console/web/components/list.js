@@ -14,7 +14,7 @@ const TYPING_MILLIS = 250;
 
 /**
  * A table of rows; each column has a label, a cell, and optionally a class. `href` returns the URL
- * of the page that a row leads to, if any.
+ * a row links to, if any.
  */
 export function table({ columns, rows, href, label }) {
   const body = h("tbody");
@@ -56,11 +56,11 @@ function tableRow(columns, row, href) {
  *
  * - `path` and `query` name the operation, `items` the field with its rows;
  * - `columns`, `href`: see `table`;
- * - `search` is the name of the query parameter of a search, `choices` are orders and filters;
- * - `index` is the name of the query parameter of a quicker search, which finds only some of the
- *   matches: it runs first, unless an order is chosen; the complete search runs on demand, or if
- *   the quicker one finds nothing;
- * - `none` is what the list shows without rows;
+ * - `search` is the query parameter of the search, `choices` are orders and filters;
+ * - `index` is the query parameter of a quick search, which finds only some of the matches: it runs
+ *   first, unless an order is chosen; the full search runs on demand, or if the quick one finds
+ *   nothing;
+ * - `none` is shown when there are no rows;
  * - with `isLive`, the first page is updated automatically.
  */
 export function list(options) {
@@ -75,12 +75,12 @@ class List {
   #counted = h("span", { class: "muted small", role: "status" });
   #running = new AbortController();
   #table = null;
-  /** All rows that are shown, and where the next page begins. */
+  /** All visible rows, and the start of the next page. */
   #rows = [];
   #cursor = null;
-  /** Updates the label of the default order: the label differs while searching. */
+  /** Updates the label of the default order, which differs while searching. */
   #named = () => {};
-  /** Whether the current search is the quicker one. */
+  /** Whether the current search is the quick one. */
   #isIndexed = false;
 
   constructor(options) {
@@ -95,7 +95,7 @@ class List {
     if (isLive) this.#follow();
   }
 
-  /** The query of the request for the chosen rows. */
+  /** The query for the chosen rows. */
   #query() {
     const { query, search, choices, isPaged } = this.#options;
     const wanted = { ...query, ...(isPaged && { limit: LIMIT }) };
@@ -107,13 +107,13 @@ class List {
     return wanted;
   }
 
-  /** Whether the quicker search is possible with the chosen search and order. */
+  /** Whether the chosen search and order allow the quick search. */
   get #mayUseIndex() {
     const { index, choices } = this.#options;
     return Boolean(index && this.#chosen.q && choices.every((choice) => !choice.isOrder || this.#chosen[choice.name] === defaultOf(choice)));
   }
 
-  /** Reads the next rows. If the quicker search finds none, the complete one begins. */
+  /** Reads the next rows. If the quick search finds none, the full one starts. */
   async #read(cursor, signal) {
     const { api, path, items } = this.#options;
     const found = await nextRows(api, path, this.#query(), cursor, { signal, items });
@@ -122,15 +122,15 @@ class List {
     return nextRows(api, path, this.#query(), undefined, { signal, items });
   }
 
-  /** Adds the matches that the quicker search does not find. */
+  /** Adds the matches that the quick search misses. */
   #searchAll() {
     this.#isIndexed = false;
     return this.#load(null);
   }
 
   /**
-   * Reads and shows the first page, or the next one at a cursor. With `null`, the first page of the
-   * complete search is added to the rows of the quicker one.
+   * Reads and shows the first page, or the next one at a cursor. With `null`, adds the first page
+   * of the full search to the rows of the quick one.
    */
   async #load(cursor) {
     this.#running.abort();
@@ -191,8 +191,8 @@ class List {
   }
 
   /**
-   * Updates the first page at intervals, unless the browser's tab is hidden, or further pages,
-   * details or a dialog are open. The focus stays on its row.
+   * Updates the first page at intervals, unless the browser's tab is hidden, more pages are loaded,
+   * or details or a dialog are open. The focus stays on its row.
    */
   #follow() {
     const timer = setInterval(async () => {
@@ -208,13 +208,13 @@ class List {
         this.#showFirst(found);
         if (focused) this.#body.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
       } catch {
-        // The next attempt may succeed; what is shown stays.
+        // Keeps the rows: the next attempt may succeed.
       }
       return undefined;
     }, LIVE_MILLIS);
   }
 
-  /** Reads the rows again after a change of the search, the order or a filter. */
+  /** Rereads the rows after search, order or a filter has changed. */
   #changed() {
     const { router, choices } = this.#options;
     const different = choices.filter((choice) => this.#chosen[choice.name] !== defaultOf(choice));
@@ -229,7 +229,7 @@ class List {
     const typed = (event) => {
       this.#chosen.q = event.target.value.trim();
       clearTimeout(typing);
-      // The URL may belong to another page by then.
+      // By then, the user may have opened another page.
       typing = setTimeout(() => this.element.isConnected && this.#changed(), TYPING_MILLIS);
     };
     const attributes = { placeholder: searchLabel, "aria-label": searchLabel, spellcheck: "false", autocomplete: "off" };

@@ -5,7 +5,7 @@ import { clipped, instant, shortened, visible } from "../core/format.js";
 import { toCurl, UnknownUser } from "../core/api.js";
 import { texts as t } from "../texts.js";
 
-/** A text from the API. Its direction is isolated, and invisible characters are made visible. */
+/** A text from the API, with its direction isolated and invisible characters made visible. */
 export function shown(text, { most } = {}) {
   if (text === null || text === undefined || text === "") return h("span", { class: "muted none" }, t.none);
   const whole = visible(text);
@@ -13,7 +13,7 @@ export function shown(text, { most } = {}) {
   return h("bdi", { title: cut === whole ? null : clipped(whole, 1000) }, cut);
 }
 
-/** A button that copies a text; `page.js`, which every page loads, does the copying. */
+/** A button that copies a text; `page.js`, loaded on every page, does the copying. */
 export function copyButton(text, label = t.copy) {
   return h("button", { type: "button", class: "copy quiet", "data-copy": text }, label);
 }
@@ -45,7 +45,7 @@ export function secret(value) {
 
 /**
  * A time in milliseconds or as text, shown relative to now; with `isLong`, also in local time. With
- * `isMinute`, the time is a whole minute, and has no seconds.
+ * `isMinute`, without seconds.
  */
 export function time(value, { isLong = false, isMinute = false } = {}) {
   if (value === null || value === undefined) return h("span", { class: "muted never" }, t.never);
@@ -53,7 +53,7 @@ export function time(value, { isLong = false, isMinute = false } = {}) {
   return h("time", { datetime: text, class: isLong ? null : "ago" }, text);
 }
 
-/** A state in words, with one of four tones. */
+/** A state in words, in one of four tones. */
 export function state(tone, text) {
   return h("span", { class: `state ${tone}` }, text);
 }
@@ -62,7 +62,7 @@ export function tag(text) {
   return h("span", { class: "tag" }, text);
 }
 
-/** Names and values; entries without a value are left out. */
+/** Names and values; skips entries without a value. */
 export function facts(...entries) {
   const rows = entries.filter((entry) => entry && entry[1] !== undefined);
   return h(
@@ -108,7 +108,7 @@ export function button(text, onclick, attributes = {}) {
 /** Copies a request as a curl command; `make` returns the request when the button is pressed. */
 export function curlButton(make) {
   const copy = h("button", { type: "button", class: "copy quiet", "data-copy": "", title: t.curl.help }, t.curl.label);
-  // This listener runs before that of `page.js`, which reads the attribute.
+  // Runs before the listener of `page.js`, which reads the attribute.
   copy.addEventListener("click", () => {
     copy.dataset.copy = toCurl(make(), location.origin);
   });
@@ -122,7 +122,7 @@ function failureText(error) {
   return typeof error.status === "number" ? error.message : `${t.failed.internal} ${error.message}`;
 }
 
-/** A failure, in the API's own words if the API reported it. */
+/** A failure, in the API's words if there are any. */
 export function failure(error, { again } = {}) {
   if (error.name === "AbortError") return h("span");
   const wait = error.retryAfter ? ` ${t.failed.retryAfter(error.retryAfter)}` : "";
@@ -141,7 +141,7 @@ export function note(tone, ...content) {
   return h("div", { class: `note ${tone}`, role: tone === "failed" ? "alert" : "status" }, h("p", {}, content));
 }
 
-/** What a list shows when it has no rows, and how to get the first one. */
+/** What an empty list shows, including how to add the first row. */
 export function empty({ title, text, action }) {
   return h("div", { class: "empty" }, h("h2", {}, title), h("p", {}, text), action);
 }

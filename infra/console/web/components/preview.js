@@ -1,5 +1,5 @@
-// A frame with the HTML of an email. Its content has a content security policy of its own: no
-// scripts, no forms, and an opaque origin.
+// A frame with the HTML of an email. It has its own content security policy: no scripts, no forms,
+// and an opaque origin.
 
 import { h, newId } from "../core/dom.js";
 import { mails as m } from "../texts-emails.js";
@@ -9,13 +9,13 @@ export function preview() {
   const name = newId("preview");
   const field = h("input", { type: "hidden", name: "html" });
   const sender = h("form", { method: "post", action: "/console/preview", target: name, hidden: true }, field);
-  // Not white before there is an email, because white would dazzle in the dark theme.
+  // Not white while empty, as white would dazzle in the dark theme.
   const frame = h("iframe", { class: "frame blank", name, title: m.emails.preview });
   const element = h("div", {}, frame, sender);
   element.show = (html) => {
     field.value = html;
     frame.addEventListener("load", () => frame.classList.remove("blank"), { once: true });
-    // A frame must be in the page before a form can be sent to it.
+    // A form can only be sent to a frame that is in the page.
     if (sender.isConnected) sender.submit();
     else requestAnimationFrame(() => sender.isConnected && sender.submit());
   };

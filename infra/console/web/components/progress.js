@@ -1,4 +1,4 @@
-// A dialog for long work in steps, which shows its progress and can be stopped.
+// A dialog for long work in steps: shows the progress, and can be stopped.
 
 import { fill, h, say } from "../core/dom.js";
 import { texts as t } from "../texts.js";
@@ -8,13 +8,13 @@ import { button, failure, note } from "./parts.js";
 /**
  * Opens a dialog for work in steps.
  *
- * - `begin` is the content of the form that is shown before the work starts;
- * - `step()` makes the next step and returns whether another one follows; if it fails, it is called
- *   again for the same step when the user tries again;
- * - `progress()` returns a text about what is done so far, `finished()` one about the result.
+ * - `begin` is the content of the form shown before the start;
+ * - `step()` does the next step and returns whether there is another; if it fails and the user
+ *   retries, it is called again for the same step;
+ * - `progress()` returns a text about the work so far, `finished()` one about the result.
  *
- * Returns whether at least one step was made. Closing the dialog stops the work, too: the current
- * step is completed, and no other one follows.
+ * Returns whether any step was done. Closing the dialog also stops the work, after the current
+ * step.
  */
 export async function work({ title, text, verb, begin, step, progress, finished }) {
   let isStopped = false;

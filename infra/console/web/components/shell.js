@@ -1,5 +1,5 @@
-// The frame of a project's pages: the list of pages and, in the bar, the switch of projects and the
-// links to sign in or out and to the user's account.
+// The frame of a project's pages: the list of pages and, in the bar, the project switch and the
+// links to sign in, sign out and open the account.
 
 import { h } from "../core/dom.js";
 import { clipped, visible } from "../core/format.js";
@@ -35,7 +35,6 @@ export function sidebar({ to }, current) {
   return h("aside", { class: "side" }, h("details", {}, h("summary", { class: "button" }, h("span", {}, h("span", { class: "label" }, t.nav.pagesOf), t.nav.pages[current] ?? t.nav.menu)), nav));
 }
 
-/** The switch of projects. */
 export function projectSwitch({ projects, router, projectId }) {
   if (!projects.size) return null;
   const options = [...projects.values()].map((project) =>

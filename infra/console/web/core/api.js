@@ -1,8 +1,8 @@
-// The client of the API. Requests are plain values, so that they can be shown as curl commands.
+// The client of the API. Requests are plain values that can be shown as curl commands.
 
 export const API = "/api/v1";
 
-/** A failure as the API described it; status 0 means that the service did not answer. */
+/** A failure as the API described it; status 0 means no answer. */
 export class ApiError extends Error {
   constructor(status, body, retryAfter) {
     super(body?.error ?? "");
@@ -29,7 +29,7 @@ const KEY_HEADER = {
 };
 
 /**
- * A request: `credentials` have the project, the access level (by default `admin`) and, if any, a
+ * A request: `credentials` have the project, the access level (default: `admin`) and optionally a
  * key, an admin access token, or the tokens of a session.
  */
 export function request(credentials, method, path, { query, body, ifMatch } = {}) {
@@ -47,7 +47,7 @@ export function request(credentials, method, path, { query, body, ifMatch } = {}
   return { method, url: `${API}${path}${search}`, headers, body: body === undefined ? undefined : JSON.stringify(body) };
 }
 
-/** A path whose parts are encoded: `` path`/users/${id}` ``. */
+/** A path with its parts encoded: `` path`/users/${id}` ``. */
 export function path(parts, ...values) {
   return parts.reduce((whole, part, index) => whole + encodeURIComponent(values[index - 1]) + part);
 }
@@ -62,9 +62,9 @@ const VARIABLES = {
 };
 
 /**
- * A request as a command for a shell. Credentials are variables, those of `keys.env` for keys.
- * Texts in the body are masked if the name of their field contains `password`, `secret`, `totp` or
- * `token`, or ends with `code`.
+ * A request as a shell command. Credentials appear as variables; for keys, those of `keys.env`.
+ * Body texts are masked if the field's name contains `password`, `secret`, `totp` or `token`, or
+ * ends with `code`.
  */
 export function toCurl({ method, url, headers, body }, origin) {
   const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
@@ -90,7 +90,7 @@ export class Api {
   #fetch;
   #renew;
 
-  /** `credentials()` returns the current ones; `renew()` replaces those that have expired. */
+  /** `credentials()` returns the current ones; `renew()` replaces expired ones. */
   constructor(credentials, { fetch = globalThis.fetch.bind(globalThis), renew } = {}) {
     this.#credentials = credentials;
     this.#fetch = fetch;
@@ -129,7 +129,7 @@ export class Api {
     return { response, body: asJson(text) };
   }
 
-  /** The resource at a path, for forms that change it. */
+  /** The resource at a path, for forms that edit it. */
   resource(path, query) {
     return new Resource(this, path, query);
   }
@@ -148,13 +148,13 @@ export class Api {
   }
 }
 
-/** How often a change is attempted while other changes keep coming first. */
+/** The maximum number of attempts at a change when other changes keep coming first. */
 export const TRIES = 3;
 
-/** Whether an error says that a resource has changed since it was read. */
+/** Whether an error means that a resource has changed since it was read. */
 export const isStale = (error) => error.code === "PRECONDITION_FAILED";
 
-/** A resource that is changed only if it is still as it was last read. */
+/** A resource, changed only if it is still as last read. */
 export class Resource {
   #api;
   #path;
@@ -173,7 +173,7 @@ export class Resource {
     return body;
   }
 
-  /** Changes the resource, by default with a request to its own path. */
+  /** Changes the resource, by default at its own path. */
   change(body, path = this.#path) {
     return this.#api.patch(path, body, { ifMatch: this.#etag });
   }
@@ -184,8 +184,8 @@ export class Resource {
   }
 
   /**
-   * Reads the resource, and changes it to what `next` makes of it. Tries again if somebody else was
-   * faster, up to `TRIES` times in all.
+   * Reads the resource and replaces it by what `next` returns. Retries if someone else was faster,
+   * up to `TRIES` attempts in all.
    */
   async replace(next) {
     for (let tries = 1; ; tries++) {
@@ -201,7 +201,7 @@ export class Resource {
 
 /**
  * An address that does not identify exactly one user. `verified` and `unverified` are the ids of
- * the users whose primary address it is, by whether they have verified it.
+ * users who have or have not verified it as their primary address.
  */
 export class UnknownUser extends Error {
   constructor(address, verified, unverified) {
@@ -213,9 +213,9 @@ export class UnknownUser extends Error {
 }
 
 /**
- * The id of a user, given the id or the verified primary address; a text without an @ is returned
- * trimmed. Throws `UnknownUser` unless exactly one user has the address verified. Anybody can enter
- * somebody else's address or sign up with it, so an unverified one identifies nobody. Anonymous
+ * The id of a user, from an id or a verified primary address; a text without an @ is returned
+ * trimmed. Throws `UnknownUser` unless exactly one user has verified the address. Anyone can enter
+ * someone else's address or sign up with it, so an unverified one identifies nobody. Anonymous
  * users are found only by id.
  */
 export async function userId(api, text) {
@@ -250,8 +250,8 @@ export async function allRows(api, path, query) {
 }
 
 /**
- * The next rows of a list. The pages of a search may be empty although more follow, so up to `most`
- * pages are read until there is a row.
+ * The next rows of a list. Pages of a search may be empty although more follow, so it reads up to
+ * `most` pages to find a row.
  */
 export async function nextRows(api, path, query, cursor, { signal, most = 10, items = "items" } = {}) {
   for (let read = 1; ; read += 1) {

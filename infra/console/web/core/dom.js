@@ -1,11 +1,10 @@
-// Builds elements. Every text becomes a text node, so nothing that the API returns is ever parsed
-// as markup.
+// Builds elements. Texts become text nodes, so data from the API is never parsed as markup.
 
 const SVG = new Set(["svg", "path", "rect", "g", "title", "line"]);
 
 /**
- * An element with attributes and children. Attributes named `on…` are listeners. Attributes and
- * children that are `false`, `null` or `undefined` are left out.
+ * An element with attributes and children. Attributes named `on…` are listeners. Skips attributes
+ * and children that are `false`, `null` or `undefined`.
  */
 export function h(tag, attributes = {}, ...children) {
   const element = SVG.has(tag) ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
@@ -31,7 +30,7 @@ export function fill(element, ...children) {
 
 let ids = 0;
 
-/** An id that no other element has. */
+/** A unique id for an element. */
 export function newId(name = "id") {
   ids += 1;
   return `${name}-${ids}`;

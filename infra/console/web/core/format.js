@@ -1,12 +1,12 @@
-// How values are shown.
+// Values as text.
 
 /**
- * Controls other than tabs and line feeds, and characters that change the direction or the extent
- * of the text around them.
+ * Control characters except tab and line feed, and characters that change the direction or extent
+ * of the surrounding text.
  */
 const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
 
-/** A text with characters that nobody would see replaced by their code points. */
+/** A text with invisible characters replaced by their code points. */
 export function visible(text) {
   return String(text).replace(UNSEEN, (character) => `⟨U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}⟩`);
 }
@@ -17,7 +17,7 @@ export function clipped(text, most = 160) {
   return characters.length > most ? `${characters.slice(0, most).join("")}…` : text;
 }
 
-/** An id or a key, shortened in the middle if it has more than 16 characters. */
+/** An id or key, shortened in the middle if longer than 16 characters. */
 export function shortened(id) {
   return id.length > 16 ? `${id.slice(0, 8)}…${id.slice(-4)}` : id;
 }
@@ -69,12 +69,12 @@ export function words(name) {
   return String(name).replace(/[-_]/g, " ").toLowerCase().replace(/\bapi\b/g, "API");
 }
 
-/** A text that begins with a capital letter. */
+/** The text with a capital first letter. */
 export function capital(text) {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** The words of an identifier, the first with a capital letter. */
+/** The words of an identifier, capitalized. */
 export function title(name) {
   return capital(words(name));
 }

@@ -23,7 +23,7 @@ export function operations(document) {
   );
 }
 
-/** A schema with its references resolved, down to a depth, at which cycles end, too. */
+/** A schema with references resolved to a depth, which also ends cycles. */
 export function resolved(document, schema, depth = 6) {
   if (!schema || depth === 0) return {};
   if (schema.$ref)
@@ -52,7 +52,10 @@ export function resolved(document, schema, depth = 6) {
 
 const EXAMPLES = { string: "", integer: 0, number: 0, boolean: false, array: [], object: {} };
 
-/** A body to start from: the required fields, with an example, permitted or empty value each. */
+/**
+ * A body to start from: the required fields, each with an example, a permitted value, or an empty
+ * one.
+ */
 export function exampleOf(document, schema) {
   const whole = resolved(document, schema);
   const body = {};

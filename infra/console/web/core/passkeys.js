@@ -1,14 +1,14 @@
-// Passkeys of users of the project `internal`. They belong to the host of the console's page.
+// Passkeys of users of the project `internal`, bound to the host of the console's page.
 
-/** Whether passkeys work in this browser at this address; they cannot belong to an IP address. */
+/** Whether passkeys work in this browser at this address; not at an IP address. */
 export function isSupported() {
   const isAddress = /^[\d.]+$|^\[/.test(location.hostname);
   return globalThis.isSecureContext && !isAddress && Boolean(globalThis.PublicKeyCredential?.parseRequestOptionsFromJSON);
 }
 
 /**
- * Uses a passkey, and returns `code` and `authentication_response` for the API. With the code of an
- * attempt, they are the second factor of that sign-in.
+ * Uses a passkey, and returns `code` and `authentication_response` for the API. Given the code of a
+ * sign-in attempt, they are its second factor.
  */
 export async function prove(api, attempt) {
   const start = "/auth/passkey/initiate-passkey-authentication";
@@ -18,7 +18,7 @@ export async function prove(api, attempt) {
   return { code, authentication_response: credential.toJSON() };
 }
 
-/** Creates a passkey of the user who is signed in. */
+/** Creates a passkey for the signed-in user. */
 export async function create(api) {
   const { options_json: options, code } = await api.post("/auth/passkey/initiate-passkey-registration");
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON({ ...options, rp: { ...options.rp, id: location.hostname } });

@@ -1,10 +1,9 @@
-// Which view shows a path, and navigation without reloading.
+// Maps paths to views, and navigates without reloading.
 
 export const BASE = "/console";
 
 /**
- * The parameters of a path, by a pattern such as `/:project/users/:user`; `null` if the path does
- * not match it.
+ * The parameters of a path that matches a pattern such as `/:project/users/:user`, else `null`.
  */
 export function match(pattern, path) {
   const wanted = pattern.split("/");
@@ -29,7 +28,7 @@ function decoded(text) {
   }
 }
 
-/** The first route that matches a path, with its parameters; `null` if none does. */
+/** The first route that matches a path, with its parameters, or `null`. */
 export function resolve(routes, path) {
   const inner = path.slice(BASE.length).replace(/\/+$/, "");
   for (const route of routes) {
@@ -45,7 +44,7 @@ export function url(path, query = {}) {
   return `${BASE}${path}${given.length ? `?${new URLSearchParams(given)}` : ""}`;
 }
 
-/** The page of the console that a text names, or `null`: the text may come from a foreign link. */
+/** The console's page that a text names, or `null`. The text may come from an untrusted link. */
 export function ownPage(text) {
   try {
     const { origin, pathname, search } = new URL(text, location.origin);
@@ -55,7 +54,7 @@ export function ownPage(text) {
   }
 }
 
-/** Calls `show` for each page that is opened, unless `mayLeave` says to stay. */
+/** Calls `show` for each page opened, unless `mayLeave` says to stay. */
 export class Router {
   #show;
   #mayLeave;
@@ -90,7 +89,6 @@ export class Router {
     this.#show();
   }
 
-  /** Opens a page. */
   async go(path) {
     if (!(await this.#mayLeave())) return;
     history.pushState(null, "", path);

@@ -1,12 +1,12 @@
-// Who uses the console: somebody who opened the link that the gateway prints, with the keys of the
-// gateway's first project, or a user of the project `internal`, with a session.
+// Who uses the console: a holder of the link printed by the gateway, with the keys of its first
+// project, or a user of the project `internal`, with a session.
 
 import { Api, ApiError } from "./api.js";
 import { prove } from "./passkeys.js";
 import { url } from "./router.js";
 
 const TOKEN = "gatelet.console-token";
-/** The token of the link that was opened last, until the gateway has accepted or rejected it. */
+/** The token of the link opened last, until the gateway has accepted or rejected it. */
 const OPENED = "gatelet.console-token-opened";
 const SESSION = "gatelet.console-session";
 const INTERNAL = "internal";
@@ -22,13 +22,13 @@ export function takeToken(location, history, storage) {
   try {
     storage.setItem(OPENED, token);
   } catch {
-    // Storage is disabled: only signing in is possible.
+    // Storage is disabled: users can only sign in.
   }
 }
 
 /**
- * Returns the code of an emailed link to the page for a new password, and removes it from the URL;
- * `null` if there is none.
+ * Removes the code of an emailed password reset link from the URL and returns it; `null` if there
+ * is none.
  */
 export function takeResetCode(location, history) {
   if (location.pathname.replace(/\/+$/, "") !== url("/password-reset")) return null;
@@ -51,9 +51,9 @@ export class Session {
   }
 
   /**
-   * Asks the gateway for the keys of its first project, with the token from the printed link. Any
-   * site can open the console with a token of its own, so the stored token is replaced only once
-   * the gateway has accepted the new one.
+   * Uses the token of the printed link to get the keys of the gateway's first project. Any site can
+   * open the console with a made-up token, so the stored token is replaced only after the gateway
+   * has accepted the new one.
    */
   async open() {
     const { localStorage } = this.#stores;
@@ -61,7 +61,7 @@ export class Session {
     if (opened) {
       const isAccepted = await this.#unlock(opened);
       if (isAccepted) set(localStorage, TOKEN, opened);
-      // Meanwhile, another tab may have opened another link.
+      // Another tab may have opened another link in the meantime.
       if (isAccepted !== null && text(localStorage, OPENED) === opened) set(localStorage, OPENED, null);
       if (isAccepted) return;
     }
@@ -69,26 +69,25 @@ export class Session {
     if (token) await this.#unlock(token);
   }
 
-  /** Whether the gateway answers with the keys; `null` if it does not answer. */
+  /** Whether the gateway returns the keys; `null` if it does not answer. */
   async #unlock(token) {
     try {
       const answer = await this.#fetch("/console/session", { headers: { authorization: `Bearer ${token}` }, cache: "no-store" });
       if (answer.ok) this.#local = await answer.json();
       return answer.ok;
     } catch {
-      // No answer: the pages say so when they ask the API.
+      // No answer: the pages report it when they call the API.
       return null;
     }
   }
 
-  /** The first project with its keys; `null` if this browser may not see them. */
+  /** The first project with its keys; `null` if hidden from this browser. */
   get local() {
     return this.#local;
   }
 
   /**
-   * The email address of the user who is signed in, or else their name or id; `null` if nobody is
-   * signed in.
+   * The signed-in user's email address, or else name or id; `null` if nobody is signed in.
    */
   get email() {
     return this.#user?.email ?? null;
@@ -107,8 +106,8 @@ export class Session {
   }
 
   /**
-   * The API of a project as its apps and servers call it: with a key if it is the first project,
-   * and with a user's access token if one is given.
+   * The API of a project as called by its apps and servers: with a key for the first project, and
+   * with a user's access token if given.
    */
   as(projectId, level, token) {
     const local = this.#local?.project_id === projectId ? this.#local : null;
@@ -116,14 +115,14 @@ export class Session {
     return new Api(() => ({ projectId, level, key, token: token || undefined }), { fetch: this.#fetch });
   }
 
-  /** The API of the project `internal`, as the user who is signed in. */
+  /** The API of the project `internal`, as the signed-in user. */
   get internal() {
-    // A user who lacks a required second factor can sign in and set one up.
+    // Users without a required second factor can sign in to set one up.
     const credentials = () => ({ projectId: INTERNAL, level: "client", token: this.#user?.access, isRestrictedAllowed: true });
     return new Api(credentials, { fetch: this.#fetch, renew: () => this.#renew() });
   }
 
-  /** How users of `internal` may sign in: the configuration of that project. */
+  /** The configuration of `internal`, which says how its users may sign in. */
   async ways() {
     return (await this.#anybody().get("/projects/current")).config;
   }
@@ -164,7 +163,7 @@ export class Session {
     }
   }
 
-  /** Keeps the tokens of a sign-in, with the address, name or id of their user. */
+  /** Saves the tokens of a sign-in with the user's address, name or id. */
   async #begin(tokens) {
     this.#keep("", tokens);
     try {
@@ -182,7 +181,7 @@ export class Session {
     return new Api(credentials, { fetch: this.#fetch, renew: () => this.#renew() }).post("/auth/password/update", body);
   }
 
-  /** Emails a link to set a new password, if there is an account with this address. */
+  /** Emails a password reset link, if the address has an account. */
   async sendReset(email) {
     await this.#anybody().post("/auth/password/send-reset-code", { email, callback_url: location.origin + url("/password-reset") });
   }
@@ -197,7 +196,7 @@ export class Session {
     await this.#anybody().post("/auth/password/reset", { code, password });
   }
 
-  /** Checks, confirms or refuses a tool's sign-in. If it is confirmed, the tool gets a session. */
+  /** Checks, confirms or refuses a tool's sign-in. Confirming gives the tool a session. */
   decide(code, mode) {
     const body = { login_code: code, mode, ...(mode === "complete" && { refresh_token: this.#user?.refresh }) };
     return this.internal.post("/auth/cli/complete", body);
@@ -227,7 +226,7 @@ export class Session {
     write(this.#stores.sessionStorage, SESSION, null);
   }
 
-  /** Gets a new access token; requests whose token has expired share one exchange. */
+  /** Gets a new access token; concurrent requests share one exchange. */
   #renew() {
     this.#renewal ??= this.#exchange().finally(() => {
       this.#renewal = null;

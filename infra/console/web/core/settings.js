@@ -1,5 +1,5 @@
-// The settings of a project by area: which fields there are, and how values that are lists or
-// objects are edited. By default, the help texts of fields come from the API's own description.
+// The settings of a project by area: the fields, and how lists and objects are edited. Help texts
+// come from the API's description by default.
 
 import { at, nested } from "./values.js";
 
@@ -7,7 +7,7 @@ const idsOf = (list) => (list ?? []).map(({ id }) => id);
 const withIds = (ids) => ids.map((id) => ({ id }));
 const policies = ["off", "when-suspicious", "always"];
 
-/** Trusted domains as lines: the domain, and after a space the path of its pages if it has one. */
+/** Trusted domains as lines: the domain and, if set, a space and the path of its pages. */
 export const domainLines = (domains) => (domains ?? []).map(({ domain, handler_path: path }) => (path ? `${domain} ${path}` : domain));
 export const domainsOf = (text) =>
   text.map((line) => {
@@ -103,18 +103,18 @@ export const AREAS = {
   audit: [number("audit_log_retention_days", { min: 1, max: 400 })],
 };
 
-/** The settings that have pages of their own. */
+/** Settings with pages of their own. */
 export const ELSEWHERE = ["config.oauth_providers", "config.sign_up_rules", "config.sign_up_rules_default_action"];
 
-/** The values of an area's fields, as they are edited. */
+/** The values of an area's fields, in editable form. */
 export function valuesOf(fields, project) {
   return Object.fromEntries(fields.map(({ name, from }) => [name, from ? from(at(project, name)) : at(project, name)]));
 }
 
 /**
- * The body of a request that changes settings. `now` has all values of the area as edited,
- * `changes` only those that differ. The sender and the mail server (`email_config`) are one value
- * to the API, so they are sent as a whole.
+ * The body of a request that changes settings. `now` has all edited values of the area, `changes`
+ * only those that differ. Sender and mail server (`email_config`) are one value in the API, so they
+ * are sent together.
  */
 export function bodyOf(fields, now, changes) {
   const isMail = (name) => name.startsWith("config.email_config.");

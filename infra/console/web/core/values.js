@@ -1,7 +1,7 @@
-// Functions for values, independent of any page: comparing and nesting values, reading lines and
-// JSON, and sample values for the variables of templates.
+// Helpers that no page owns: compare and nest values, parse lines and JSON, make sample values for
+// template variables.
 
-/** Whether two JSON values are equal, whatever the order of their keys. */
+/** Whether two JSON values are equal; the order of keys is ignored. */
 export function same(a, b) {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
@@ -16,8 +16,8 @@ export function changed(before, now) {
 }
 
 /**
- * The fields that this form changes and that somebody else has changed to another value since the
- * form was opened.
+ * The fields changed in this form that someone else has set to another value since the form was
+ * opened.
  */
 export function conflicts(before, mine, now) {
   return Object.keys(mine)
@@ -43,7 +43,7 @@ export function nested(values) {
   return whole;
 }
 
-/** The lines of a text that are not blank. */
+/** The nonblank lines of a text. */
 export function lines(text) {
   return text
     .split("\n")
@@ -60,9 +60,8 @@ function sample(name) {
 }
 
 /**
- * Values for the variables of a template, to preview it with. A variable over which the template
- * loops is a list of one object, whose fields have the values that the template compares them with,
- * or else sample values.
+ * Values for previewing a template. A variable that the template loops over becomes a list of one
+ * object, whose fields get the values that the template compares them with, or else sample values.
  */
 export function sampleVariables(source) {
   const found = {};
@@ -74,12 +73,12 @@ export function sampleVariables(source) {
   return found;
 }
 
-/** A JSON text as a value; an empty text is `null`. */
+/** Parses JSON; an empty text is `null`. */
 export function parsed(text) {
   return text.trim() === "" ? null : JSON.parse(text);
 }
 
-/** A value as JSON for people; `null` is an empty text. */
+/** Readable JSON; `null` is an empty text. */
 export function printed(value) {
   return value === null || value === undefined ? "" : JSON.stringify(value, null, 2);
 }

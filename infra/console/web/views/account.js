@@ -1,5 +1,4 @@
-// The account of the user of the project `internal` who uses the console: factors, passkeys,
-// password, sessions.
+// The console user's own account in the project `internal`: factors, passkeys, password, sessions.
 
 import { confirm, showOnce } from "../components/dialog.js";
 import { form } from "../components/form.js";
@@ -38,7 +37,7 @@ export async function view(context) {
   );
 }
 
-/** The columns of a table of credentials, with a button that removes the credential of a row. */
+/** The columns of a table of credentials, with a button that removes one. */
 function columns({ refresh }, label, verb, text, place) {
   const remove = (item) => async () => {
     const act = () => place(item);
@@ -80,7 +79,7 @@ function authenticators(context, apps) {
   );
 }
 
-/** The secret for an app, and the form that proves that the app has it. */
+/** The secret for an authenticator app, and the form that proves the app has it. */
 function setup({ api, refresh }, begun) {
   return h(
     "div",

@@ -31,10 +31,10 @@ const EVENTS = [
   "sessions-ended",
 ];
 
-/** The events that the API counts per minute: their entries have the time at which it began. */
+/** Events that the API counts per minute: the time of an entry is the start of its minute. */
 const COUNTED = ["sign-in-failed", "proof-failed", "sign-up-rejected"];
 
-/** Whether the time of an entry is only known to the minute. */
+/** Whether the time of an entry is exact only to the minute. */
 export function isCounted(entry) {
   return entry.events.some((event) => COUNTED.includes(event));
 }
@@ -43,7 +43,7 @@ export async function view(context) {
   return h("div", {}, head(t.audit.title, { lead: t.audit.lead }), await entries(context, {}));
 }
 
-/** The summaries of operations by their ids; empty if the API's description cannot be read. */
+/** The summaries of operations by id; empty if the API's description cannot be read. */
 async function summaries() {
   try {
     return new Map(operations(await document()).map(({ id, summary }) => [id, summary]));
@@ -75,12 +75,12 @@ export async function entries({ api, router, to }, query) {
   });
 }
 
-/** The past forms that are not just the verb with `-d` or `-ed`. */
+/** Past forms other than the verb with `-d` or `-ed`. */
 const PASTS = { begin: "began", cancel: "cancelled", find: "found", forget: "forgot", send: "sent", set: "set", take: "took", transfer: "transferred", undoe: "undid" };
 
 /**
  * What was done, from the summary of an operation: "Updates or revokes a key" is "Updated or
- * revoked a key". What the operation returned is left out.
+ * revoked a key". Leaves out what the operation returned.
  */
 export function past(summary) {
   const verb = (text) => {

@@ -7,7 +7,7 @@ import { title } from "../core/format.js";
 import { texts as t } from "../texts.js";
 import { developers as d } from "../texts-developers.js";
 
-/** A link to a page on the web; other URLs are shown as text, as publishers may write anything. */
+/** A link to a web page; any other URL is shown as text, as publishers may write anything. */
 function linkTo(href, text = href) {
   return /^https?:\/\//.test(href) ? link(href, shown(text, { most: 120 })) : shown(text, { most: 120 });
 }
@@ -48,6 +48,6 @@ export async function view({ api }) {
   );
 }
 
-/** The name of a document; one that has no text is named by the words of its key. */
+/** The name of a document; without a text, the words of its key. */
 const nameOf = (key) => d.content.resources[key] ?? title(key.replace(/([a-z])([A-Z])/g, "$1 $2"));
 const howTo = () => code("gateway content publish DIR");

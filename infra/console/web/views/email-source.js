@@ -102,7 +102,7 @@ export async function view(context) {
   );
 }
 
-/** The preview: rendered by the API again whenever the typing pauses. */
+/** The preview, which the API renders again whenever typing pauses. */
 function live(api, element, isTheme) {
   const frame = preview();
   const subject = h("p", {});

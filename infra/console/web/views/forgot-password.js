@@ -1,6 +1,6 @@
 // A forgotten password: emails a link to the page that sets a new one.
 //
-// Whether there is an account with the address stays unknown: the answer is the same.
+// The answer is always the same, so it does not reveal whether the address has an account.
 
 import { form } from "../components/form.js";
 import { button, code, failure, head, link, note } from "../components/parts.js";
@@ -41,7 +41,7 @@ const sent = (ask) => [
   h("p", {}, button(a.forgot.another, ask)),
 ];
 
-/** The API's refusal of this address, and what the operator has to do. */
+/** Why the API refused this address, and what the operator must do. */
 function untrusted(error) {
   const domains = JSON.stringify([{ domain: location.origin, handler_path: BASE }]);
   return [

@@ -10,8 +10,8 @@ import { texts as t } from "../texts.js";
 
 const AREAS = ["auth", "emails", "keys", "projects", "teams", "users", "webhooks"];
 const PERMISSIONS = AREAS.flatMap((area) => [`${area}:read`, `${area}:write`]);
-// The time that stands for a set that never expires, the end of the year 9999, and the beginning of
-// that year. A set that expires in that year is shown as valid forever.
+// The end of the year 9999, which means that a set never expires, and the start of that year. Sets
+// that expire in that year are shown as valid forever.
 const NEVER = 253_402_300_799_000;
 const FAR = 253_370_764_800_000;
 const DAY = 86_400_000;

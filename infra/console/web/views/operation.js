@@ -85,7 +85,7 @@ function access({ api, session, projectId, operation }) {
   };
 }
 
-/** The form that sends the request. Requests that may change something need a confirmation. */
+/** The form that sends the request. Requests that may change something must be confirmed. */
 function attempt(context) {
   const { operation, openapi, parameters, schema } = context;
   const sender = access(context);

@@ -48,7 +48,7 @@ function recipientsOf({ api, to: url }, { user_id: user, ...rest }) {
   return user ? link(url(`/users/${user}`), names) : names;
 }
 
-/** Changes that are made only if the email is still as this page shows it. */
+/** Changes, made only if the email is still as shown on this page. */
 function changes({ api, place, email, etag, refresh }) {
   const change = (body) => api.patch(place, body, { ifMatch: etag });
   const ask = async (title, text, body) => {

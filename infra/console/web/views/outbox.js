@@ -20,7 +20,7 @@ export function stateOf(email) {
   return state(tone, title(email.status));
 }
 
-/** A function that returns the user with an id, or `null`, and reads each user once. */
+/** Returns a function that finds a user by id, or `null`, and fetches each user once. */
 export function userReader(api) {
   const users = new Map();
   return (id) => {
@@ -34,8 +34,8 @@ export function userReader(api) {
 }
 
 /**
- * To whom an email goes. An email to a user's primary address has no address of its own: the
- * user's current address or name is shown, or the beginning of the id.
+ * The recipients of an email. An email to a user's primary address does not store the address: this
+ * shows the user's current address or name, or the beginning of the id.
  */
 export function recipients(to, userOf) {
   if (to.emails?.length) return shown(to.emails.join(", "), { most: 120 });

@@ -17,8 +17,8 @@ function stateOf(key) {
 }
 
 /**
- * The keys at the path `place`; `owner` is the field of requests that names the keys' owner, and
- * `setting` the name of the setting of the project that allows such keys.
+ * The keys at the path `place`; `owner` is the request field that names the keys' owner, and
+ * `setting` the project setting that allows such keys.
  */
 async function keys({ api, to, refresh }, place, owner, setting) {
   const { config } = await api.get("/internal/projects/current");

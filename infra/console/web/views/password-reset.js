@@ -6,7 +6,7 @@ import { fill, h } from "../core/dom.js";
 import { url } from "../core/router.js";
 import { account as a } from "../texts-account.js";
 
-/** Whether an error is about the code, so that only another link helps. */
+/** Whether an error is about the code, so that the user needs a new link. */
 const isOfCode = (error) => /^VERIFICATION_CODE_/.test(error.code) || Boolean(error.fields?.code);
 
 export async function view({ session, router, reset }) {
@@ -16,13 +16,13 @@ export async function view({ session, router, reset }) {
   return h("div", { class: "narrow" }, place);
 }
 
-/** Shows why the code is refused; other failures are passed on. */
+/** Shows why the code was refused; passes other failures on. */
 const refuse = (place) => (error) => {
   if (!isOfCode(error)) throw error;
   fill(place, broken(a.reset.broken[error.code] ?? a.reset.broken.other, error)).querySelector("h1").focus();
 };
 
-/** Why the link does not work, and where to get another one. */
+/** Why the link does not work, and where to get a new one. */
 function broken(text, error) {
   return [
     head(a.reset.title),

@@ -1,5 +1,4 @@
-// The permissions that the project defines: those of users in the project, and those of members in
-// a team.
+// The permissions defined by the project: for its users, and for members of teams.
 
 import { confirm } from "../components/dialog.js";
 import { form } from "../components/form.js";

@@ -8,13 +8,13 @@ import { h } from "../core/dom.js";
 import { texts as t } from "../texts.js";
 
 const PATH = "/internal/projects/current";
-/** In place of the id, for a provider that is not known by name. */
+/** Replaces the id for a provider that is not known by name. */
 const OTHER = "+";
 const FIELDS = ["type", "client_id", "issuer", "microsoft_tenant_id", "facebook_config_id", "authorization_endpoint", "apple_bundle_ids"];
 
 const nameOf = (id) => t.providers.names[id] ?? id;
 
-/** A provider as it is sent back: without the secret, which the API then keeps. */
+/** A provider to send back without its secret, which the API then keeps. */
 const kept = (provider) =>
   Object.fromEntries(
     ["id", ...FIELDS].filter((name) => provider[name] !== undefined && provider[name] !== null).map((name) => [name, provider[name]]),
@@ -53,8 +53,8 @@ async function edit({ api, to, router, project, listOf, providers, provider, isN
   if (!isNew && !provider) return h("div", {}, head(t.providers.title), h("p", {}, t.providers.gone));
   const back = () => router.go(to("/providers"));
   const write = (list) => ({ config: { oauth_providers: list } });
-  // The API replaces the whole list: a change is made to the list that was read last, so that
-  // no other provider is lost.
+  // The API replaces the whole list, so changes start from the list read last and lose no other
+  // provider.
   let current = providers;
   const read = async () => (current = listOf(await project.read()));
   const redirect = (name) => `${location.origin}/api/v1/auth/oauth/callback/${name}`;

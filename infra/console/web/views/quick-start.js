@@ -9,11 +9,11 @@ import { developers as d } from "../texts-developers.js";
 const SDK = "2.8.108";
 const CALLBACK = "/handler/email-verification";
 
-/** The keys that the user has entered, by project; they last as long as the page. */
+/** Keys entered by the user, by project; they last as long as the page. */
 const given = new Map();
 
 /**
- * The steps for each framework: texts and blocks of code in turn. `steps` takes the project's own
+ * The steps for each framework: alternating texts and code blocks. `steps` takes the project's
  * values, with placeholders for unknown keys.
  */
 export const frameworks = {
@@ -168,7 +168,7 @@ with urllib.request.urlopen(request, timeout=10) as answer:
   ];
 }
 
-/** A block whose secret is masked on the page and whole in the clipboard. */
+/** A block with its secret masked on the page, but complete in the clipboard. */
 function masked(text, key) {
   if (!key || !text.includes(key)) return code(text);
   const block = code(text.replaceAll(key, `${key.slice(0, 4)}••••••••`));
@@ -214,7 +214,9 @@ export async function view({ session, projectId, query, to }) {
   );
 }
 
-/** Asks for keys for the commands. The API shows keys only once, so the console has none. */
+/**
+ * Asks for the keys that the commands need. The API shows keys only once, so the console has none.
+ */
 function ownKeys({ projectId, to, show }) {
   return h(
     "details",

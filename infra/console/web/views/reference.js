@@ -7,7 +7,7 @@ import { document, operations } from "../core/openapi.js";
 import { texts as t } from "../texts.js";
 import { developers as d } from "../texts-developers.js";
 
-/** Whether an operation has all words of a search. */
+/** Whether an operation contains all words of a search. */
 export function has({ summary, path, method, id }, search) {
   const text = `${summary} ${path} ${method} ${id}`.toLowerCase();
   return search

@@ -15,7 +15,7 @@ import { settings as words } from "../texts-settings.js";
 const PATH = "/internal/projects/current";
 const THEME = "config.email_theme";
 
-/** A field with its label, its options in words, and its help, by default the API's description. */
+/** A field with label, options in words, and help (default: the API's description). */
 function labelled(field, api, operation, themes) {
   const named = words.options[field.name] ?? {};
   const options = field.name === THEME ? themes : field.options?.map((value) => [value, named[value] ?? title(value)]);
@@ -23,7 +23,7 @@ function labelled(field, api, operation, themes) {
   return { ...field, options, label, help: words.help[field.name] ?? described(api, operation, field.name) };
 }
 
-/** The themes to choose from. A deleted theme that is still set is included. */
+/** The themes to choose from, including a deleted one that is still set. */
 async function themesOf(api, chosen) {
   const { themes } = await api.get("/internal/email-themes");
   const known = themes.map(({ id, display_name: name }) => [id, name]);
@@ -65,7 +65,7 @@ export async function view(context) {
   );
 }
 
-/** The form that sends a test email through the mail server that is entered in it. */
+/** A form that sends a test email through the mail server entered in it. */
 function testMail(api) {
   const answer = h("div");
   const body = ({ recipient_email, ...server }) => ({
@@ -140,7 +140,7 @@ async function danger(context) {
   );
 }
 
-/** The form that transfers the project to another team of the user; `null` without such a team. */
+/** A form that transfers the project to another of the user's teams; `null` if there is none. */
 async function transfer({ session, projects, projectId, refresh, forgetProjects }) {
   const { items } = await session.internal.get("/teams", { user_id: "me" });
   const owner = projects.get(projectId)?.owner_team_id;

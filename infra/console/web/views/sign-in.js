@@ -7,10 +7,10 @@ import { isSupported } from "../core/passkeys.js";
 import { ownPage, url } from "../core/router.js";
 import { account as a } from "../texts-account.js";
 
-/** Whether the console runs on this machine, so that the printed link can open it. */
+/** Whether the console runs on this machine, where the printed link can open it. */
 const isHere = () => ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
 
-/** A button that calls `act`, which uses a passkey, and passes the result to `done`. */
+/** A button that uses a passkey by calling `act`, and passes the result to `done`. */
 function passkeyButton(act, done) {
   const problem = h("div");
   const press = async () => {

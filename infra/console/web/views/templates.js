@@ -6,14 +6,14 @@ import { h } from "../core/dom.js";
 import { texts as t } from "../texts.js";
 import { mails as m } from "../texts-emails.js";
 
-/** For each kind of source: the path of its operations, and the field with a list's items. */
+/** For each kind of source: the path of its operations, and the field with the items of a list. */
 export const KINDS = {
   templates: { path: "/internal/email-templates", items: "templates" },
   themes: { path: "/internal/email-themes", items: "themes" },
   drafts: { path: "/internal/email-drafts", items: "drafts" },
 };
 
-/** The kind that a page is about, by its URL. */
+/** The kind of source that a page shows, from its URL. */
 export function kindOf(pathname) {
   return Object.keys(KINDS).find((kind) => pathname.split("/")[3] === kind);
 }

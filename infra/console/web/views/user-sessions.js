@@ -8,7 +8,7 @@ import { path } from "../core/api.js";
 import { h } from "../core/dom.js";
 import { texts as t } from "../texts.js";
 
-/** A place as its address, city and country; empty if it is unknown. */
+/** The address, city and country of a place; empty if unknown. */
 export function placeOf(place) {
   if (!place) return "";
   return [place.ip, [place.cityName, place.countryCode].filter(Boolean).join(", ")].filter(Boolean).join(" · ");
@@ -16,8 +16,8 @@ export function placeOf(place) {
 
 /**
  * The live sessions of a user, whose id may be `me`. `mark` returns the tag of a session, if any;
- * `canEnd` says which sessions have a button that ends them; `query` is the query of the request
- * that ends a session.
+ * `canEnd` says which sessions get a button to end them; `query` is the query of the request that
+ * ends one.
  */
 export function liveSessions({ api, refresh, user, query, mark, canEnd = () => true }) {
   const end = async (session) => {

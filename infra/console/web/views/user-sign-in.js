@@ -23,7 +23,7 @@ export async function part(context) {
   );
 }
 
-/** A button that sends a request after a confirmation, and shows the page again. */
+/** A button that sends a request after confirmation, then shows the page again. */
 function action({ refresh }, { label, title, text, verb, act, name, isDanger }) {
   const ask = async () => {
     if (await confirm({ title, text, verb: verb ?? label, act, name })) await refresh();
@@ -181,7 +181,8 @@ function factors(context, passkeys) {
         }),
     ),
     form({
-      // Switching passkeys off would delete them without asking: the list below deletes each.
+      // No switch for passkeys, as it would delete them without asking; the list below deletes them
+      // singly.
       fields: [{ name: "otp_auth_enabled", label: t.user.otp, type: "switch", help: t.user.otpHelp }],
       values: user,
       ...saves(resource),

@@ -1,4 +1,4 @@
-// A user: profile, sign-in, teams and permissions, sessions, activity, and what cannot be undone.
+// A user: profile, sign-in, teams and permissions, sessions, activity, restriction and deletion.
 
 import { form, saves } from "../components/form.js";
 import { curlButton, facts, head, id, shown, state, tabs, time } from "../components/parts.js";

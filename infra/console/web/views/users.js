@@ -90,7 +90,7 @@ function creation({ api, router, to }) {
   );
 }
 
-/** The body without the fields about the address, if it has no address. */
+/** Drops the fields about the address if there is no address. */
 function withoutUnused(body) {
   if (body.primary_email) return body;
   const { primary_email_verified: _, primary_email_auth_enabled: __, ...rest } = body;

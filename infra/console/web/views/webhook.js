@@ -88,8 +88,8 @@ function deliveries({ api, router, endpoint, place, refresh }) {
 }
 
 /**
- * Delivers failed events again, page by page. Returns whether anything may have been delivered.
- * Events that fail after the start are left out, so that the work ends.
+ * Redelivers failed events, page by page. Returns whether anything may have been delivered. Skips
+ * events that fail after the start, so that it ends.
  */
 function replayAllFailed(api, place) {
   const period = h(
@@ -117,7 +117,7 @@ function replayAllFailed(api, place) {
   });
 }
 
-/** The payload and the attempts of a delivery. */
+/** A delivery's payload and attempts. */
 function inside(delivery) {
   const attempts = delivery.attempts.map((attempt) =>
     h(

@@ -53,7 +53,7 @@ export function stateOf(endpoint) {
 
 /**
  * Header lines such as `X-Token: abc` as an object, and back. A line without a colon becomes a
- * header without a value, so that the API reports a line that is not a header.
+ * header without a value, so that the API reports it.
  */
 export const headersOf = (text) =>
   Object.fromEntries(

@@ -4,7 +4,7 @@ use anyhow::anyhow;
 use aws::Credentials;
 use serde::Deserialize;
 
-/// Credentials as processes and metadata services return them.
+/// The credentials in that JSON.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub(super) struct Found {
@@ -16,7 +16,7 @@ pub(super) struct Found {
 
 impl Found {
     pub(super) fn parse(json: &[u8]) -> anyhow::Result<Credentials> {
-        // The error does not quote the input, which may hold a secret.
+        // The error must not quote the input, which may contain a secret.
         let found: Self = serde_json::from_slice(json).map_err(|_| anyhow!("expected JSON with AccessKeyId and SecretAccessKey"))?;
         Ok(Credentials::new(found.access_key_id, found.secret_access_key, found.session_token, None, "gatelet"))
     }

@@ -1,5 +1,5 @@
-//! Requests the credentials of a role: ECS or EKS returns those of a container, and the instance
-//! metadata service (version 2) returns those of an EC2 instance.
+//! Requests the credentials of a role: a container's from ECS or EKS, an EC2 instance's from the
+//! instance metadata service (version 2).
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -14,21 +14,20 @@ use super::found::Found;
 use crate::causes::with_causes;
 use crate::http_client::http_client;
 
-/// How long to wait for a response. Both services are on the machine or close to it, so they answer
-/// sooner; outside of EC2, nothing answers at the address of the instance's service.
+/// How long to wait for a response. Both services run on the machine or near it and answer sooner;
+/// outside EC2, the address of the instance's service is silent.
 const PATIENCE: Duration = Duration::from_secs(1);
 const CONTAINERS: &str = "http://169.254.170.2";
 const INSTANCE: &str = "http://169.254.169.254";
-/// The IP addresses of the ECS and EKS services. Plain HTTP is acceptable for them, as for
-/// loopback.
+/// The IP addresses of the ECS and EKS services. They may be called over plain HTTP, like loopback.
 const PLAIN: [&str; 3] = ["169.254.170.2", "169.254.170.23", "fd00:ec2::23"];
 
 fn client() -> anyhow::Result<Client> {
     Ok(http_client()?.no_proxy().timeout(PATIENCE).build()?)
 }
 
-/// The credentials of a container's role, or why there are none. An error means that the container
-/// has a role but its credentials cannot be read.
+/// The credentials of a container's role, or why there are none. Fails if the container has a role,
+/// but its credentials cannot be read.
 pub(super) async fn of_container() -> anyhow::Result<Result<Credentials, String>> {
     let relative = variable("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI").map(|path| format!("{CONTAINERS}{path}"));
     let Some(text) = relative.or_else(|| variable("AWS_CONTAINER_CREDENTIALS_FULL_URI")) else {
@@ -54,8 +53,8 @@ pub(super) async fn of_container() -> anyhow::Result<Result<Credentials, String>
     found.map(Ok).with_context(|| format!("cannot use the credentials of this container's role from {text}"))
 }
 
-/// Whether credentials may be requested from this URL. HTTPS is accepted for every host, plain
-/// HTTP only for loopback and [`PLAIN`].
+/// Whether credentials may be requested from this URL. HTTPS is accepted for any host, plain HTTP
+/// only for loopback and [`PLAIN`].
 fn is_trusted(url: &Url) -> bool {
     let is_here = match url.host() {
         Some(Host::Domain(name)) => name == "localhost",

@@ -1,5 +1,5 @@
-//! The AWS credentials and region of the command line. Credentials are looked up in the order of
-//! the table, which is close to that of the AWS CLI and the SDKs.
+//! The AWS credentials and region of the command line. Credentials are looked up in the order
+//! below, which is close to that of the AWS CLI and the SDKs.
 //!
 //! | order | where | how |
 //! |---|---|---|
@@ -12,8 +12,8 @@
 //! The region is `AWS_REGION`, `AWS_DEFAULT_REGION`, or `region` in the profile.
 //!
 //! The SDK's own chain (`aws-config`) needs the clients of three more services, and would take
-//! longer to compile than the rest of the command line. Credentials are not renewed while a command
-//! runs: if they expire, run `export` or `import` again, which continues where it stopped.
+//! longer to compile than the rest of the command line. Commands do not renew credentials: if they
+//! expire, run `export` or `import` again, and it continues where it stopped.
 
 mod found;
 mod metadata;
@@ -39,7 +39,7 @@ pub struct Aws {
 }
 
 impl Aws {
-    /// Finds the credentials and the region in the places that the module's documentation lists.
+    /// Finds the credentials and the region; see the module's documentation for where it looks.
     pub async fn find() -> anyhow::Result<Self> {
         let name = variable("AWS_PROFILE");
         let profile = Profile::read(name.as_deref().unwrap_or("default"))?;
@@ -103,8 +103,8 @@ async fn credentials(profile: Option<Profile>) -> anyhow::Result<Credentials> {
     }
 }
 
-/// The credentials of a profile, or why it has none. An error means that the profile says how to
-/// get credentials, but they cannot be obtained.
+/// The credentials of a profile, or why it has none. Fails if the profile says how to get
+/// credentials, but that does not work.
 fn of_profile(profile: &Profile) -> anyhow::Result<Result<Credentials, String>> {
     if let Some(kind) = profile.needs_aws_cli() {
         return from_aws_cli(Some(&profile.name), kind).map(Ok);
@@ -120,8 +120,8 @@ fn of_profile(profile: &Profile) -> anyhow::Result<Result<Credentials, String>> 
     run(Command::new("sh").args(["-c", command]), &what).map(Ok)
 }
 
-/// Gets credentials of this kind from the AWS CLI, because they require calls to other AWS
-/// services. Without a profile, the environment describes them.
+/// Gets credentials from the AWS CLI: this kind requires calls to other AWS services. Without a
+/// profile, they are described by the environment.
 fn from_aws_cli(profile: Option<&str>, kind: &str) -> anyhow::Result<Credentials> {
     let mut command = Command::new("aws");
     command.args(["configure", "export-credentials", "--format", "process"]);

@@ -16,7 +16,7 @@ pub(super) struct Profile {
 }
 
 impl Profile {
-    /// Reads the profile of this name from both files; `None` if neither contains it.
+    /// Reads the profile with this name; `None` if neither file has it.
     pub(super) fn read(name: &str) -> anyhow::Result<Option<Self>> {
         let [config, credentials] = files();
         let of = |file: Option<PathBuf>, prefix| anyhow::Ok(text(file)?.and_then(|text| section(&text, name, prefix)));
@@ -26,7 +26,7 @@ impl Profile {
         Ok(is_there.then(|| Self { name: name.to_owned(), config, credentials }))
     }
 
-    /// The value of a setting in the credentials file, or else in the configuration file.
+    /// A setting from the credentials file, or else from the configuration file.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         self.credentials.get(name).or_else(|| self.config.get(name)).map(String::as_str)
     }
@@ -35,8 +35,8 @@ impl Profile {
         Some((self.get("aws_access_key_id")?, self.get("aws_secret_access_key")?))
     }
 
-    /// The kind of credentials in this profile if only the AWS CLI can resolve them, because that
-    /// requires calls to other AWS services; otherwise `None`.
+    /// The kind of credentials in this profile if resolving them takes calls to other AWS services,
+    /// which only the AWS CLI makes; otherwise `None`.
     pub(super) fn needs_aws_cli(&self) -> Option<&'static str> {
         let uses = |name| self.get(name).is_some();
         if uses("role_arn") {
@@ -51,8 +51,8 @@ impl Profile {
     }
 }
 
-/// The paths of the configuration and credentials files; `None` for a file that no variable names
-/// while the home folder is unknown.
+/// The paths of the configuration and credentials files; `None` if neither a variable nor the home
+/// folder tells where a file is.
 fn files() -> [Option<PathBuf>; 2] {
     let file = |name: &str, default: &str| {
         let named = variable(name).map(PathBuf::from);
@@ -61,12 +61,12 @@ fn files() -> [Option<PathBuf>; 2] {
     [file("AWS_CONFIG_FILE", "config"), file("AWS_SHARED_CREDENTIALS_FILE", "credentials")]
 }
 
-/// The user's home folder, in which `.aws` is looked up; `None` if it is unknown.
+/// The user's home folder, where `.aws` is; `None` if unknown.
 fn home() -> Option<PathBuf> {
     std::env::home_dir().filter(|home| !home.as_os_str().is_empty())
 }
 
-/// The paths of the files, or a placeholder if neither is known; for messages.
+/// The paths of the files for messages, or a placeholder if neither is known.
 pub(super) fn files_text() -> String {
     let names: Vec<String> = files().into_iter().flatten().map(|file| file.display().to_string()).collect();
     if names.is_empty() { "~/.aws (HOME is not set)".to_owned() } else { names.join(" and ") }
@@ -82,8 +82,7 @@ fn text(file: Option<PathBuf>) -> anyhow::Result<Option<String>> {
 }
 
 /// The settings of a profile; `None` if the file has no section for it. In the configuration file,
-/// the title of a profile's section begins with `profile`, as in `[profile work]`; that of
-/// `default` need not.
+/// section titles begin with `profile`, as in `[profile work]`; `[default]` is also accepted.
 fn section(text: &str, name: &str, prefix: &str) -> Option<HashMap<String, String>> {
     let (mut found, mut is_here): (Option<HashMap<String, String>>, bool) = (None, false);
     for line in text.lines() {
@@ -95,8 +94,7 @@ fn section(text: &str, name: &str, prefix: &str) -> Option<HashMap<String, Strin
             }
             continue;
         }
-        // An indented line belongs to the setting above it, for example to `s3 =`. No such setting
-        // is needed here.
+        // An indented line belongs to the setting above it, such as `s3 =`, and is not needed here.
         let is_setting = is_here && !line.starts_with([' ', '\t', '#', ';']);
         let Some((key, value)) = line.split_once('=').filter(|_| is_setting) else { continue };
         let value = value.split(" #").next().unwrap_or_default().trim();

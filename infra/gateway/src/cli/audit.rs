@@ -21,7 +21,7 @@ use super::input::project_id;
 use super::tools::{Target, Tools};
 use crate::say::say;
 
-/// How many entries are read with one query.
+/// Entries per query.
 const PAGE: usize = 500;
 
 #[derive(Subcommand)]

@@ -4,8 +4,8 @@ use std::io::{IsTerminal as _, stdin};
 
 use anyhow::{Context as _, bail};
 
-/// Requires the id of what a command is to delete: in `given`, or typed at the prompt. Fails if the
-/// text is not this id.
+/// Requires the id of what is to be deleted, in `given` or typed at the prompt. Fails if it
+/// differs.
 pub(super) fn deletion(kind: &str, what: &str, id: &str, given: Option<String>) -> anyhow::Result<()> {
     let confirmed = match given {
         Some(again) => again,
@@ -18,7 +18,7 @@ pub(super) fn deletion(kind: &str, what: &str, id: &str, given: Option<String>) 
     }
 }
 
-/// A line of standard input; at a terminal, after the question.
+/// A line from standard input; on a terminal, asks first.
 fn typed(what: &str) -> anyhow::Result<String> {
     if stdin().is_terminal() {
         eprint!("This deletes {what}. Type its id to confirm: ");

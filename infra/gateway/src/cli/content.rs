@@ -1,5 +1,5 @@
-//! `gateway content`: publishes the site's content, lists the publications that are kept, and shows
-//! an earlier one again.
+//! `gateway content`: publishes the site's content, lists kept publications, and goes back to an
+//! earlier one.
 
 use std::path::{Path, PathBuf};
 
@@ -18,24 +18,24 @@ use crate::say::say;
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// Replace all content with that of a folder: site.toml, apps.toml, blog/*.md, and the images
-    /// that they refer to. Only what has changed is written. Posts with `draft = true` are checked,
-    /// but not published; a post with a future date appears at that time
+    /// they refer to. Only what has changed is written. Posts with `draft = true` are checked, but
+    /// not published; a post with a future date appears at that time
     Publish {
         folder: PathBuf,
-        /// The site's URL, which is the base of the URLs in its content. Default: the URL at which
-        /// the content is served
+        /// The site's URL, the base of the URLs in its content. Default: the URL that serves the
+        /// content
         #[arg(long, env = "GATELET_SITE_URL", value_name = "URL")]
         site_url: Option<String>,
-        /// The S3 bucket for the images of content that is published to an AWS table: the output
-        /// `ImagesBucket` of the stack
+        /// The S3 bucket for images when publishing to an AWS table: the stack's output
+        /// `ImagesBucket`
         #[arg(long, env = "GATELET_IMAGES", value_name = "BUCKET")]
         images: Option<String>,
     },
-    /// List the publications that are kept, the newest first
+    /// List the kept publications, newest first
     History,
-    /// Show again the publication that was shown before the current one
+    /// Go back to the publication before the current one
     Rollback {
-        /// Show the publication with this number, as in `gateway content history`
+        /// Go to the publication with this number, as in `gateway content history`
         #[arg(long, value_name = "NUMBER")]
         to: Option<u64>,
     },

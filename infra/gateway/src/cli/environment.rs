@@ -1,13 +1,13 @@
-//! `gateway help environment`: lists the variables that an operator can set. Most are defined in
-//! the table of [`settings`]. Every command warns of variables that look like these but are not.
+//! `gateway help environment`: lists the variables that operators can set. Most are defined in the
+//! table of [`settings`]. Every command warns of variables that look like misspelt ones.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use model::limit::Rule;
 
-/// Variables of the gateway and its command line, in the format of [`settings::TABLE`]. The
-/// functions read only one of them, `GATELET_CONSOLE`.
+/// Variables of the gateway and its command line, in the format of [`settings::TABLE`]. Functions
+/// read only `GATELET_CONSOLE`.
 const OWN: &str = "
 | `GATELET_DATA` | folder of the gateway's data, as `--data` | `.gatelet` |
 | `GATELET_PROJECT_ID`, `GATELET_PUBLISHABLE_CLIENT_KEY`, `GATELET_SECRET_SERVER_KEY`, `GATELET_SUPER_SECRET_ADMIN_KEY` | fix the first project's id and keys | made at the first start |
@@ -21,9 +21,9 @@ const OWN: &str = "
 | `AWS_PROFILE`, `AWS_CONFIG_FILE`, `AWS_SHARED_CREDENTIALS_FILE` | profile of the AWS files, for commands with `--table` | `default`, in `~/.aws` |
 ";
 
-/// Variables that only the gateway itself, its tests and the script that runs them set.
+/// Variables set only by the gateway itself, its tests, and the script that runs them.
 const INTERNAL: [&str; 5] = ["GATELET_RENDERER", "GATELET_STOP_AT", "GATELET_TIMEOUTS", "GATELET_LOGIN_MILLIS", "GATELET_CI_CACHE"];
-/// Variables of apps and scripts, which the guides and the console's commands use.
+/// Variables of apps and scripts, used in the guides and in the console's commands.
 const OF_APPS: [&str; 5] =
     ["GATELET_URL", "GATELET_TEST_URL", "GATELET_ACCESS_TOKEN", "GATELET_REFRESH_TOKEN", "GATELET_ADMIN_ACCESS_TOKEN"];
 const PREFIX: &str = "GATELET_";
@@ -49,7 +49,7 @@ fn rows(table: &str) -> impl Iterator<Item = Row<'_>> {
     })
 }
 
-/// The list of variables for the command line's help.
+/// The list of variables, for the help text.
 pub(super) fn text() -> String {
     let mut text = "Environment variables (an empty value counts as unset):\n".to_owned();
     for row in rows(OWN).chain(rows(settings::TABLE)) {
@@ -62,23 +62,23 @@ pub(super) fn text() -> String {
     text
 }
 
-/// Warns, on standard error, of the variables of this process that are probably misspelt. They are
-/// not refused: a shell or a container may set variables of a later version, or of an app that
-/// shares the prefix.
+/// Warns on standard error of environment variables that are probably misspelt. They are not
+/// errors: a shell or container may set variables of a later version, or of an app with the same
+/// prefix.
 pub(super) fn warn_of_unknown() {
     for warning in unknown(std::env::vars_os().filter_map(|(name, _)| name.into_string().ok())) {
         eprintln!("warning: {warning}");
     }
 }
 
-/// A warning for each name that nothing reads, if the name begins with `GATELET_` or is almost the
-/// same as a known one. Only names whose beginning is almost `GATELET_` are compared with the known
-/// ones: comparing all variables of a shell would take a quarter of the gateway's start.
+/// A warning for each unknown name that begins with `GATELET_` or is close to a known one. Only
+/// names that begin almost with `GATELET_` are compared: comparing every variable of a shell would
+/// take a quarter of the gateway's start.
 fn unknown(names: impl Iterator<Item = String>) -> Vec<String> {
     let known = known();
     let warning = |name: String| {
         let nearest = known.iter().map(|known| (strsim::damerau_levenshtein(known, &name), known)).min();
-        // Two letters differ, or more in a long name.
+        // Up to two letters may differ, or more in a long name.
         let alike = nearest.filter(|(distance, known)| *distance <= 2.max((known.len() - PREFIX.len()) / 4)).map(|(_, known)| known);
         if known.contains(&name) || OF_APPS.contains(&name.as_str()) || (alike.is_none() && !name.starts_with(PREFIX)) {
             return None;
@@ -93,7 +93,7 @@ fn unknown(names: impl Iterator<Item = String>) -> Vec<String> {
 }
 
 /// Whether a name begins almost like [`PREFIX`]: up to two letters may be wrong, missing or
-/// swapped. A missing letter counts twice, because a later one moves into its place.
+/// swapped. A missing letter counts as two, because it shifts the rest.
 fn begins_alike(name: &str) -> bool {
     let beginning: String = name.chars().take(PREFIX.len()).collect();
     strsim::damerau_levenshtein(&beginning, PREFIX) <= 4
@@ -106,7 +106,7 @@ fn known() -> BTreeSet<String> {
     listed.filter(|name| name.starts_with(PREFIX) && is_whole(name)).chain(limits).collect()
 }
 
-/// Whether this is the name of one variable, rather than `GATELET_LIMIT_…`.
+/// Whether this names one variable, unlike `GATELET_LIMIT_…`.
 fn is_whole(name: &str) -> bool {
     !name.ends_with('_') && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
 }
@@ -131,12 +131,12 @@ mod tests {
 
     use super::*;
 
-    /// The documented names. A name that ends with `_` is a prefix.
+    /// The documented names. A trailing `_` marks a prefix.
     fn documented() -> BTreeSet<String> {
         rows(OWN).chain(rows(settings::TABLE)).flat_map(|row| row.names).map(str::to_owned).collect()
     }
 
-    /// Collects the names of variables that appear in quotes in the Rust files of a folder.
+    /// Collects quoted variable names from the Rust files of a folder.
     fn named_in(folder: &Path, found: &mut BTreeSet<String>) {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -160,8 +160,8 @@ mod tests {
         assert!(read.contains("GATELET_API_URL") && read.contains("GATELET_LOG"), "{read:?}");
         let (documented, page) = (documented(), std::fs::read_to_string(root.join("docs/gateway.md")).unwrap());
         let of_rules = |name: &str| name.starts_with("GATELET_LIMIT_");
-        // These need no documentation: the variables of single rate limits, the internal ones, and
-        // those that do not begin with `GATELET_`, some of which the runtime of a container sets.
+        // Not documented: the variables of single rate limits, internal ones, and those that do not
+        // begin with `GATELET_`, some of which are set by a container's runtime.
         let undocumented = INTERNAL.iter().chain(&OF_APPS).collect::<Vec<_>>();
         for name in read.iter().filter(|name| !of_rules(name) && !undocumented.contains(&&name.as_str()) && name.starts_with(PREFIX)) {
             assert!(documented.contains(name), "{name} is not in the table of shared/settings");
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(unknown(documented), [""; 0]);
     }
 
-    /// Collects the names in the text files of a folder.
+    /// Collects variable names from the text files of a folder.
     fn mentioned_in(folder: &Path, found: &mut BTreeSet<String>) {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();

@@ -1,5 +1,5 @@
-//! `gateway health`: reports by its exit status whether a gateway answers. Container health checks
-//! need this command, as the images have no shell.
+//! `gateway health`: its exit status says whether a gateway answers. The images have no shell, so
+//! their health checks need this command.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ pub(super) struct Options {
 impl Options {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let url = format!("{}/health", base_url("--url", &self.url)?);
-        // Proxies are bypassed, so that the request reaches the gateway itself.
+        // Bypass proxies, so that the request reaches the gateway itself.
         let client = http_client()?.no_proxy().timeout(PATIENCE).build()?;
         let answer = client.get(&url).send().await.with_context(|| format!("{url} does not answer"))?;
         ensure!(answer.status().is_success(), "{url} answers {}", answer.status());

@@ -10,8 +10,8 @@ use tokio::net::{TcpListener, TcpSocket};
 use crate::data::Data;
 
 pub(super) const PORT: u16 = 8787;
-/// The accept backlog, in connections. It equals the limit that Linux sets by default. A client
-/// that connects while the backlog is full gets no answer, and tries again a second later.
+/// The accept backlog, in connections. Equal to Linux's default limit. While the backlog is full,
+/// connecting clients get no answer and retry a second later.
 const BACKLOG: u32 = 4096;
 
 #[derive(Args, Clone)]
@@ -46,12 +46,11 @@ fn address(text: &str) -> Result<SocketAddr, String> {
     })
 }
 
-/// Listens on an address. If the port is in use by the gateway of `folder`, the error names that
-/// gateway.
+/// Listens on an address. If the gateway of `folder` uses the port, the error names that gateway.
 pub(super) fn bind(address: SocketAddr, folder: Option<&Path>, option: &str) -> anyhow::Result<TcpListener> {
     let listen = || {
         let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-        // Allows binding a port whose gateway has just stopped.
+        // Allows binding the port of a gateway that has just stopped.
         #[cfg(unix)]
         socket.set_reuseaddr(true)?;
         socket.bind(address)?;

@@ -16,8 +16,8 @@ pub(super) fn install() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Parses levels, for everything or for single modules. A word without `=` must be a level:
-/// `EnvFilter` would also accept a module's name, but the word is more likely a misspelled level.
+/// Parses log levels, overall or per module. A word without `=` must be a level: `EnvFilter` would
+/// take an unknown word as a module's name, but it is more likely a misspelled level.
 fn filter(text: &str) -> anyhow::Result<EnvFilter> {
     let directives: Vec<&str> = text.split(',').map(str::trim).collect();
     for &directive in &directives {

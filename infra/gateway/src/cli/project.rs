@@ -31,7 +31,7 @@ use crate::keys::{Keys, Role, closed_internal};
 use crate::saved_keys::Saved;
 use crate::say::say;
 
-/// How long the command itself deletes a project's data; a worker deletes what remains.
+/// How long the command itself deletes a project's data, before a worker takes over.
 const PURGE: Duration = Duration::from_secs(60);
 
 #[derive(Subcommand)]
@@ -49,9 +49,9 @@ pub(super) enum Command {
         /// `GATELET_INTERNAL_ADMIN_KEY`, or new ones
         #[arg(long, conflicts_with = "id")]
         internal: bool,
-        /// The team of the project `internal` that is to own the project. By default over the API,
-        /// the team that you have selected, or your only team; in a data folder, the only team, if
-        /// `internal` has just one and its sign-up is closed
+        /// The team of the project `internal` that will own the project. By default over the API,
+        /// your selected team, or your only one; in a data folder, the only team, if `internal` has
+        /// just one and its sign-up is closed
         #[arg(long, value_name = "ID", conflicts_with = "internal")]
         team: Option<String>,
     },
@@ -62,10 +62,10 @@ pub(super) enum Command {
         #[arg(long, value_name = "ID")]
         confirm: Option<String>,
     },
-    /// Transfer a project to a team of the project `internal`, whose members see it in the console
+    /// Transfer a project to a team of the project `internal`; its members see it in the console
     Transfer {
         id: String,
-        /// The id of the team; on the data also the address of a user who is in only one team
+        /// The id of the team; on the data, also the address of a user with only one team
         team: String,
     },
     /// List all projects; over the API, those that your teams own
@@ -77,7 +77,7 @@ pub(super) enum Command {
     Show { id: String },
     /// Create and print a new set of keys for a project; the others stay valid
     Keys { id: String },
-    /// Change settings, which are named as in `PATCH /api/v1/internal/projects/current`:
+    /// Change settings, named as in `PATCH /api/v1/internal/projects/current`:
     /// `config.sign_up_enabled=false`, `display_name=Notes`
     Set {
         id: String,

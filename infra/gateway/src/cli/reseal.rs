@@ -1,10 +1,9 @@
-//! `gateway reseal`: re-encrypts the values that are sealed with the previous deployment secret,
-//! and authenticates the links of audit trails with the current secret. Then the previous secret
+//! `gateway reseal`: re-encrypts values sealed with the previous deployment secret, and
+//! authenticates the links of audit trails with the current one. After that, the previous secret
 //! can be dropped.
 //!
-//! The command can be stopped at any time and started again, as it skips what the current secret
-//! already protects. Servers may answer requests while it runs, as long as every server has the
-//! current secret.
+//! The command can be stopped and restarted at any time, as it skips what the current secret
+//! already protects. Servers may keep running, provided that every server has the current secret.
 
 use anyhow::ensure;
 use crypto::trail_keys::TrailKeys;

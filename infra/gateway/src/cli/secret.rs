@@ -1,5 +1,5 @@
-//! The deployment secret of a gateway. Data works only with the secret that sealed its values and
-//! authenticated its audit trails.
+//! The deployment secret of a gateway. Data is usable only with the secret that sealed its values
+//! and authenticated its audit trails.
 
 use anyhow::{Context as _, bail};
 use crypto::deployment_secret::DeploymentSecret;
@@ -13,8 +13,8 @@ use crate::data::Data;
 
 const NAME: &str = "GATELET_SECRET";
 
-/// The deployment secret that the environment sets, or else the one in the data folder; `None` if
-/// there is neither, or no folder and none in the environment.
+/// The deployment secret from the environment, or else from the data folder, if any; `None` if
+/// there is none.
 pub(super) fn given(data: Option<&Data>) -> anyhow::Result<Option<DeploymentSecret>> {
     match (variable(NAME), data) {
         (Some(secret), _) => Ok(Some(deployment_secret(secret)?)),
@@ -23,8 +23,8 @@ pub(super) fn given(data: Option<&Data>) -> anyhow::Result<Option<DeploymentSecr
     }
 }
 
-/// The deployment secret of a data folder: the given one, or a new one. Data that already has a
-/// secret elsewhere gets no new one.
+/// The deployment secret of a data folder: the given one, or a new one unless the data already has
+/// a secret elsewhere.
 pub(super) async fn of_folder(data: &Data, store: &Store, entropy: &Entropy) -> anyhow::Result<DeploymentSecret> {
     if let Some(secret) = given(Some(data))? {
         return Ok(secret);
@@ -34,9 +34,9 @@ pub(super) async fn of_folder(data: &Data, store: &Store, entropy: &Entropy) -> 
     data.new_secret(entropy)
 }
 
-/// Like [`of_folder`]; fails if the secret is not the one of the data, unless that one `is_lost`.
+/// Like [`of_folder`], but fails if the data has another secret, unless that one `is_lost`.
 pub(super) async fn checked(data: &Data, store: &Store, entropy: &Entropy, is_lost: bool) -> anyhow::Result<DeploymentSecret> {
-    // A secret that is there, but cannot be read or used, is not replaced.
+    // Never replace an existing secret, even if it cannot be read or used.
     let is_set = variable(NAME).is_some();
     let is_missing = !is_set && !data.secret_file().exists();
     let secret = match of_folder(data, store, entropy).await {
@@ -55,8 +55,8 @@ pub(super) async fn checked(data: &Data, store: &Store, entropy: &Entropy, is_lo
     Ok(secret)
 }
 
-/// Whether the given secret is the one of the data; `true` if there is none yet, or no data that it
-/// could be compared with.
+/// Whether the given secret is the data's; `true` if there is none yet, or no data to compare it
+/// with.
 pub(super) async fn fits(data: &Data, store: &Store) -> anyhow::Result<bool> {
     let secret = given(Some(data))?.unwrap_or_else(DeploymentSecret::absent);
     Ok(check(store, &secret).await.is_ok())
@@ -72,8 +72,8 @@ fn advice(data: &Data) -> String {
     )
 }
 
-/// Fails if projects have an audit trail, but the secret authenticates none of them. So a forged
-/// trail does not keep the gateway from starting if another project has a trail; `gateway audit
+/// Fails if there are audit trails, but the secret authenticates none of them. A forged trail thus
+/// cannot keep the gateway from starting if another project has a genuine one; `gateway audit
 /// verify` reports it.
 async fn check(store: &Store, secret: &DeploymentSecret) -> anyhow::Result<()> {
     let keys = TrailKeys::new(secret);

@@ -55,32 +55,31 @@ pub(super) struct Options {
     /// limit
     #[arg(long, value_name = "MODE", env = "GATELET_LIMITS", default_value = "generous")]
     limits: String,
-    /// Remember a project and its key for this many seconds, 0 to 10, instead of reading both with
-    /// every request. A revoked key and the old settings stay in effect for as long
+    /// Cache a project and its key for this many seconds, 0 to 10, instead of reading both for
+    /// every request. Revoked keys and old settings stay in effect that long
     #[arg(long, value_name = "SECONDS", env = "GATELET_PROJECT_CACHE_SECONDS", default_value = "0")]
     project_cache_seconds: String,
     /// Disable the pages that show keys and emails: the console, the inbox and the outbox
     #[arg(long)]
     no_pages: bool,
     /// Show the console, the inbox and the outbox to connections from other addresses too, as a
-    /// container requires. Callers need the page key, and still have to use the name `localhost`.
-    /// Same as `GATELET_REMOTE_PAGES=1`
+    /// container requires. Callers need the page key, and must still use the name `localhost`. Same
+    /// as `GATELET_REMOTE_PAGES=1`
     #[arg(long, conflicts_with = "no_pages")]
     remote_pages: bool,
-    /// Serve the console although the pages are disabled (`--no-pages`, `--trusted-proxy`).
-    /// Everybody can open it, but has to sign in as a user of the project `internal`. Same as
+    /// Serve the console even if the pages are disabled (`--no-pages`, `--trusted-proxy`). Anyone
+    /// can open it, but must sign in as a user of the project `internal`. Same as
     /// `GATELET_CONSOLE=on`
     #[arg(long)]
     console: bool,
-    /// Serve data whose deployment secret is lost, with another one. What the lost secret sealed or
-    /// signed stays unreadable: authenticator apps, providers' secrets, audit trails
+    /// Serve data with a new deployment secret after its own was lost. What the lost secret sealed
+    /// or signed stays unreadable: authenticator apps, providers' secrets, audit trails
     #[arg(long)]
     secret_lost: bool,
     /// Trust the viewer headers of a distribution without proof (for tests)
     #[arg(long, hide = true)]
     trust_viewer_headers: bool,
-    /// Run with the clock this many seconds ahead (for tests: expires the leases of a killed
-    /// gateway)
+    /// Run with the clock this many seconds ahead (for tests, to expire a killed gateway's leases)
     #[arg(long, hide = true, default_value_t = 0, value_name = "SECONDS")]
     clock_ahead: u32,
 }
@@ -118,7 +117,7 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
         tracing::warn!("GATELET_SECURITY_EXPIRES {stale}");
     }
     let smtp = Smtp::trusting(&settings, tls::public_roots, clock.clone())?;
-    // Calls to providers and webhooks use it; a URL that cannot be used is reported here.
+    // For calls to providers and webhooks; an unusable URL is reported here.
     Proxy::from_env()?;
     let inbox = open_inbox(data.as_ref(), &clock)?;
     let shows_pages = !options.no_pages && trusted.is_empty();
@@ -142,8 +141,7 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     if let Some(dynamodb) = &dynamodb {
         dynamodb.print();
     }
-    // Processes that share the engine now, or shared it during the previous run, may send emails
-    // too.
+    // Processes that share the engine, now or in the previous run, may send emails, too.
     let sends_alone = dynamodb.is_none() && !was_shared;
     let connections = Connections::by_descriptors(Timeouts::of_process());
     let tables = dynamodb.map(|dynamodb| dynamodb.server(Arc::clone(&connections)));
@@ -151,8 +149,8 @@ pub(super) async fn run(target: &Target, options: Options) -> anyhow::Result<()>
     Serving { service, smtp, sends_alone, api, tables }.until(signal).await
 }
 
-/// Opens the engine with its table; also returns whether the previous run shared the engine with
-/// other processes. A shared engine flushes each write separately.
+/// Opens the engine with its table; also returns whether the previous run shared it with other
+/// processes. A shared engine flushes each write separately.
 async fn open_engine(data: Option<&Data>, is_shared: bool, entropy: &Entropy) -> anyhow::Result<(Engine, bool)> {
     let database = data.map(Data::create_database).transpose()?;
     let engine = Engine::open(database.as_deref(), entropy, None).await?;
@@ -164,12 +162,12 @@ async fn open_engine(data: Option<&Data>, is_shared: bool, entropy: &Entropy) ->
     if let (Some(database), false) = (&database, is_shared) {
         engine.share_commits(database)?;
     }
-    // Other processes may read a shared stream, too, so this process must not empty it.
+    // Other processes may read a shared stream, so it must not be emptied.
     engine.open_feed(database.as_deref().filter(|_| !is_shared)).await?;
     Ok((engine, was_shared))
 }
 
-/// The keys of a gateway: of the first project, of `internal`, and of the pages.
+/// A gateway's keys: for the first project, for `internal`, and for the pages.
 struct KeyRing {
     keys: Keys,
     internal: Keys,
@@ -178,8 +176,7 @@ struct KeyRing {
     is_new: bool,
 }
 
-/// Chooses the keys, adds them to their projects, and saves them in the data folder, if there is
-/// one.
+/// Chooses the keys, adds them to their projects, and saves them in the data folder, if any.
 async fn install_keys(data: Option<&Data>, engine: &Engine, clock: &Clock, entropy: &Entropy) -> anyhow::Result<KeyRing> {
     let file = data.map(Data::keys_file);
     let saved = Saved::read(file.as_deref())?;
@@ -207,9 +204,9 @@ fn trusted_proxies(options: &Options) -> anyhow::Result<Vec<Network>> {
     }
 }
 
-/// The URL of the pages. This is the API's URL if its host is a loopback name, because a container
-/// or a tunnel may map the gateway's port to another; otherwise the URL has the host `localhost`
-/// and the gateway's port. `None` if the gateway only listens on a network address.
+/// The URL of the pages: the API's URL if its host is a loopback name, because a container or
+/// tunnel may map the gateway's port; otherwise `localhost` with the gateway's port. `None` if the
+/// gateway listens only on a network address.
 fn pages_url(api_url: &str, address: SocketAddr) -> Option<String> {
     if !address.ip().is_loopback() && !address.ip().is_unspecified() {
         return None;
@@ -218,8 +215,8 @@ fn pages_url(api_url: &str, address: SocketAddr) -> Option<String> {
     Some(if is_here { api_url.to_owned() } else { format!("http://localhost:{}", address.port()) })
 }
 
-/// The address on which to serve the table. It is always a loopback address, whatever address the
-/// API listens on, because the table is only for this machine.
+/// The address to serve the table on: always loopback, wherever the API listens, because the table
+/// is only for this machine.
 fn loopback(address: IpAddr) -> IpAddr {
     if address.is_loopback() { address } else { IpAddr::V4(Ipv4Addr::LOCALHOST) }
 }
@@ -272,8 +269,8 @@ fn clock(ahead: u32) -> Clock {
 }
 
 fn settings(address: SocketAddr, secret: DeploymentSecret, options: &Options) -> anyhow::Result<Settings> {
-    // Emails link to the API's URL, and providers redirect to it, so the host of its default is
-    // `localhost` where that name leads to the gateway.
+    // Emails link and providers redirect to the API's URL, so its default host is `localhost` where
+    // that name reaches the gateway.
     let host = if address.ip().is_loopback() || address.ip().is_unspecified() { "localhost".to_owned() } else { address.ip().to_string() };
     let listen = format!("{host}:{}", address.port());
     let api_url = match variable("GATELET_API_URL") {
@@ -303,7 +300,7 @@ fn settings(address: SocketAddr, secret: DeploymentSecret, options: &Options) ->
     })
 }
 
-/// The URL of the site, for links in its content: that of the API, unless another one is set.
+/// The site's URL, for links in its content; by default the API's.
 fn site_url(api_url: &str) -> anyhow::Result<String> {
     match variable("GATELET_SITE_URL") {
         Some(url) => Ok(base_url("GATELET_SITE_URL", &url)?),

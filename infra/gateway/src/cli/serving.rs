@@ -10,7 +10,7 @@ use crate::say::say;
 use crate::server::Server;
 use crate::service::Service;
 
-/// The time in which requests and workers that are running at a signal may finish.
+/// How long running requests and workers may take to finish after a signal.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// Everything that runs until the gateway is stopped.
@@ -40,8 +40,8 @@ impl Serving {
         signal.await;
         say!("Stopping after running requests have finished");
         stop.send_replace(true);
-        // The wait is limited, so that a client cannot keep the gateway running by keeping its
-        // request open. Stopping then is safe, because acknowledged writes are already durable.
+        // The wait is limited, so that a client cannot keep the gateway alive with an open request.
+        // Stopping is then safe: acknowledged writes are already durable.
         let finished = async { (server.await, worker.await, trail.await, webhooks.await) };
         match tokio::time::timeout(GRACE, finished).await {
             Ok((served, worked, linked, delivered)) => {
@@ -55,7 +55,7 @@ impl Serving {
     }
 }
 
-/// Waits for SIGINT or SIGTERM. The call itself installs the handlers; the returned future only
+/// Waits for SIGINT or SIGTERM. The handlers are installed by the call; the returned future only
 /// waits.
 pub(super) fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};

@@ -1,5 +1,5 @@
-//! `gateway team …`: manages the teams of a project of a deployment, or, for its operator, the
-//! members of teams on the data.
+//! `gateway team …`: manages the teams of a deployment's project or, for the operator, team members
+//! on the data.
 
 pub(super) mod data;
 

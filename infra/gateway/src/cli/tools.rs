@@ -1,4 +1,4 @@
-//! The data that commands work on, and the tools that they use.
+//! The data that commands work on, and their tools.
 
 use std::path::{Path, PathBuf};
 
@@ -22,14 +22,14 @@ use crate::aws::Aws;
 use crate::data::Data;
 use crate::engine::Engine;
 
-/// The heading of the options of [`Target`], which follow those of the command itself.
+/// The heading of the options of [`Target`], below the command's own options.
 const HEADING: &str = "Data";
 
 /// Selects the data that a command works on.
 #[derive(Args, Clone)]
 pub(super) struct Target {
-    /// Folder of the gateway's data. Only one gateway serves it at a time; other commands can run
-    /// beside it [default: .gatelet]
+    /// Folder of the gateway's data. Only one gateway can serve it at a time; other commands can
+    /// run meanwhile [default: .gatelet]
     #[arg(long, global = true, help_heading = HEADING, value_name = "DIR", env = "GATELET_DATA")]
     pub(super) data: Option<PathBuf>,
     /// Use this AWS table instead of the gateway's data. Credentials and region are looked up where
@@ -60,8 +60,8 @@ impl Target {
         Ok(data)
     }
 
-    /// Names the folder on standard error unless the command names it, because the same command
-    /// works on a deployment after `gateway login`.
+    /// Prints the folder on standard error unless the command names it, because after `gateway
+    /// login` the same command would work on a deployment.
     pub(super) fn announce(&self) {
         if self.data.is_none() {
             eprintln!("on the data in {}", self.folder().display());
@@ -69,16 +69,15 @@ impl Target {
     }
 }
 
-/// What the commands `project`, `user`, `content`, `audit`, `metrics` and `reseal` need to work on
-/// the data.
+/// What `project`, `user`, `content`, `audit`, `metrics` and `reseal` need to work on data.
 pub(super) struct Tools {
     pub(super) store: Store,
     pub(super) sealer: Sealer,
     pub(super) secret: DeploymentSecret,
     pub(super) clock: Clock,
     pub(super) entropy: Entropy,
-    /// The URL of the API, if this machine knows it: `GATELET_API_URL` or, for a folder, that of a
-    /// gateway on the default port.
+    /// The API's URL, if known: `GATELET_API_URL` or, for a folder, that of a gateway on the
+    /// default port.
     pub(super) api_url: Option<String>,
 }
 
@@ -103,7 +102,7 @@ impl Tools {
         Ok(Self { store, sealer: Sealer::new(&secret), secret, clock: Clock::system(), entropy: Entropy::system(), api_url })
     }
 
-    /// Runs a command's work on a project and adds an entry to its trail.
+    /// Runs a command on a project and adds an entry to its trail.
     pub(super) fn recorded<F: Future>(
         &self,
         operation: &str,
@@ -114,8 +113,8 @@ impl Tools {
         BySystem { operation, fields, clock: &self.clock, entropy: &self.entropy }.run(project, work)
     }
 
-    /// The app for a command that runs the code of an operation or of a worker. The app answers no
-    /// request and sends no email, so its URLs are placeholders.
+    /// The app for commands that run an operation's or a worker's code. It answers no requests and
+    /// sends no emails, so its URLs are placeholders.
     pub(super) fn app(&self) -> anyhow::Result<App> {
         let url = "http://localhost".to_owned();
         let settings = Settings {

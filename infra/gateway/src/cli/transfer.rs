@@ -1,10 +1,10 @@
-//! `gateway export` and `gateway import`: copy a whole table to a folder of JSON lines and back, to
-//! move between a gateway's data and an AWS table.
+//! `gateway export` and `gateway import`: copy a whole table to a folder of JSON lines and back,
+//! for example from a gateway to an AWS table.
 //!
-//! Both can be stopped at any time and started again: an export continues after its last complete
-//! page, and an import skips items that the table already has unchanged. The folder contains
-//! password hashes and email addresses, so only its owner can read its files. The deployment secret
-//! is not included; sealed values need it at the destination.
+//! Both can be stopped and restarted at any time: an export continues after its last complete page,
+//! and an import skips items that the table already has unchanged. The folder contains password
+//! hashes and email addresses, so only its owner can read its files. The deployment secret is not
+//! included, but is needed at the destination for sealed values.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -52,8 +52,7 @@ pub(super) struct Import {
     overwrite: bool,
 }
 
-/// The progress of an export, saved after each page so that an interrupted export can continue with
-/// the next page.
+/// The progress of an export, saved after each page, so that it can be resumed.
 #[derive(Serialize, Deserialize, Default)]
 struct State {
     items: u64,
@@ -93,13 +92,13 @@ impl Export {
         let mut state = match State::read(folder)? {
             Some(State { sha256: Some(_), .. }) => bail!("{} already contains a complete export: choose another folder", folder.display()),
             Some(state) => state,
-            // An empty file contains nothing that could be lost.
+            // An empty file has nothing to lose.
             None if items_file(folder).metadata().is_ok_and(|items| items.len() > 0) => {
                 bail!("{} has items.jsonl, but not the progress of an export (export.json): choose another folder", folder.display())
             }
             None => {
-                // Saved before there are items, so that an export that is stopped while it writes
-                // its first page can be continued as well.
+                // Saved before any items, so that an export can be resumed even if stopped during
+                // its first page.
                 let state = State::default();
                 state.save(folder)?;
                 state
@@ -171,8 +170,8 @@ impl Import {
     }
 }
 
-/// Fails if the export has a project with the id of one whose deletion is not complete: a worker
-/// would delete what is imported with the rest.
+/// Fails if the export has a project whose id is still being deleted: a worker would delete the
+/// imported data, too.
 async fn refuse_deleted(store: &Store, folder: &Path) -> anyhow::Result<()> {
     let endings = store.endings().await?.into_iter().filter(|ending| matches!(ending.what, Ended::Project { .. }));
     let deleted: HashSet<ProjectId> = endings.map(|ending| ending.project).collect();
@@ -221,7 +220,7 @@ impl Tally {
     }
 }
 
-/// Reads the items file of an export; returns the number of its lines and its SHA-256.
+/// Reads an export's items file; returns its number of lines and its SHA-256.
 fn verified(folder: &Path) -> anyhow::Result<(u64, String)> {
     let path = items_file(folder);
     let mut file = BufReader::new(File::open(&path).with_context(|| format!("cannot read {}", path.display()))?);
@@ -241,8 +240,7 @@ fn verified(folder: &Path) -> anyhow::Result<(u64, String)> {
     Ok((lines, digest))
 }
 
-/// Opens the table that the command reads from or writes to. With `create`, a missing data folder
-/// of the gateway is created.
+/// Opens the command's table. With `create`, creates a missing data folder.
 async fn open(target: &Target, create: bool) -> anyhow::Result<Store> {
     if let Some(table) = &target.table {
         return Aws::find().await?.store(table);
@@ -256,7 +254,7 @@ async fn open(target: &Target, create: bool) -> anyhow::Result<Store> {
     Ok(Engine::open(Some(&database), &Entropy::system(), None).await?.store())
 }
 
-/// A progress bar, which is shown only on a terminal.
+/// A progress bar, shown only on a terminal.
 pub(super) fn bar(done: &str, items: u64, position: u64) -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}, {per_sec}, {eta} left");
     let bar = ProgressBar::new(items).with_message(done.to_owned()).with_position(position);

@@ -1,5 +1,5 @@
-//! `gateway user …`: creates accounts, on the data or over the API, for example the first account
-//! of the project `internal`, where sign-up is closed; and manages users over the API.
+//! `gateway user …`: creates accounts on the data or over the API, such as the first one of the
+//! project `internal`, where sign-up is closed; manages users over the API.
 
 mod api;
 
@@ -23,10 +23,9 @@ pub(super) enum Command {
     /// Create a user who signs in with a password, whether sign-up is open or not. Prints the
     /// password unless it is read from standard input
     Create {
-        /// The user's address; counts as verified
+        /// The user's address, which counts as verified
         email: String,
-        /// The project of the user. Default: `internal`; over the API, the only project that your
-        /// teams own
+        /// The user's project. Default: `internal`; over the API, the only project your teams own
         #[arg(long, value_name = "ID")]
         project: Option<String>,
         /// Read the password from one line of standard input instead of generating and printing it

@@ -1,5 +1,5 @@
-//! The publication date of a post: authors write a date, or a date and a time; it is published as
-//! an RFC 3339 date-time in UTC, without fractions of a second.
+//! The publication date of a post: authors write a date, with or without a time; it is published as
+//! an RFC 3339 date-time in UTC, without fractional seconds.
 
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 
 const EXPECTED: &str = "is not a date: expected `2026-01-02`, or a time with an offset such as `2026-01-02T03:04:05+01:00`";
 
-/// Parses a date, which means its midnight in UTC, or an RFC 3339 date-time.
+/// Parses a date (meaning midnight UTC) or an RFC 3339 date-time.
 pub(super) fn normalised(text: &str) -> Result<String, &'static str> {
     let time = match text.len() {
         10 => text.parse::<Date>().and_then(|date| date.to_zoned(TimeZone::UTC)).map(|midnight| midnight.timestamp()),
@@ -15,8 +15,7 @@ pub(super) fn normalised(text: &str) -> Result<String, &'static str> {
         _ => return Err(EXPECTED),
     };
     let time: Timestamp = time.map_err(|_| EXPECTED)?;
-    // RFC 3339 can represent only the years 0 to 9999, and the conversion to UTC can leave this
-    // range.
+    // RFC 3339 covers only the years 0 to 9999, and conversion to UTC can leave this range.
     let year = time.to_zoned(TimeZone::UTC).year();
     if (0..=9999).contains(&year) { Ok(time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()) } else { Err(EXPECTED) }
 }

@@ -1,8 +1,8 @@
-//! The pictures that previews of links show for pages without an image of their own: the title of
-//! the page and the name of the site, in the colors of the site.
+//! Pictures for link previews of pages without an image of their own: the page's title and the
+//! site's name, in the site's colors.
 //!
-//! The name of a picture contains a digest of what is drawn, so whether the picture is stored
-//! already is known without drawing it.
+//! A picture's name contains a digest of what it shows, so there is no need to draw it to know
+//! whether it is already stored.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -16,10 +16,10 @@ const WIDTH: u16 = 1200;
 const HEIGHT: u16 = 630;
 /// The distance of the logo and the texts from the edges, in pixels.
 const MARGIN: f32 = 80.0;
-/// The sizes of the title in pixels, and how many lines it may have at each of them.
+/// The sizes of the title in pixels, each with its maximum number of lines.
 const SIZES: [(f32, usize); 3] = [(92.0, 2), (76.0, 3), (62.0, 4)];
 const SMALL: f32 = 38.0;
-/// The number of shades from the background to a color, both included.
+/// The number of shades from the background to a color, inclusive.
 const SHADES: u8 = 16;
 /// The light colors of the pages: background, text, muted text and accent.
 const BACK: [u8; 3] = [0xff, 0xff, 0xff];
@@ -27,7 +27,7 @@ const COLOURS: [[u8; 3]; 3] = [[0x1a, 0x1f, 0x24], [0x56, 0x61, 0x6b], [0x0a, 0x
 const TEXT: u8 = 0;
 const MUTED: u8 = 1;
 const ACCENT: u8 = 2;
-/// To be raised when the appearance of the pictures changes, so that all of them get new names.
+/// Increase this when the look of the pictures changes, so that all get new names.
 const VERSION: u8 = 1;
 
 #[expect(clippy::expect_used, reason = "the font is part of the program, and tests use it")]
@@ -39,7 +39,7 @@ static FONT: LazyLock<FontRef<'static>> =
 pub(super) struct Drawing {
     title: String,
     site: String,
-    /// What else is in the name of the picture.
+    /// What else determines the picture's name.
     rest: String,
 }
 
@@ -49,8 +49,8 @@ impl Drawing {
         Self { title: title.to_owned(), site: site.to_owned(), rest: String::new() }
     }
 
-    /// The picture of a post whose time has not come. It is stored already, so its name depends on
-    /// the text, too: nobody should find it by guessing the title.
+    /// The picture of a scheduled post. It is already stored, so its name also depends on the text:
+    /// nobody should find it by guessing the title.
     pub(super) fn of_coming_post(title: &str, site: &str, text: &str) -> Self {
         Self { rest: format!("\n{}", Digest::of(text)), ..Self::of(title, site) }
     }
@@ -102,7 +102,7 @@ fn is_drawable(text: &str) -> bool {
     known > 0 && known * 4 >= all * 3
 }
 
-/// The text on one line, without the characters that the font lacks.
+/// The text on one line, without characters missing from the font.
 fn words(text: &str) -> String {
     let known: String = text.chars().filter(|character| character.is_whitespace() || glyph(*character).is_some()).collect();
     known.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -125,7 +125,7 @@ fn is_within(line: &str, size: f32, width: f32) -> bool {
     glyphs(line, size).1 <= width
 }
 
-/// Breaks a text between words and, where a word is too long for a line, within it.
+/// Breaks a text into lines between words, and within words longer than a line.
 fn lines(text: &str, size: f32, width: f32) -> Vec<String> {
     let (mut lines, mut line) = (Vec::new(), String::new());
     for word in text.split(' ') {
@@ -146,7 +146,7 @@ fn lines(text: &str, size: f32, width: f32) -> Vec<String> {
     lines
 }
 
-/// As much of a text as fits into a line, with an ellipsis if that is not all of it.
+/// As much of a text as fits in a line, with an ellipsis if cut.
 fn line_within(text: &str, size: f32, width: f32) -> String {
     if is_within(text, size, width) {
         return text.to_owned();
@@ -156,7 +156,7 @@ fn line_within(text: &str, size: f32, width: f32) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// The pixels, as indices of the palette, which has the shades of each color on the background.
+/// The pixels, as indices into a palette with shades from the background to each color.
 struct Canvas(Vec<u8>);
 
 impl Canvas {
@@ -175,7 +175,7 @@ impl Canvas {
         }
     }
 
-    /// Draws a line of text; `y` is its base line.
+    /// Draws a line of text with its baseline at `y`.
     fn text(&mut self, line: &str, x: f32, y: f32, size: f32, colour: u8) {
         for (id, advance) in glyphs(line, size).0 {
             let glyph = Glyph { id, scale: PxScale::from(size), position: point(x + advance, y) };
@@ -188,10 +188,10 @@ impl Canvas {
         }
     }
 
-    /// Draws the logo, which is that of the pages: two posts, an arch and two bars.
+    /// Draws the logo of the pages: two posts, an arch and two bars.
     fn gate(&mut self, left: f32, top: f32, side: f32) {
         let unit = side / 24.0;
-        // Vertical strokes: the middle of each, its upper and its lower end.
+        // Vertical strokes: center, upper end, lower end.
         let strokes = [(4.0, 11.0, 22.25), (20.0, 11.0, 22.25), (9.0, 10.75, 22.25), (15.0, 10.75, 22.25)];
         for row in 0..64_u16 {
             for column in 0..64_u16 {
@@ -223,8 +223,8 @@ impl Canvas {
         encoder.set_depth(png::BitDepth::Eight);
         encoder.set_palette(palette());
         encoder.set_compression(png::Compression::Balanced);
-        // This comes last, because a compression chooses a filter as well. Filters are for
-        // photographs: with one, a picture takes ten times as long and is larger.
+        // Set last, because setting the compression also sets a filter. Filters are for
+        // photographs: here, they take ten times as long and make the file larger.
         encoder.set_filter(png::Filter::NoFilter);
         let mut writer = encoder.write_header().context("cannot write the header of a picture")?;
         writer.write_image_data(&self.0).context("cannot write the pixels of a picture")?;

@@ -1,6 +1,6 @@
-//! The beginning of a post as plain text, taken from its paragraphs, lists and quotes. Headings are
-//! left out, as the first one repeats the title. Code blocks, HTML, images, tables and footnotes
-//! are left out, as they make no sense as plain text.
+//! The beginning of a post as plain text, taken from its paragraphs, lists and quotes. It skips
+//! headings, as the first one repeats the title, and code blocks, HTML, images, tables and
+//! footnotes, which make no sense as plain text.
 
 use pulldown_cmark::{Event, Options, Parser, TagEnd};
 
@@ -31,8 +31,8 @@ fn plain_text(markdown: &str) -> String {
             Event::SoftBreak | Event::HardBreak | Event::Rule => text.push(' '),
             _ => {}
         }
-        // The rest of a long post is not needed. The factor of 64 leaves room for white space,
-        // which is collapsed later.
+        // Skip the rest of a long post. The factor of 64 leaves room for white space, collapsed
+        // later.
         if text.len() > 64 * MAX_CHARACTERS {
             break;
         }
@@ -44,16 +44,15 @@ fn is_left_out(tag: TagEnd) -> bool {
     matches!(tag, TagEnd::Heading(_) | TagEnd::CodeBlock | TagEnd::HtmlBlock | TagEnd::Image | TagEnd::Table | TagEnd::FootnoteDefinition)
 }
 
-/// Adds a space where a block begins or ends, as blocks separate words. Emphasis, links and images
-/// do not.
+/// Adds a space at the edges of blocks, which separate words, unlike emphasis, links and images.
 fn separate(text: &mut String, tag: TagEnd) {
     if !matches!(tag, TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough | TagEnd::Link | TagEnd::Image) {
         text.push(' ');
     }
 }
 
-/// The text, or as many of its first words as fit with an ellipsis. If even the first word is too
-/// long, it is cut.
+/// The text, or as many of its first words as fit with an ellipsis. Cuts a first word that is too
+/// long.
 fn shortened(text: &str) -> String {
     if text.chars().nth(MAX_CHARACTERS).is_none() {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! Parses the files of a site, once they have been read.
+//! Parses the files of a site after they have been read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use super::{apps, posts, site};
 pub(super) struct Files {
     pub(super) site: Source,
     pub(super) apps: Option<Source>,
-    /// The posts, ordered by the names of their files.
+    /// The posts, ordered by file name.
     pub(super) posts: Vec<Source>,
 }
 

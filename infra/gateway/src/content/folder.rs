@@ -16,21 +16,21 @@ use store::content::images::Shelf;
 use super::drawing::Drawing;
 use super::gallery;
 
-/// How many images are stored at once.
+/// The number of images stored concurrently.
 const AT_ONCE: usize = 8;
-/// How often storing an image is attempted at most, and the wait after the first attempt. The wait
-/// after the second attempt is twice as long, that after the third three times.
+/// The maximum number of attempts to store an image, and the wait after the first one. The waits
+/// after the second and third are two and three times as long.
 const TRIES: u32 = 4;
 const WAIT: Duration = Duration::from_millis(500);
 
-/// Content that was read and checked, with the files of its images.
+/// Validated content with its image files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folder {
     /// The content.
     pub content: Content,
-    /// What authors may want to improve, each with its file and line.
+    /// Possible improvements for authors, each with file and line.
     pub warnings: Vec<String>,
-    /// The files of the images, by the names of the images.
+    /// The image files by image name.
     pub(super) files: BTreeMap<String, PathBuf>,
 }
 
@@ -45,16 +45,16 @@ pub struct Done {
     pub deleted: usize,
 }
 
-/// Where an image comes from.
+/// The origin of an image.
 enum Origin<'a> {
     File(&'a PathBuf),
     Drawn(&'a Drawing),
 }
 
 impl Folder {
-    /// Stores the images that are not stored yet, switches readers to the content, and deletes the
-    /// images that no kept publication needs. Without a shelf, the content must not have images,
-    /// and its pages get no pictures.
+    /// Stores missing images, switches readers to the content, and deletes images that no kept
+    /// publication needs. Without a shelf, content must not have images, and its pages get no
+    /// pictures.
     pub async fn publish(&self, store: &Store, shelf: Option<&Shelf>, now: Timestamp) -> anyhow::Result<Done> {
         let Some(shelf) = shelf else {
             if !self.content.images.is_empty() {
@@ -85,8 +85,7 @@ impl Folder {
         Ok(Done { published, stored, deleted })
     }
 
-    /// The content with a picture for each of its pages that has none, and these pictures by their
-    /// names.
+    /// The content with pictures added to pages without one, and these pictures by name.
     fn illustrated(&self, now: Timestamp) -> (Content, BTreeMap<String, Drawing>) {
         let mut content = self.content.clone();
         let site = &self.content.site.name;

@@ -1,5 +1,4 @@
-//! The image files of a site: finds those that the content refers to, and checks that they can be
-//! published.
+//! A site's image files: finds those used by the content, and checks that they can be published.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -12,9 +11,9 @@ use percent_encoding::percent_decode_str;
 
 use super::source::{PublishError, read_within};
 
-/// The folder with the image files, and the files that the content has referred to so far.
+/// The folder with the image files, and the files found in the content so far.
 pub(super) struct Gallery {
-    /// The folder without symbolic links in its path; `None` for content that has no folder.
+    /// The folder, with symbolic links resolved; `None` for content without a folder.
     root: Option<PathBuf>,
     known: BTreeMap<PathBuf, ImageName>,
 }
@@ -31,7 +30,7 @@ impl Gallery {
         Self { root: None, known: BTreeMap::new() }
     }
 
-    /// The image at a path, as a file in `folder` writes it.
+    /// The image at a path as written in a file of `folder`.
     pub(super) fn find(&mut self, folder: &str, written: &str) -> Result<ImageName, String> {
         let name = joined(folder, written)?;
         let missing = || format!("there is no image `{name}`: add the file, or correct the path `{written}`");
@@ -51,7 +50,7 @@ impl Gallery {
         Ok(found)
     }
 
-    /// The files by the names of their images.
+    /// The files by image name.
     pub(super) fn into_files(self) -> BTreeMap<String, PathBuf> {
         self.known.into_iter().map(|(path, name)| (name.to_string(), path)).collect()
     }
@@ -81,7 +80,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, String> {
     read_within(path, MOST_BYTES)
 }
 
-/// What an image is by its content, whatever its name says.
+/// Determines an image's type from its content, whatever its name.
 fn examined(bytes: &[u8]) -> Result<ImageName, String> {
     let format = match imagesize::image_type(bytes) {
         Ok(ImageType::Png) => Format::Png,
@@ -104,15 +103,14 @@ fn is_svg(bytes: &[u8]) -> bool {
     bytes[..bytes.len().min(4096)].windows(4).any(|window| window.eq_ignore_ascii_case(b"<svg"))
 }
 
-/// Whether a destination in a text is the path of a file, and not a URL, a path of the site, or a
-/// section.
+/// Whether a link destination is the path of a file, not a URL, a path of the site, or a section.
 pub(super) fn is_relative(destination: &str) -> bool {
     let scheme = destination.split_once(':').map(|(scheme, _)| scheme);
     let has_scheme = scheme.is_some_and(|scheme| scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c)));
     !destination.is_empty() && !destination.starts_with(['/', '#', '?']) && !has_scheme
 }
 
-/// Whether a relative link leads to an image, by its name.
+/// Whether a relative link points to an image, judging by its name.
 pub(super) fn is_named_like_an_image(path: &str) -> bool {
     let end = path.rsplit_once('.').map(|(_, end)| end.to_ascii_lowercase()).unwrap_or_default();
     ["avif", "gif", "jpeg", "jpg", "png", "svg", "webp"].contains(&end.as_str())

@@ -1,4 +1,4 @@
-//! The images that the content refers to: those in the texts of posts, and the pictures of pages.
+//! The images used by the content: in the texts of posts, and as pictures of pages.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,19 +9,19 @@ use toml::Spanned;
 use super::gallery::{Gallery, is_named_like_an_image, is_relative};
 use super::source::{Place, PublishError, Source};
 
-/// The images of the content that has been read so far.
+/// The images of the content read so far.
 pub(super) struct Illustrations {
     pub(super) gallery: Gallery,
-    /// The pictures of pages, by the paths of the pages.
+    /// The pictures of pages, by the path of the page.
     pub(super) pictures: BTreeMap<String, String>,
-    /// The names of all images that are published.
+    /// The names of all images to publish.
     pub(super) images: BTreeSet<String>,
     pub(super) warnings: Vec<String>,
 }
 
 impl Illustrations {
-    /// The text of a post, which begins at `start` of its file, with the paths of its images on the
-    /// site; and their names.
+    /// The text of a post, which starts at offset `start` of its file, with its images' paths
+    /// replaced by those on the site; also returns their names.
     pub(super) fn of_text(&mut self, source: &Source, start: usize, text: &str) -> Result<(String, Vec<ImageName>), PublishError> {
         let folder = source.name.rsplit_once('/').map_or("", |(folder, _)| folder);
         let (mut changes, mut names) = (Vec::new(), Vec::new());
@@ -41,7 +41,7 @@ impl Illustrations {
         Ok((redirected(text, changes), names))
     }
 
-    /// The image that a value in TOML names; `None` without a value.
+    /// The image named by a TOML value; `None` without a value.
     pub(super) fn find(&mut self, place: &Place<'_>, given: Option<&Spanned<String>>) -> Result<Option<ImageName>, PublishError> {
         let Some(given) = given else { return Ok(None) };
         let folder = place.source.name.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -53,12 +53,12 @@ impl Illustrations {
         found.map(Some).map_err(|message| place.error(given, message))
     }
 
-    /// Adds images to those that are published.
+    /// Adds images to publish.
     pub(super) fn show(&mut self, names: &[ImageName]) {
         self.images.extend(names.iter().map(ImageName::to_string));
     }
 
-    /// Adds the picture of a page, if it has one, to the images that are published.
+    /// Adds the picture of a page, if any, to the images to publish.
     pub(super) fn show_at(&mut self, page: &str, picture: Option<ImageName>) {
         if let Some(name) = picture {
             self.pictures.insert(page.to_owned(), name.path());

@@ -1,5 +1,5 @@
-//! The URLs in the content. By default they are below the site's own URL; while that URL is
-//! unknown, they stay paths.
+//! The URLs in the content. By default, they are below the site's URL; if that is unknown, they
+//! stay paths.
 
 use toml::Spanned;
 use url::Url;
@@ -10,8 +10,8 @@ use super::source::{Place, PublishError};
 const MAX_SEGMENT: usize = 100;
 
 pub(super) struct Links {
-    /// The URL of the site without a trailing slash; empty if it is unknown, so that resolved URLs
-    /// remain paths.
+    /// The URL of the site without a trailing slash; empty if unknown, so that resolved URLs stay
+    /// paths.
     pub site_url: String,
 }
 
@@ -25,7 +25,7 @@ impl Links {
         Ok(Self { site_url: url.trim_end_matches('/').to_owned() })
     }
 
-    /// The URL that a value in the content refers to.
+    /// The URL for a value in the content.
     fn resolve(&self, text: &str) -> Result<String, &'static str> {
         if !text.starts_with('/') || text.starts_with("//") {
             return absolute(text);
@@ -34,7 +34,7 @@ impl Links {
         Ok(format!("{}{}", self.site_url, checked.trim_start_matches(ANY_SITE)))
     }
 
-    /// The given URL, or by default the URL of `path` below the site.
+    /// The given URL, or by default that of `path` below the site's URL.
     pub(super) fn or_default(&self, place: &Place<'_>, given: Option<&Spanned<String>>, path: &str) -> Result<String, PublishError> {
         match given {
             Some(given) => self.resolve(given.get_ref()).map_err(|message| place.error(given, format!("`{}` {message}", given.get_ref()))),
@@ -45,7 +45,7 @@ impl Links {
 
 fn absolute(text: &str) -> Result<String, &'static str> {
     const EXPECTED: &str = "is not a URL: expected an absolute http or https URL, or a path that begins with a single /";
-    // The URL parser would silently drop, encode or replace these characters.
+    // The URL parser silently drops, encodes or replaces these characters.
     if text.contains(|c: char| c.is_whitespace() || c.is_control() || c == '\\') {
         return Err(EXPECTED);
     }
@@ -54,7 +54,7 @@ fn absolute(text: &str) -> Result<String, &'static str> {
     if has_slashes { Ok(url.into()) } else { Err(EXPECTED) }
 }
 
-/// Validates an id or a slug, which appears in URLs unencoded: `[a-z0-9][a-z0-9._-]*`.
+/// Validates an id or slug, which is used in URLs unencoded: `[a-z0-9][a-z0-9._-]*`.
 pub(super) fn segment(text: &str) -> Result<(), String> {
     let is_first = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     let fits = text.starts_with(is_first) && text.chars().all(|c| is_first(c) || matches!(c, '.' | '_' | '-')) && text.len() <= MAX_SEGMENT;

@@ -11,8 +11,8 @@
 //! a path that begins with `/` and is relative to the site's URL. Everything is validated before
 //! anything is written; the first error is reported with its file and line.
 //!
-//! `image` is the picture that previews of links show: of the start page and the lists, of an app,
-//! of a post. Pages without one get a picture with their title.
+//! `image` is the picture in link previews: of the start page and the lists, of an app, of a post.
+//! Pages without one get a picture with their title.
 
 mod apps;
 mod dates;
@@ -39,7 +39,7 @@ pub use sample::{publish_sample_once, sample};
 pub use source::PublishError;
 
 /// Reads the content of a site from a directory. Without the site's public URL, URLs stay paths,
-/// relative to whatever URL the site is served at.
+/// relative to the URL that serves the site.
 pub fn read_directory(dir: &Path, site_url: Option<&str>) -> Result<Folder, PublishError> {
     let missing = || {
         let what = if dir.is_dir() { "has no such file; every folder of content has one" } else { "does not exist" };

@@ -1,5 +1,5 @@
-//! The content that the gateway shows until other content is published: a fictional product,
-//! validated by the same rules as other content.
+//! The content shown until other content is published: a fictional product, validated by the usual
+//! rules.
 
 use jiff::Timestamp;
 use model::content::Content;
@@ -18,7 +18,7 @@ macro_rules! file {
 }
 
 /// The sample content of a site at `site_url`, an absolute http or https URL. Without `site_url`,
-/// the URLs in the content are relative to the URL at which the content is served.
+/// URLs in the content are relative to the URL that serves it.
 ///
 /// # Panics
 ///
@@ -27,7 +27,7 @@ pub fn sample(site_url: Option<&str>) -> Content {
     folder(site_url).content
 }
 
-/// The sample content as it is published.
+/// The sample content, ready to publish.
 pub(super) fn folder(site_url: Option<&str>) -> Folder {
     let files = Files {
         site: file!("site.toml"),
@@ -38,7 +38,7 @@ pub(super) fn folder(site_url: Option<&str>) -> Folder {
     parse(&files, Gallery::empty(), site_url).expect("the sample content is valid")
 }
 
-/// Publishes the sample content to a table that has never had content.
+/// Publishes the sample content if the table has never had content.
 pub async fn publish_sample_once(store: &Store, now: Timestamp) -> anyhow::Result<()> {
     if store.site().await?.is_none() {
         folder(None).publish(store, Some(&Shelf::Table(store.clone())), now).await?;

@@ -1,4 +1,4 @@
-//! A file of the content, with errors that name their line.
+//! A content file whose errors name the line.
 
 use std::fmt;
 use std::path::Path;
@@ -11,7 +11,7 @@ use toml::Spanned;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublishError {
     pub file: String,
-    /// The number of the line, from 1; `None` if the error concerns the whole file.
+    /// The line number, from 1; `None` if the error concerns the whole file.
     pub line: Option<usize>,
     pub message: String,
 }
@@ -33,7 +33,7 @@ impl fmt::Display for PublishError {
 
 impl std::error::Error for PublishError {}
 
-/// The largest file with text, in bytes.
+/// The maximum size of a text file, in bytes.
 const MOST_BYTES: usize = 4 << 20;
 
 /// Reads a file of at most this many bytes.
@@ -48,7 +48,7 @@ pub(super) fn read_within(path: &Path, most: usize) -> Result<Vec<u8>, String> {
     std::fs::read(path).map_err(|error| format!("cannot be read: {error}"))
 }
 
-/// A file with its text, and its name as messages show it, with `/` on every system.
+/// A file's text, and its name for messages, with `/` on every system.
 pub(super) struct Source {
     pub name: String,
     pub text: String,
@@ -59,8 +59,8 @@ impl Source {
         Self { name: name.to_owned(), text: text.to_owned() }
     }
 
-    /// Reads a file below `dir`; `None` if it does not exist. The file must not be a link to
-    /// another folder: whoever writes content must not publish other files of the machine.
+    /// Reads a file below `dir`; `None` if it does not exist. It must not be a link to another
+    /// folder: authors must not be able to publish other files of the machine.
     pub(super) fn read(dir: &Path, name: &str) -> Result<Option<Self>, PublishError> {
         let fail = |error: std::io::Error| PublishError::of_file(name, error);
         let path = match dir.join(name).canonicalize() {
@@ -81,7 +81,7 @@ impl Source {
             let line = String::from_utf8_lossy(good).matches('\n').count() + 1;
             PublishError { file: name.to_owned(), line: Some(line), message: "the file is not UTF-8".to_owned() }
         })?;
-        // Some editors write a byte order mark before the text.
+        // Some editors write a byte order mark first.
         Ok(Self::new(name, text.strip_prefix('\u{feff}').unwrap_or(&text)))
     }
 
@@ -99,7 +99,7 @@ impl Source {
     }
 }
 
-/// The TOML part of a file. Its spans are relative to the offset at which the part starts.
+/// The TOML part of a file. Its spans are relative to the part's start.
 pub(super) struct Place<'a> {
     pub source: &'a Source,
     pub start: usize,
@@ -110,8 +110,8 @@ impl Place<'_> {
         self.source.error(self.start + value.span().start, message)
     }
 
-    /// Requires a text that is present and not empty. The error for a missing text points to
-    /// `table`, an offset in bytes from the start of this part.
+    /// Requires a nonempty text. If it is missing, the error points to `table`, a byte offset from
+    /// the start of this part.
     pub(super) fn required(&self, value: Option<&Spanned<String>>, name: &str, table: usize) -> Result<String, PublishError> {
         let value = value.ok_or_else(|| self.source.error(self.start + table, format!("`{name}` is missing")))?;
         let text = collapsed(value.get_ref());

@@ -1,4 +1,4 @@
-//! The content that authors may write, and the errors that are reported with file and line.
+//! What authors may write, and the errors reported with file and line.
 
 use model::content::Content;
 

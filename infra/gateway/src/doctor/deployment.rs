@@ -7,8 +7,8 @@ use wire::environment;
 
 use crate::aws::Aws;
 
-/// A deployment as the operator describes it. A part that the operator did not specify is not
-/// examined, and the report says so.
+/// A deployment as the operator describes it. The report says which parts are skipped because they
+/// were not specified.
 pub struct Deployment {
     pub aws: Aws,
     pub store: Store,

@@ -1,6 +1,6 @@
-//! Checks of the functions: each route except that of the images is called, and the response shows
-//! whether its function works. The calls change nothing: they have no key and no body, and the ids
-//! in their paths belong to no item.
+//! Checks the functions by calling each route except that of images: the response shows whether its
+//! function works. The calls change nothing: they have no key or body, and the ids in their paths
+//! belong to no item.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -20,10 +20,10 @@ use crate::http_client::http_client;
 /// How long to wait for a response; a cold start takes less.
 const PATIENCE: Duration = Duration::from_secs(20);
 const AT_ONCE: usize = 8;
-/// The function of the images, which is not called: no image is sure to exist, and a missing image
-/// gets the same response as a path that is not connected.
+/// The function of images, which is not called: no image is sure to exist, and a missing one gets
+/// the same response as an unconnected path.
 const IMAGES: &str = "content-get-image";
-/// The id to put into paths that have no example; no item has it.
+/// An id that no item has, for parameters without an example.
 const NOBODY: &str = "00000000-0000-4000-8000-000000000000";
 
 pub(super) async fn examine(api_url: Option<&str>, report: &mut Report<impl Write>) -> io::Result<()> {
@@ -50,14 +50,13 @@ fn client() -> Result<Client, String> {
     client.timeout(PATIENCE).user_agent("gatelet").build().map_err(|error| with_causes(&error))
 }
 
-/// The name of the parameter, if this segment of a path is one.
+/// The parameter's name, if this path segment is one.
 fn parameter(segment: &str) -> Option<&str> {
     segment.strip_prefix('{')?.strip_suffix('}')
 }
 
-/// A value for a parameter of a path: the example in the schema, if there is one, else [`NOBODY`].
-/// The names of the site's documents have examples, because a name that no document has gets the
-/// same response as a path that is not connected.
+/// A value for a path parameter: the schema's example, if any, else [`NOBODY`]. Names of the site's
+/// documents have examples, because an unknown name gets the same response as an unconnected path.
 fn stand_in(operation: &Operation, name: &str) -> String {
     let schema = operation.description.path.as_ref().and_then(|path| serde_json::to_value(&path.schema).ok());
     let example = schema.and_then(|schema| schema["properties"][name]["example"].as_str().map(str::to_owned));
@@ -75,7 +74,7 @@ async fn probe(client: &Client, api_url: &str, operation: &Operation) -> Option<
         Err(error) => return Some(format!("cannot reach {}: {}", route.name, with_causes(&error))),
     };
     let status = answer.status();
-    // The links in emails lead to pages, which name their error in a header.
+    // Links in emails lead to pages, which name their error in a header.
     let named = answer.headers().get("x-stack-known-error").and_then(|name| name.to_str().ok()).map(|name| json!({ "code": name }));
     let body = answer.bytes().await.ok().and_then(|body| serde_json::from_slice(&body).ok());
     problem(route, status, &body.or(named).unwrap_or_default())
@@ -86,8 +85,8 @@ fn problem(route: &Route, status: StatusCode, body: &Value) -> Option<String> {
     if status.is_success() || status.is_redirection() {
         return None;
     }
-    // Every error of Gatelet has a code, which is a number in JSON-RPC. Other errors come from API
-    // Gateway or from a proxy in front of it.
+    // Gatelet's errors have a code (in JSON-RPC a number). Other errors come from API Gateway or a
+    // proxy in front of it.
     let code = if body["jsonrpc"] == "2.0" { body["error"]["code"].as_i64().map(|code| code.to_string()) } else { None };
     let code = code.as_deref().or(body["code"].as_str()).or(body["error"]["code"].as_str());
     match code {
@@ -101,7 +100,7 @@ fn problem(route: &Route, status: StatusCode, body: &Value) -> Option<String> {
 }
 
 /// Checks that `GATELET_SECRET` is strong enough and that the functions have the same secret: the
-/// public keys that they serve, for verifying tokens, derive from their secret.
+/// public keys that they serve for verifying tokens are derived from it.
 pub(super) async fn examine_secret(deployment: &Deployment, report: &mut Report<impl Write>) -> io::Result<()> {
     let secret = match &deployment.secret {
         None => return report.warn("secret", "not checked: GATELET_SECRET is not set"),

@@ -1,5 +1,5 @@
-//! Checks of emails: SES knows the sender, the account may send to everybody, and delivery events
-//! are published.
+//! Checks emails: SES knows the sender, the account may send to everyone, and delivery events are
+//! published.
 
 use std::io::{self, Write};
 

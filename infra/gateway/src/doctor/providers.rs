@@ -1,5 +1,5 @@
-//! Checks of OAuth providers: the deployment has a client for each provider whose shared client a
-//! project uses.
+//! Checks OAuth providers: the deployment has a client for each provider whose shared client is
+//! used by a project.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

@@ -1,6 +1,6 @@
-//! Checks of the table: its keys, indexes, stream and expiry are as the crate `store` needs them,
-//! its capacity is on demand, deletion protection and backups are on, and it contains projects, but
-//! no overdue emails or broadcasts.
+//! Checks the table: keys, indexes, stream and expiry are as the crate `store` needs them, capacity
+//! is on demand, deletion protection and backups are on, and there are projects, but no overdue
+//! emails or broadcasts.
 
 use std::io::{self, Write};
 
@@ -18,8 +18,8 @@ use wire::clock::Clock;
 use super::report::Report;
 use crate::causes::with_causes;
 
-/// How long an email or a broadcast may be overdue. The workers run every minute, so a longer delay
-/// is a problem.
+/// How long an email or a broadcast may be overdue. The workers run every minute, so more is a
+/// problem.
 const LATE: SignedDuration = SignedDuration::from_mins(10);
 
 /// Checks the table and its settings; returns whether there is a table to read.

@@ -35,8 +35,8 @@ impl Credentials {
             _ => bail!("set both {ID} and {SECRET}, or neither"),
         };
         let (id, secret): (String, SecretString) = chosen;
-        // The id must be valid on a line of the file, and in the `Credential=` part of a header,
-        // where a slash separates the id from the scope.
+        // The id must be valid on a line of the file, and in `Credential=` of a header, where a
+        // slash ends it.
         if !id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)) {
             bail!("{ID} may only contain letters, digits, '-', '_' and '.', unlike {id:?}");
         }
@@ -46,8 +46,7 @@ impl Credentials {
         Ok(Self { id, secret })
     }
 
-    /// Writes the variables that other processes need to reach the table. A shell can source the
-    /// file.
+    /// Writes the variables with which other processes reach the table, for a shell to source.
     pub(crate) fn write(&self, file: &Path, endpoint: &str) -> anyhow::Result<()> {
         let lines = [
             ("GATELET_TABLE", TABLE),

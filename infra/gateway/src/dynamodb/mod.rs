@@ -1,14 +1,14 @@
 //! `--dynamodb-port`: serves the embedded engine to other processes of this machine, such as
 //! functions under `cargo lambda watch`.
 //!
-//! Access to the table bypasses all rules of the service. So a request must
+//! The table is accessible without any of the service's rules, so a request must
 //!
 //! - come over a connection from loopback, and name a loopback host in `Host`. A web page under a
-//!   foreign name that resolves to this machine names another host (DNS rebinding);
+//!   foreign name that resolves here names another host (DNS rebinding);
 //! - not come from a web page: requests with `Origin` are rejected, and no response has CORS
 //!   headers;
-//! - be signed with the credentials of this gateway ([`signature`]), which other users of the
-//!   machine do not have.
+//! - be signed with this gateway's credentials ([`signature`]), which the machine's other users
+//!   lack.
 
 mod credentials;
 mod signature;
@@ -52,7 +52,7 @@ async fn answer(State(table): State<Table>, request: Request) -> Response {
         return StatusCode::NOT_FOUND.into_response();
     }
     let Ok(body) = to_bytes(body, BODY_LIMIT).await else { return StatusCode::PAYLOAD_TOO_LARGE.into_response() };
-    // Clients sign with the time of this machine, from which the gateway's clock may differ.
+    // Clients sign with the machine's time; the gateway's clock may differ.
     if let Err(refusal) = table.credentials.verify(&parts, &body, Clock::system().now()) {
         let problem = json!({ "__type": format!("com.amazon.coral.service#{}", refusal.code()), "message": refusal.to_string() });
         return answered(400, problem.to_string());
@@ -68,7 +68,7 @@ fn answered(status: u16, body: String) -> Response {
     (status, [(header::CONTENT_TYPE, "application/x-amz-json-1.0")], body).into_response()
 }
 
-/// Rejects requests that do not come from a program on this machine, or that come from a web page.
+/// Rejects requests other than from programs on this machine.
 fn check(parts: &Parts) -> Result<(), &'static str> {
     let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
     let is_named = is_loopback_name(&parts.headers) && parts.uri.host().is_none_or(is_loopback_host);
@@ -81,7 +81,7 @@ fn check(parts: &Parts) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Whether there is exactly one `Host` header, and it names a loopback host.
+/// Whether the only `Host` header names a loopback host.
 fn is_loopback_name(headers: &HeaderMap) -> bool {
     let mut hosts = headers.get_all(header::HOST).iter();
     let host = hosts.next().and_then(|host| host.to_str().ok());

@@ -10,11 +10,11 @@ use subtle::ConstantTimeEq as _;
 
 use super::{Credentials, Parts};
 
-/// How far the time of a signature may differ from this machine's time, as clocks differ. An
-/// intercepted request can be replayed as long as its time is within this limit.
+/// The tolerated difference between a signature's time and this machine's. An intercepted request
+/// can be replayed for this long.
 const SKEW: SignedDuration = SignedDuration::from_mins(15);
-/// Headers that must be signed. If `x-amz-target` were not, a signature would be valid for other
-/// operations too.
+/// Headers that must be signed. Without `x-amz-target`, a signature would be valid for other
+/// operations, too.
 const SIGNED: [&str; 3] = ["host", "x-amz-date", "x-amz-target"];
 
 /// Why a request is rejected.
@@ -61,8 +61,7 @@ impl<'a> Authorization<'a> {
 }
 
 impl Credentials {
-    /// Checks that a holder of these credentials recently signed the request, which must be for
-    /// `/`.
+    /// Checks that the request is for `/` and was recently signed with these credentials.
     pub(super) fn verify(&self, request: &Parts, body: &[u8], now: Timestamp) -> Result<(), Refusal> {
         let header = |name: &str| request.headers.get(name).and_then(|value| value.to_str().ok());
         let authorization = header("authorization").and_then(Authorization::parse).ok_or(Refusal::Missing)?;
@@ -86,8 +85,7 @@ impl Credentials {
     }
 }
 
-/// The canonical request, whose path is `/` and which has no query; `None` if a signed header is
-/// not visible ASCII.
+/// The canonical request for `/` without a query; `None` if a signed header is not visible ASCII.
 fn canonical(request: &Parts, signed: &str, body: &[u8]) -> Option<String> {
     let mut headers = String::new();
     for name in signed.split(';') {

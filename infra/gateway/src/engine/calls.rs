@@ -1,4 +1,4 @@
-//! Determines from the name and the body of a call what the call may write.
+//! Determines from a call's name and body what it may write.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
@@ -28,7 +28,7 @@ pub(super) fn touches_outbox(operation: &str, body: &[u8]) -> bool {
     !reads(operation) && body.windows(3).any(|window| window == b"\"M#")
 }
 
-/// The projects to whose audit trails a call may write, judging by the keys in its body.
+/// The projects whose audit trails a call may write to, judging by the keys in its body.
 pub(super) fn trails_of(operation: &str, body: &[u8]) -> BTreeSet<ProjectId> {
     if reads(operation) {
         return BTreeSet::new();

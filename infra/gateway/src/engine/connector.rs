@@ -1,4 +1,4 @@
-//! The HTTP connector, which passes requests to the engine.
+//! The HTTP connector that passes requests to the engine.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -87,13 +87,13 @@ impl HttpConnector for Connector {
 }
 
 impl Connector {
-    /// Executes a call that writes, and waits until the write is durable.
+    /// Executes a write, and waits until it is durable.
     async fn write(&self, operation: String, body: Vec<u8>) -> Result<Result<String, DynoxideError>, ConnectorError> {
         let write = self.recent.write(written(&operation, &body));
         let announces = self.file.clone().filter(|_| !self.recent.is_begun());
         let (database, feed, loses_answers) = (self.database.clone(), Arc::clone(&self.feed), self.observer.is_some());
         let task = tokio::task::spawn_blocking(move || {
-            // Held until the write has ended, even if nobody waits for its result any more.
+            // Held until the write has ended, even if nobody still waits for its result.
             let _write = write;
             let announced = announces.as_deref().map(announce).transpose();
             let _announced = announced.map_err(|error| DynoxideError::InternalServerError(error.to_string()))?;

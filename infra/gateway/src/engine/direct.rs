@@ -1,14 +1,13 @@
-//! Reads without requests: the inputs of the AWS client are passed to the engine as values, and the
-//! engine's items to the client. Over the connector, each read prints JSON twice and parses JSON
+//! Reads without requests: the AWS client's inputs reach the engine as values, and the engine's
+//! items reach the client as values. Over the connector, each read would print and parse JSON
 //! twice.
 //!
-//! Only reads that succeed are answered here. A read that the engine refuses is repeated over the
-//! connector, so there is one place that turns the engine's errors into the client's. A query with
-//! consumed capacity, parameters of earlier versions of DynamoDB, or unusual values, which only the
-//! engine's JSON interface reports or validates, is made only over the connector.
+//! Only successful reads are answered here. A read that the engine refuses is repeated over the
+//! connector, the only place that turns the engine's errors into the client's. Queries with
+//! consumed capacity, with parameters of earlier versions of DynamoDB, or with unusual values
+//! always use the connector, because only the engine's JSON interface reports or validates these.
 //!
-//! Rows and pages of the table that were read recently are not read from the database again
-//! (`recent`).
+//! Recently read rows and pages of the table are not read from the database again (`recent`).
 
 use std::collections::HashMap;
 use std::fmt;
@@ -31,7 +30,7 @@ use super::recent::{Found, Recent};
 #[cfg(test)]
 mod tests;
 
-/// The engine, as a service that answers reads in this process.
+/// Answers reads from the engine in this process.
 pub(super) struct Direct {
     database: Database,
     recent: Arc<Recent>,
@@ -47,8 +46,8 @@ impl Direct {
         table == TABLE && self.recent.is_usable()
     }
 
-    /// The rows of the items that exist; `None` if the engine refuses the keys or does not process
-    /// all of them.
+    /// The rows of existing items; `None` if the engine refuses the keys or leaves some
+    /// unprocessed.
     fn rows(&self, read: &ReadRows) -> Option<Rows> {
         let keeps = self.keeps(&read.table);
         let (mut rows, mut unknown) = (Vec::with_capacity(read.keys.len()), HashMap::new());
@@ -172,13 +171,13 @@ fn read_to_engine(read: &ReadPage) -> Option<QueryRequest> {
     })
 }
 
-/// Values of keys and conditions; `None` if one of them must go over the connector.
+/// Values of keys and conditions; `None` if one of them needs the connector.
 fn to_engine(values: &HashMap<String, Value>) -> Option<HashMap<String, AttributeValue>> {
     values.iter().map(|(name, value)| Some((name.clone(), value_to_engine(value)?))).collect()
 }
 
-/// A value that keys and conditions usually have. Other values are left to the engine's JSON
-/// interface, which refuses some of them: sets without members, numbers that are too long.
+/// A usual value of keys and conditions. Other values are left to the engine's JSON interface,
+/// which refuses some of them: empty sets, numbers that are too long.
 fn value_to_engine(value: &Value) -> Option<AttributeValue> {
     match value {
         Value::S(text) => Some(AttributeValue::S(text.clone())),

@@ -4,11 +4,11 @@ use dynoxide::actions::transact_write_items::TransactWriteItemsRequest;
 use dynoxide::{Database, DynoxideError};
 use serde::de::DeserializeOwned;
 
-/// Runs one operation of DynamoDB's API on the engine.
+/// Runs an operation of DynamoDB's API on the engine.
 ///
-/// With `loses_answers`, the engine respects the idempotency token of a transaction. To do so, it
-/// copies and digests the whole request, and keeps the digest for ten minutes, which is only
-/// worthwhile where a response can be lost and the call repeated.
+/// With `loses_answers`, the engine respects the idempotency token of a transaction. That means
+/// copying and digesting the whole request and keeping the digest for ten minutes, which pays off
+/// only where a response can get lost and the call be repeated.
 pub fn dispatch(database: &Database, operation: &str, body: &[u8], loses_answers: bool) -> Result<String, DynoxideError> {
     match operation {
         "GetItem" => answer(body, |request| database.get_item(request)),

@@ -1,17 +1,15 @@
-//! The table's stream, from which the events of webhooks are made.
+//! The table's stream, the source of webhook events.
 //!
-//! Unless other processes use the table, too, the stream is off until a project has a webhook
-//! endpoint, because it makes each write more expensive. It is switched on before the endpoint is
-//! written, so no change after the endpoint is missed. Records in a file are deleted once they are
-//! processed, unless other processes read the stream, too: the engine itself keeps records
-//! forever. The records that remain when this process ends are those that the next process has to
-//! read. Records are deleted through a second connection to the file, because the engine has no
-//! call that deletes them.
+//! The stream makes each write more expensive, so it is off until a project has a webhook endpoint,
+//! unless other processes use the table, too. It is switched on before the endpoint is written, so
+//! no later change is missed. Processed records are deleted from the file, unless other processes
+//! read the stream, too; the engine itself would keep them forever. Records left when this process
+//! ends are for the next process to read. Deletion uses a second connection to the file, because
+//! the engine has no call for it.
 //!
-//! At each write, the engine searches for the last number among all records. In a file, [`index`]
-//! makes this search fast. Without the index, each unprocessed record would delay all writes, among
-//! them those that process it, so the queue of unprocessed records would grow. In memory, the
-//! engine has no index.
+//! At each write, the engine searches all records for the last number. In a file, [`index`] makes
+//! this fast: otherwise, each unprocessed record would delay all writes, including those that
+//! process it, and the queue would grow. In memory, there is no index.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -27,13 +25,13 @@ pub const TABLE: &str = "gatelet";
 /// The tag of a table that other processes use, too.
 const SHARED: &str = "shared";
 /// The index of the records by number. The engine's searches use it because they compute the number
-/// with the same expression.
+/// by the same expression.
 const INDEX: &str = "CREATE INDEX IF NOT EXISTS gatelet_stream_numbers ON _stream_records (table_name, CAST(sequence_number AS INTEGER))";
-/// The number of records that are read at once.
+/// The number of records per read.
 const READ: usize = 200;
 /// How long another connection may keep the file locked.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// A text that occurs in every call that writes a webhook endpoint.
+/// Occurs in every call that writes a webhook endpoint.
 const ENDPOINT: &[u8] = b"\"WEBHOOK#";
 
 /// The state of the feed, shared with the connector.
@@ -43,8 +41,8 @@ pub(super) struct Feed {
     changed: Notify,
     /// The iterator of the next read; `None` until the first records are processed.
     next: Mutex<Option<String>>,
-    /// The database file from which processed records are deleted; unset if the database is in
-    /// memory, or other processes read the stream.
+    /// The database file to delete processed records from; unset if the database is in memory, or
+    /// if other processes read the stream.
     file: OnceLock<PathBuf>,
 }
 
@@ -60,8 +58,7 @@ impl Feed {
         Ok(())
     }
 
-    /// Switches the stream on if `is_on` is set. With a file, processed records are deleted from
-    /// it.
+    /// Switches the stream on if `is_on`. With a file, processed records are deleted from it.
     pub(super) fn open(&self, database: &Database, file: Option<&Path>, is_on: bool) -> Result<(), String> {
         if let Some(file) = file {
             // The first call decides; there is only one file.
@@ -91,8 +88,7 @@ impl Feed {
         }
     }
 
-    /// The next records; `None` if there are none. Until [`Self::finish`] is called, the same
-    /// records are returned again.
+    /// The next records, or `None`. Returns the same ones until [`Self::finish`] is called.
     pub(super) fn read(&self, database: &Database) -> Result<Option<Batch>, String> {
         if !self.is_on() {
             return Ok(None);
@@ -131,7 +127,7 @@ fn switch_on(database: &Database) -> Result<(), String> {
     parsed(&update, |request| database.update_table(request)).map(drop)
 }
 
-/// Makes a call of the engine, whose types have no public fields to build them from.
+/// Calls the engine with JSON, as its types have no public fields.
 fn parsed<I, O, E>(request: &Value, call: impl FnOnce(I) -> Result<O, E>) -> Result<Value, String>
 where
     I: serde::de::DeserializeOwned,
@@ -143,7 +139,7 @@ where
     serde_json::to_value(answer).map_err(|error| error.to_string())
 }
 
-/// Records that were read, in the form in which Lambda receives them.
+/// Records in the form that Lambda receives.
 pub struct Batch {
     /// The event.
     pub event: Value,
@@ -152,8 +148,8 @@ pub struct Batch {
     last: i64,
 }
 
-/// Notes whether other processes use the table, too, and returns what was noted before. The note is
-/// a tag of the table.
+/// Stores in a tag of the table whether other processes use it, too, and returns the previous
+/// value.
 pub(super) fn note_shared(database: &Database, is_shared: bool) -> Result<bool, String> {
     let table = parsed(&json!({ "TableName": TABLE }), |request| database.describe_table(request))?;
     let arn = &table["Table"]["TableArn"];
@@ -193,15 +189,14 @@ fn connect(file: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Creates the index of the records' numbers in a file that the engine has opened, unless the file
-/// has the index already.
+/// Creates the index of record numbers, if missing, in a file that the engine has opened.
 pub(super) fn index(file: &Path) -> rusqlite::Result<()> {
     connect(file)?.execute_batch(INDEX)
 }
 
 fn forget(file: &Path, last: i64) -> rusqlite::Result<()> {
     let connection = connect(file)?;
-    // A deletion that is lost in a crash of the machine is harmless: the records are read again.
+    // Losing a deletion when the machine crashes is harmless: the records are read again.
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     let delete = "DELETE FROM _stream_records WHERE table_name = ?1 AND CAST(sequence_number AS INTEGER) <= ?2";
     connection.execute(delete, rusqlite::params![TABLE, last]).map(drop)

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Observes the operation and body of every call. Tests use it to record calls or to inject faults.
+/// Observes the operation and body of every call, to record calls or inject faults.
 pub trait Observe: Send + Sync {
     fn before(&self, _operation: &str, _body: &[u8]) -> Option<Fault> {
         None
@@ -18,7 +18,7 @@ pub trait Observe: Send + Sync {
     fn after(&self, _operation: &str, _body: &[u8], _answer: &str) {}
 }
 
-/// The way in which a call fails.
+/// How a call fails.
 #[derive(Debug, Clone)]
 pub enum Fault {
     /// The call is rejected with this status and body, and not executed.

@@ -1,11 +1,11 @@
-//! The rows and pages that were read last, as the store receives them. The next read of them takes
-//! neither the database nor the parsing of stored JSON, nor the deserialising of entities.
+//! The rows and pages read last, as the store receives them. Rereading them costs no database
+//! access, no parsing of stored JSON, and no deserialization of entities.
 //!
-//! Reads remain strongly consistent, because every write is announced. A write of this process
-//! removes its rows, and the pages of their partitions, before it begins. While it is under way,
-//! and if it began or ended while a row was being read, that row is not kept. Once another process
-//! begins to write ([`writers`]), reads go to the database until the write has ended, and
-//! everything is forgotten then.
+//! Reads remain strongly consistent, because every write is announced. Before a write of this
+//! process begins, its rows and the pages of their partitions are removed. A row is not kept while
+//! a write to it is running, or if one began or ended while the row was being read. When another
+//! process begins to write ([`writers`]), reads use the database until the write has ended; then
+//! everything is forgotten.
 //!
 //! [`writers`]: super::writers
 
@@ -27,24 +27,24 @@ mod tests;
 
 pub(super) type Item = HashMap<String, AttributeValue>;
 
-/// The maximum number of rows. A user has about 6 KB in this form, a project about 15.
+/// The maximum number of rows. In this form, a user takes about 6 KB, a project about 15.
 const MOST: usize = 500;
-/// The maximum number of pages, each of another partition.
+/// The maximum number of pages, one per partition.
 const MOST_PAGES: usize = 50;
-/// The size of the largest item that is kept, in bytes of memory; all rows have 16 MB at most.
+/// The maximum size of a kept item, in bytes of memory; all rows together take at most 16 MB.
 const LARGEST: usize = 32 << 10;
-/// The size of the largest page that is kept, in bytes of memory; all pages have 6.4 MB at most. A
-/// page of eleven sessions has about 40 KB.
+/// The maximum size of a kept page, in bytes of memory; all pages together take at most 6.4 MB. A
+/// page of eleven sessions takes about 40 KB.
 const LARGEST_PAGE: usize = 128 << 10;
-/// An estimate of what the allocator adds to each allocation, in bytes.
+/// The estimated overhead of an allocation, in bytes.
 const ALLOCATION: usize = 16;
-/// How long rows and pages are kept. This bounds the effect of writes that nobody announces, such
-/// as those of a person who opens the file with another program.
+/// How long rows and pages are kept. This limits the effect of unannounced writes, such as by
+/// someone who opens the file in another program.
 const KEPT: Duration = Duration::from_secs(2);
 /// The number of groups into which keys are divided to recognize concurrent writes.
 const GROUPS: usize = 1024;
 
-/// The rows and pages that were read last.
+/// The rows and pages read last.
 pub(super) struct Recent {
     hasher: RandomState,
     state: Mutex<State>,
@@ -52,12 +52,12 @@ pub(super) struct Recent {
     writers: OnceLock<Option<Writers>>,
 }
 
-/// What is kept, each with the time when it was read.
+/// Kept values with the time of the read.
 type Cache<K, V> = LruCache<K, (Instant, V)>;
 
 struct State {
     rows: Cache<Key, Arc<Row>>,
-    /// Of each partition, the page that was read last.
+    /// The page of each partition that was read last.
     pages: Cache<String, (ReadPage, Page)>,
     groups: Vec<Group>,
     /// The number of writes by other processes that had ended when everything was last forgotten.
@@ -69,7 +69,7 @@ struct State {
 struct Group {
     /// How many are under way.
     under_way: u32,
-    /// How often one began or ended.
+    /// How many have begun or ended.
     changes: u64,
 }
 
@@ -87,7 +87,7 @@ pub(super) struct Unknown<K> {
     asked_at: Instant,
 }
 
-/// A write that is under way, until this value is dropped.
+/// A write that is running until this value is dropped.
 pub(super) struct Write {
     recent: Arc<Recent>,
     /// `None` for all groups.
@@ -103,21 +103,18 @@ impl Default for Recent {
 }
 
 impl Recent {
-    /// Begins to keep rows. `writers` are the other processes that can write to the table, if any
-    /// can.
+    /// Begins to keep rows. `writers` are the other processes, if any, that can write to the table.
     pub(super) fn begin(&self, writers: Option<Writers>) {
         // The first call decides; there is only one table.
         let _ = self.writers.set(writers);
     }
 
-    /// Whether rows are kept. If not, this process must announce its writes to the one that keeps
-    /// them.
+    /// Whether rows are kept. If not, this process must announce its writes to the one that does.
     pub(super) fn is_begun(&self) -> bool {
         self.writers.get().is_some()
     }
 
-    /// Whether kept rows can be used now, and read ones kept. Call it at the beginning of each
-    /// read.
+    /// Whether rows can be used from and added to the cache. Call it at the beginning of each read.
     pub(super) fn is_usable(&self) -> bool {
         let Some(writers) = self.writers.get() else { return false };
         let Some(writers) = writers else { return true };
@@ -132,24 +129,23 @@ impl Recent {
         state.ended.is_some()
     }
 
-    /// The row with this key, if it was read recently and not written since. Call it before the
-    /// item is read from the database.
+    /// The row with this key, if recently read and not written since. Call it before reading the
+    /// item from the database.
     pub(super) fn find(&self, key: &Key) -> Found<Key, Arc<Row>> {
         let mut state = self.state();
         let kept = kept(&mut state.rows, key);
         kept.map_or_else(|| Found::Unknown(state.unknown(key, self.group(key))), Found::Kept)
     }
 
-    /// The page, if it was read recently and its partition not written since. Call it before the
-    /// page is read from the database.
+    /// The page, if recently read and its partition not written since. Call it before reading the
+    /// page from the database.
     pub(super) fn find_page(&self, read: &ReadPage) -> Found<ReadPage, Page> {
         let mut state = self.state();
         let kept = kept(&mut state.pages, &read.pk).filter(|(kept, _)| kept == read).map(|(_, page)| page);
         kept.map_or_else(|| Found::Unknown(state.unknown(read, self.group(&read.pk))), Found::Kept)
     }
 
-    /// Keeps a row that was read from the database, unless a write could have changed it since
-    /// [`Self::find`] was called.
+    /// Keeps a row read from the database, unless a write may have changed it since [`Self::find`].
     pub(super) fn keep(&self, unknown: Unknown<Key>, row: &Arc<Row>) {
         if size(row.item()) <= LARGEST {
             let mut state = self.state();
@@ -198,7 +194,7 @@ impl Recent {
         Write { recent: Arc::clone(self), groups }
     }
 
-    /// Whether a write has been announced that has not ended.
+    /// Whether an announced write is still running.
     pub(super) fn is_writing(&self) -> bool {
         self.state().groups.iter().any(|group| group.under_way > 0)
     }
@@ -213,7 +209,7 @@ impl Recent {
     }
 }
 
-/// What is kept at `key` and has not expired.
+/// The unexpired value at `key`.
 fn kept<K: Hash + Eq, V: Clone>(cache: &mut Cache<K, V>, key: &K) -> Option<V> {
     let (read_at, value) = cache.get(key)?;
     if read_at.elapsed() < KEPT {
@@ -241,7 +237,7 @@ impl State {
         Unknown { key: key.clone(), group, changes: self.groups[group].changes, asked_at: Instant::now() }
     }
 
-    /// Whether no write has begun or ended since the read began, and none is under way.
+    /// Whether no write is running, or has begun or ended since the read began.
     fn is_unchanged<K>(&self, unknown: &Unknown<K>) -> bool {
         let group = self.groups[unknown.group];
         group.under_way == 0 && group.changes == unknown.changes
@@ -270,16 +266,16 @@ impl Drop for Write {
     }
 }
 
-/// The memory of a map in bytes, with what it contains. An item of many small maps takes hundreds
-/// of times the length of its names and values.
+/// The memory of a map and its contents, in bytes. An item of many small maps takes hundreds of
+/// times the length of its names and values.
 fn size(map: &Item) -> usize {
-    // Of every eight places of a table, seven are used at most.
+    // A table uses at most seven of eight places.
     let places = map.capacity() + map.capacity().div_ceil(7);
     let table = places * (size_of::<(String, AttributeValue)>() + 1) + ALLOCATION;
     table + map.iter().map(|(name, value)| ALLOCATION + name.len() + size_of_value(value)).sum::<usize>()
 }
 
-/// The memory of a value in bytes, without the place of the value itself.
+/// The memory that a value refers to, in bytes, without the value itself.
 fn size_of_value(value: &AttributeValue) -> usize {
     let list = |lengths: &mut dyn Iterator<Item = usize>| lengths.map(|length| size_of::<String>() + ALLOCATION + length).sum::<usize>();
     ALLOCATION
@@ -295,14 +291,13 @@ fn size_of_value(value: &AttributeValue) -> usize {
         }
 }
 
-/// An upper estimate of the memory, in bytes, that a text takes once it is parsed as JSON; 0 if it
-/// cannot be an object or a list. A row is kept with its entity, in which metadata is parsed: a
-/// small object takes ninety times the length of its text.
+/// An upper estimate of the memory that a text takes when parsed as JSON, in bytes; 0 if it cannot
+/// be an object or a list. Rows are kept with their entities, which hold parsed metadata: a small
+/// object takes ninety times the length of its text.
 fn size_as_json(text: &str) -> usize {
-    /// The node of a B-tree that contains an object's first names and values.
+    /// The B-tree node with an object's first names and values.
     const OBJECT: usize = 11 * (size_of::<String>() + size_of::<serde_json::Value>()) + 48 + ALLOCATION;
-    /// A value with its name, or its place in a list, which begins with four places and then
-    /// doubles.
+    /// A value with its name, or its place in a list, which starts with four places and doubles.
     const VALUE: usize = 4 * size_of::<serde_json::Value>() + size_of::<String>() + 2 * ALLOCATION;
     if !text.starts_with(['{', '[']) {
         return 0;

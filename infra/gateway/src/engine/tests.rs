@@ -82,7 +82,7 @@ async fn add(engine: &Engine) {
     engine.store().client().call(update.expression_attribute_values(":one", AttributeValue::N("1".to_owned()))).await.unwrap();
 }
 
-/// Commands such as `project set` write to the file of a running gateway.
+/// Commands such as `project set` write to a running gateway's file.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_gateway_that_keeps_items_sees_the_writes_of_commands_beside_it() {
     let folder = std::env::temp_dir().join(format!("gatelet-writers-{}", std::process::id()));
@@ -114,8 +114,7 @@ async fn a_gateway_that_keeps_items_sees_the_writes_of_commands_beside_it() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-/// The engine's own statements on the records of the stream, and the one with which `feed` deletes
-/// records.
+/// The engine's statements on the stream's records, and the one that `feed` deletes records with.
 const STATEMENTS: [&str; 3] = [
     "SELECT COALESCE(MAX(CAST(sequence_number AS INTEGER)), 0) + 1 FROM _stream_records WHERE table_name = 'gatelet'",
     "SELECT * FROM _stream_records WHERE table_name = 'gatelet' AND shard_id = '1' AND CAST(sequence_number AS INTEGER) > 5
@@ -123,7 +122,7 @@ const STATEMENTS: [&str; 3] = [
     "DELETE FROM _stream_records WHERE table_name = 'gatelet' AND CAST(sequence_number AS INTEGER) <= 5",
 ];
 
-/// The steps in which `SQLite` runs each of these statements.
+/// `SQLite`'s query plan for each of these statements.
 fn plans(connection: &Connection) -> Vec<String> {
     let plan = |statement: &&str| {
         let mut explained = connection.prepare(&format!("EXPLAIN QUERY PLAN {statement}")).unwrap();
@@ -133,7 +132,7 @@ fn plans(connection: &Connection) -> Vec<String> {
     STATEMENTS.iter().map(plan).collect()
 }
 
-/// Whatever reads all unprocessed records at each write makes the queue of records grow.
+/// Reading all unprocessed records at each write would make the queue of records grow.
 #[tokio::test]
 async fn no_statement_reads_all_records_of_the_stream() {
     let folder = std::env::temp_dir().join(format!("gatelet-stream-{}", std::process::id()));
@@ -142,7 +141,7 @@ async fn no_statement_reads_all_records_of_the_stream() {
     let engine = Engine::open(Some(&file), &Entropy::system(), None).await.unwrap();
     let new = plans(&Connection::open(&file).unwrap());
     drop(engine);
-    // Files of earlier versions do not have the index.
+    // Files of earlier versions lack the index.
     Connection::open(&file).unwrap().execute_batch("DROP INDEX gatelet_stream_numbers").unwrap();
     let earlier = plans(&Connection::open(&file).unwrap());
     let engine = Engine::open(Some(&file), &Entropy::system(), None).await.unwrap();

@@ -1,9 +1,8 @@
 //! Writes by other processes to the file of a running gateway: commands such as `project set` and
-//! `content publish` work beside it.
+//! `content publish` work on it meanwhile.
 //!
-//! The file `gatelet.db-writers` beside the database grows by a byte before each such write, and
-//! the writer holds a shared lock on it until the write has ended. The lock also ends with the
-//! writer.
+//! Before each such write, the file `gatelet.db-writers` next to the database grows by a byte, and
+//! the writer holds a shared lock on it until the write or the process has ended.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Result, Write as _};
@@ -21,7 +20,7 @@ fn open(database: &Path) -> Result<File> {
     private(&file_of(database), OpenOptions::new().append(true))
 }
 
-/// A write that is announced to the gateway, until this value is dropped.
+/// A write announced to the gateway, until this value is dropped.
 pub(super) struct Announced(#[expect(dead_code, reason = "dropping the file releases its lock")] File);
 
 /// Announces a write. It must not begin earlier.
@@ -32,7 +31,7 @@ pub(super) fn announce(database: &Path) -> Result<Announced> {
     Ok(Announced(file))
 }
 
-/// The writers beside this process.
+/// The other processes that write.
 pub(super) struct Writers(File);
 
 impl Writers {
@@ -43,13 +42,13 @@ impl Writers {
         Ok(Self(file))
     }
 
-    /// The number of writes that were announced; `None` if it cannot be read.
+    /// The number of announced writes; `None` if it cannot be read.
     pub(super) fn announced(&self) -> Option<u64> {
         self.0.metadata().ok().map(|file| file.len())
     }
 
-    /// The number of writes that were announced, if all of them have ended. Must not be called by
-    /// several threads at a time.
+    /// The number of announced writes, if all have ended. Must not be called by several threads at
+    /// a time.
     pub(super) fn ended(&self) -> Option<u64> {
         self.0.try_lock().ok()?;
         let announced = self.announced();

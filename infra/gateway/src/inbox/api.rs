@@ -13,11 +13,10 @@ use serde_json::{Value, json};
 
 use super::{Error, Inbox, KEPT, Message, Query};
 
-/// How many emails are listed by default.
+/// The number of emails listed by default.
 const LISTED: usize = 200;
 
-/// The routes of the inbox. Only holders of the page key may reach them, as emails contain sign-in
-/// links.
+/// The routes of the inbox. They need the page key, as emails contain sign-in links.
 pub fn router(inbox: Inbox) -> Router {
     Router::new()
         .route("/inbox/api/messages", get(list).delete(clear))
@@ -94,8 +93,8 @@ async fn read(State(inbox): State<Inbox>, Path(id): Path<String>) -> Response {
     .await
 }
 
-/// Returns the source of an email as plain text, so that a browser displays the source without
-/// executing any of it.
+/// Returns an email's source as plain text, so that browsers display it without executing any of
+/// it.
 async fn raw(State(inbox): State<Inbox>, Path(id): Path<String>) -> Response {
     let safe = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8")),

@@ -1,6 +1,6 @@
-//! Reads the inbox of older versions, which was two files of JSON lines: `older.jsonl`, then
-//! `newest.jsonl`. A gateway with an inbox database imports these files at its start, and then
-//! removes them.
+//! Reads the inbox of older versions: two files of JSON lines, `older.jsonl` and then
+//! `newest.jsonl`. A gateway with an inbox database imports these files at its start and removes
+//! them.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, ErrorKind};
@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 const FILES: [&str; 2] = ["older.jsonl", "newest.jsonl"];
 
-/// An email as a line stores it.
+/// An email as stored in a line.
 #[derive(Deserialize)]
 pub(super) struct Line {
     pub(super) id: String,
@@ -40,8 +40,8 @@ impl Line {
     }
 }
 
-/// The emails of a folder, oldest first. After a crash, the last line of a file may be incomplete.
-/// Such a line is skipped, as its email was never reported as sent.
+/// The emails of a folder, oldest first. Skips a last line left incomplete by a crash, as its email
+/// was never reported as sent.
 pub(super) fn read(folder: &Path) -> io::Result<Vec<Line>> {
     let mut all = Vec::new();
     for name in FILES {
@@ -58,7 +58,7 @@ pub(super) fn read(folder: &Path) -> io::Result<Vec<Line>> {
     Ok(all)
 }
 
-/// Removes the files, and the folder if it is then empty.
+/// Removes the files, and the folder if then empty.
 pub(super) fn remove(folder: &Path) -> io::Result<()> {
     for name in FILES {
         absent_is_fine(std::fs::remove_file(folder.join(name)))?;

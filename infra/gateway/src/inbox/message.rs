@@ -13,12 +13,11 @@ pub const KEPT: usize = 10_000;
 /// An email in the inbox.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Message {
-    /// The id of the email's entry in the inbox. Each attempt to send an email has its own id, so
-    /// an email that was sent twice appears twice.
+    /// The id of the email in the inbox. Each attempt to send has its own id, so an email sent
+    /// twice appears twice.
     pub id: String,
     pub outbox_id: String,
-    /// The project of the email; `None` for emails that were received before the inbox stored
-    /// projects.
+    /// The email's project; `None` if it was received before the inbox stored projects.
     pub project_id: Option<String>,
     pub to: Vec<String>,
     pub from: String,
@@ -26,7 +25,7 @@ pub struct Message {
     pub at: Timestamp,
     pub sent_at_millis: i64,
     pub read: bool,
-    /// The text of the email; empty if the email has none, and in a list without bodies.
+    /// The text of the email; empty if it has none, or in a list without bodies.
     pub text: String,
     pub html: String,
 }
@@ -36,14 +35,14 @@ pub struct Message {
 pub struct Query {
     /// The address of one of the recipients, ignoring case.
     pub to: Option<String>,
-    /// A part of the subject, the sender, a recipient, the id, or the text (without a text, the
-    /// HTML), ignoring case.
+    /// A part of the subject, the sender, a recipient, the id, or the text (the HTML if there is no
+    /// text), ignoring case.
     pub q: Option<String>,
     pub project: Option<String>,
     /// Only emails older than the one with this id.
     pub before: Option<String>,
     pub limit: usize,
-    /// Whether the emails include text and HTML.
+    /// Whether to include text and HTML.
     pub bodies: bool,
 }
 
@@ -54,7 +53,7 @@ pub struct Found {
     pub items: Vec<Message>,
     pub total: usize,
     pub unread: usize,
-    /// Whether the query matches emails that are older than the last item.
+    /// Whether the query matches emails older than the last item.
     pub has_more: bool,
 }
 
@@ -74,7 +73,7 @@ pub enum Error {
     Recipients(#[from] serde_json::Error),
 }
 
-/// The id that an email has in the inbox if it is sent in this attempt.
+/// The id in the inbox of an email sent in this attempt.
 pub(super) fn message_id(id: EmailId, attempt: Millis) -> String {
     format!("{id}-{attempt}")
 }

@@ -1,9 +1,9 @@
 //! The inbox, which receives the emails that a deployment would send through SES.
 //!
-//! Emails are rows of a separate `SQLite` database (`table`). An email is committed before the
-//! outbox records it as sent. So an email that the outbox reports as sent is in the inbox even if
-//! the gateway crashes, and a gateway that starts after a crash can find out from the inbox whether
-//! an unfinished email was delivered. With `--memory` the database is in memory.
+//! Emails are rows of a separate `SQLite` database (`table`). An email is committed here before the
+//! outbox records it as sent. So even after a crash, every email reported as sent is in the inbox,
+//! and the next start can tell from the inbox whether an unfinished email was delivered. With
+//! `--memory` the database is in memory.
 
 pub mod api;
 mod lines;
@@ -43,8 +43,8 @@ impl Inbox {
         Ok(Self { table: Arc::new(Mutex::new(table)), clock })
     }
 
-    /// Imports the emails that an older version stored in files in this folder, and removes the
-    /// files, and the folder if it is then empty.
+    /// Imports the emails that an older version stored in this folder, then removes its files, and
+    /// the folder if then empty.
     pub fn take_over(&self, folder: &Path) -> Result<(), Error> {
         let messages = lines::read(folder)?;
         if !messages.is_empty() {
@@ -112,8 +112,7 @@ impl Inbox {
 impl Mailer for Inbox {
     fn send<'a>(&'a self, mail: &'a Mail) -> Pin<Box<dyn Future<Output = Outcome> + Send + 'a>> {
         Box::pin(async move {
-            // The email is stored on a blocking thread, as it may have to wait for a search that
-            // holds the lock.
+            // Stored on a blocking thread, as a search may hold the lock.
             let (inbox, mail) = (self.clone(), mail.clone());
             let delivered = tokio::task::spawn_blocking(move || inbox.deliver(&mail).map_err(|error| error.to_string()));
             match delivered.await.map_err(|error| error.to_string()).flatten() {

@@ -8,8 +8,8 @@
 //! `SQLite` is fast enough: it stores 9,000 to 15,000 emails a second, each with its own commit
 //! (debug build; `cargo test -p gateway --lib -- --ignored --nocapture measured`).
 //!
-//! A committed email is in the write-ahead log, so it survives the end of this process. No
-//! operation waits for the disk: if the machine loses power, the most recent emails may be lost.
+//! A committed email is in the write-ahead log, so it survives the end of this process. Nothing
+//! waits for the disk: a power failure may lose the most recent emails.
 
 use std::path::Path;
 
@@ -68,14 +68,14 @@ impl Table {
     fn of(connection: Connection) -> Result<Self, Error> {
         connection.pragma_update(None, "foreign_keys", true)?;
         connection.execute_batch(SCHEMA)?;
-        // An inbox of an earlier version lacks the column.
+        // Inboxes of earlier versions lack the column.
         let has_column = connection.prepare("SELECT 1 FROM pragma_table_info('bodies') WHERE name = 'is_automatic'")?.exists([])?;
         if !has_column {
             connection.execute_batch("ALTER TABLE bodies ADD COLUMN is_automatic INTEGER NOT NULL DEFAULT 0")?;
         }
         let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
-        // The `LIKE` and `lower` of SQLite ignore the case only of ASCII letters. The part to
-        // search for is already in lower case.
+        // SQLite's `LIKE` and `lower` ignore case only in ASCII. The part to search for is already
+        // in lowercase.
         connection.create_scalar_function("has_part", 2, flags, |context| {
             let text = context.get_raw(0).as_str_or_null().map_err(|error| rusqlite::Error::UserFunctionError(error.into()))?;
             let part = context.get_raw(1).as_str().map_err(|error| rusqlite::Error::UserFunctionError(error.into()))?;
@@ -115,8 +115,8 @@ impl Table {
         Ok(())
     }
 
-    /// Adds the emails that an older version stored; `lines` begins with the oldest. Emails that
-    /// are already in the inbox are skipped. Of all emails, the last [`KEPT`] that were sent stay.
+    /// Adds the emails that an older version stored; `lines` begins with the oldest. Skips emails
+    /// already in the inbox. The last [`KEPT`] emails by time of sending stay.
     pub(super) fn insert_all(&mut self, lines: &[Line]) -> Result<(), Error> {
         let transaction = self.connection.transaction()?;
         for line in &lines[lines.len().saturating_sub(KEPT)..] {
@@ -181,7 +181,7 @@ impl Table {
         let present = |text: String| Some(text).filter(|text| !text.is_empty());
         let mail = Mail {
             id: EmailId::parse(&message.outbox_id).map_err(|_| no_source())?,
-            // Placeholders: the source of an email contains neither the project nor the attempt.
+            // Placeholders: an email's source has neither project nor attempt.
             project: ProjectId::internal(),
             attempt: message.sent_at_millis,
             from,
@@ -234,7 +234,7 @@ impl Table {
     }
 }
 
-/// Removes all emails but the last [`KEPT`] that were sent; returns how many are left.
+/// Removes all but the [`KEPT`] emails sent last; returns how many are left.
 fn trimmed(connection: &Connection) -> rusqlite::Result<usize> {
     let count: usize = connection.query_row("SELECT count(*) FROM messages", [], |row| row.get(0))?;
     if count > KEPT {
@@ -248,8 +248,8 @@ fn changed(id: &str, rows: usize) -> Result<(), Error> {
     if rows == 0 { Err(Error::NotFound(id.to_owned())) } else { Ok(()) }
 }
 
-/// The SQL condition for the recipient, the project and the text of a query, and the values of its
-/// parameters. Bodies are only read for a search by text.
+/// The SQL condition for a query's recipient, project and text, and its parameters. Bodies are read
+/// only for a text search.
 fn condition(query: &Query) -> (String, Vec<Value>) {
     let (mut conditions, mut values) = (Vec::new(), Vec::new());
     let mut add = |condition: &str, value: String| {
@@ -264,8 +264,7 @@ fn condition(query: &Query) -> (String, Vec<Value>) {
     }
     if let Some(part) = query.q.as_deref().map(str::trim).filter(|part| !part.is_empty()) {
         let listed = "subject || char(10) || sender_name || char(10) || sender_address || char(10) || recipients || char(10) || id";
-        // The HTML is only searched if there is no text: both have the same content, but the HTML
-        // also has markup.
+        // Search the HTML only without a text: their content is the same, but the HTML has markup.
         let body = "coalesce(nullif(text, ''), html)";
         add(&format!("(has_part({listed}, ?) OR has_part({body}, ?))"), part.to_lowercase());
     }
@@ -273,7 +272,7 @@ fn condition(query: &Query) -> (String, Vec<Value>) {
     (all, values)
 }
 
-/// Reads a row of [`COLUMNS`]; returns the email without its bodies and recipients, and the
+/// Reads a row of [`COLUMNS`] into an email without bodies and recipients; also returns the
 /// recipients as stored.
 fn message(row: &Row<'_>) -> rusqlite::Result<(Message, String)> {
     let sent_at_millis: i64 = row.get(7)?;

@@ -30,7 +30,7 @@ fn mail(number: u128) -> Mail {
     }
 }
 
-/// A folder that is removed after the test.
+/// A folder, removed after the test.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -167,7 +167,7 @@ fn the_source_is_the_stable_message_with_its_headers() {
 fn the_source_says_which_emails_are_automatic_after_an_update_as_well() {
     let folder = Folder::new();
     folder.open().deliver(&mail(1)).unwrap();
-    // What an earlier version stored has no such column.
+    // Inboxes of earlier versions lack this column.
     let database = rusqlite::Connection::open(folder.0.join("inbox.db")).unwrap();
     database.execute_batch("ALTER TABLE bodies DROP COLUMN is_automatic").unwrap();
     drop(database);
@@ -239,7 +239,7 @@ fn files_left_by_an_interrupted_import_are_not_imported_twice() {
     assert_eq!(subjects(&inbox, Query::default()), ["One"]);
 }
 
-/// Measures how many emails a second an inbox in a file stores, one after another.
+/// Measures how many emails per second an inbox in a file stores, one after another.
 #[test]
 #[ignore = "measures the disk"]
 fn deliveries_are_measured() {

@@ -1,5 +1,5 @@
-//! The keys of a project at a start of the gateway: which of those in the environment and in
-//! `keys.env` it uses, and what the project has to learn for that.
+//! Decides at the gateway's start which keys from the environment and `keys.env` a project uses,
+//! and adds them to the project.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ use wire::environment::variable;
 use super::{Keys, Role, finish_deletion, first_project, new_key};
 use crate::saved_keys::Saved;
 
-/// Those of some keys that a project has, whether it accepts them or not.
+/// Which of some keys a project has, whether it accepts them or not.
 struct Known(HashMap<Digest, ApiKey>);
 
 impl Known {
@@ -31,12 +31,12 @@ impl Known {
         self.0.get(&Digest::of(secret.expose_secret()))
     }
 
-    /// Whether the project accepts the key as one of this kind.
+    /// Whether the project accepts the key as this kind.
     fn opens(&self, secret: &SecretString, kind: KeyKind, now: Timestamp) -> bool {
         self.get(secret).is_some_and(|key| key.opens(kind, now))
     }
 
-    /// Whether the project has the key, but does not accept it as one of this kind.
+    /// Whether the project has the key, but does not accept it as this kind.
     fn refuses(&self, secret: &SecretString, kind: KeyKind, now: Timestamp) -> bool {
         self.get(secret).is_some_and(|key| !key.opens(kind, now))
     }
@@ -44,12 +44,13 @@ impl Known {
 
 impl Keys {
     /// Creates the project with these keys, or makes an existing project accept them; returns
-    /// whether the project is new. These keys are those of the environment, or else the saved ones:
+    /// whether the project is new. The keys were chosen from the environment, or else from the
+    /// saved ones:
     ///
-    /// - In place of a key that is revoked, expired or of another kind, the saved one is used if
-    ///   the project accepts it, and otherwise a new one. So a shell that has read an older
-    ///   `keys.env` does not bring revoked keys back into the file, and the gateway's own pages
-    ///   always have keys that work.
+    /// - A key that is revoked, expired or of another kind is replaced by the saved one if the
+    ///   project accepts that, and otherwise by a new one. So a shell that has sourced an older
+    ///   `keys.env` does not bring revoked keys back, and the gateway's own pages always have
+    ///   working keys.
     /// - A key that the project lacks replaces the saved one, which stops working.
     ///
     /// If a deleted project with the same id has data left, deletes this first; nothing else may
@@ -85,7 +86,7 @@ impl Keys {
         Ok(false)
     }
 
-    /// Replaces the keys that the project has, but does not accept.
+    /// Replaces keys that the project has, but does not accept.
     fn renew(&mut self, role: Role, old: &[Option<SecretString>; 3], known: &Known, now: Timestamp, entropy: &Entropy) {
         let id = &self.project_id;
         let secrets = [&mut self.client, &mut self.server, &mut self.admin];
@@ -107,9 +108,9 @@ impl Keys {
         }
     }
 
-    /// Creates the project with these keys, or adds to an existing project those of the keys that
-    /// it lacks. Returns whether the project is new. If a deleted project with the same id has data
-    /// left, deletes this first; nothing else may write to the table meanwhile.
+    /// Creates the project with these keys, or adds the missing ones to an existing project.
+    /// Returns whether the project is new. If a deleted project with the same id has data left,
+    /// deletes this first; nothing else may write to the table meanwhile.
     pub async fn install(&self, store: &Store, clock: &Clock, entropy: &Entropy) -> anyhow::Result<bool> {
         let Some(ProjectRow { project, .. }) = store.project(&self.project_id).await? else {
             self.create(store, clock.now(), entropy).await?;
@@ -132,7 +133,7 @@ impl Keys {
     }
 }
 
-/// Adds keys to a project, as a set of their own.
+/// Adds keys to a project as a new set.
 async fn add(
     project: &Project,
     missing: Vec<(KeyKind, SecretString)>,

@@ -1,5 +1,5 @@
-//! Calls operations in this process on behalf of the operator. Pages change the data of projects
-//! only in this way, so the rules of the API apply to them.
+//! Calls operations in this process on behalf of the operator. Pages change project data only in
+//! this way, so the API's rules apply.
 
 use api::http::client::PeerAddress;
 use api::product::access::Operator;
@@ -13,10 +13,10 @@ use wire::level::Level;
 
 use super::state::Pages;
 
-/// The maximum size of a response that is read, in bytes.
+/// The maximum size of a response, in bytes.
 const MAX_BYTES: usize = 16 << 20;
 
-/// A call that has not been made yet.
+/// A call to be made.
 pub(super) struct Call(Request);
 
 impl Call {
@@ -32,8 +32,8 @@ impl Call {
         self
     }
 
-    /// Adds `If-Match`, so that the operation is executed only if the item still has this `ETag`. A
-    /// malformed one is that of no item.
+    /// Adds `If-Match`, so that the operation succeeds only if the item still has this `ETag`. A
+    /// malformed one matches no item.
     pub(super) fn if_match(mut self, etag: &str) -> Self {
         let etag = HeaderValue::from_str(etag).unwrap_or(HeaderValue::from_static("\"\""));
         self.0.headers_mut().insert(header::IF_MATCH, etag);
@@ -41,7 +41,7 @@ impl Call {
     }
 
     /// Makes the call; returns the status and the body of the response. `from` has the extensions
-    /// of the browser's request that caused the call.
+    /// of the browser's request behind the call.
     pub(super) async fn answer(mut self, pages: &Pages, from: &Extensions) -> (StatusCode, Value) {
         self.0.extensions_mut().insert(from.get::<PeerAddress>().copied().unwrap_or_default());
         self.0.extensions_mut().insert(Operator);

@@ -1,13 +1,13 @@
-//! `/console`: the console, to which `/` leads on the gateway's machine. Programs that ask for `/`
-//! get the public start page of the site instead.
+//! `/console`: the console. On the gateway's machine, `/` redirects there, except for programs,
+//! which get the public start page of the site.
 //!
-//! The page and its modules contain no data. What the console shows comes from the API, for which
-//! it takes the admin key of the gateway's first project from `/console/session`. This response
-//! requires more than the other private pages: besides the cookie, a browser sends the console
-//! token, which it has kept in its storage since it followed the link with the page key. Cookies
-//! are sent to the servers on all ports of this machine, including those of other users, whereas
-//! the storage belongs to this gateway's origin. Pages of other sites, and of names that resolve to
-//! this machine, fail the guard, and the response has no CORS headers.
+//! The page and its modules contain no data. The data comes from the API, and the admin key of the
+//! gateway's first project from `/console/session`. That response requires more than the other
+//! private pages: besides the cookie, the browser sends the console token, which it has stored
+//! since it followed the link with the page key. Cookies are sent to all ports of this machine,
+//! including other users' servers, whereas storage belongs to this gateway's origin. Pages of other
+//! sites, or under foreign names that resolve to this machine, fail the guard, and the response has
+//! no CORS headers.
 
 use api::http::Json;
 use axum::Router;
@@ -37,8 +37,8 @@ pub(super) fn router(pages: Pages) -> Router {
     guarded.route("/", get(start)).route("/console/assets/{version}/{*name}", get(asset)).with_state(pages)
 }
 
-/// The console without the keys of a project: users sign in, and see what they may see. Its files
-/// contain no data, so they need no guard.
+/// The console without a project's keys: users must sign in. Its files contain no data, so they
+/// need no guard.
 pub(super) fn with_sign_in(pages: Pages) -> Router {
     let router = Router::new().route(CONSOLE, get(show)).route("/console/{*path}", get(show)).route("/console/preview", post(preview));
     router.route("/console/assets/{version}/{*name}", get(asset)).with_state(pages)
@@ -51,12 +51,12 @@ async fn start(State(pages): State<Pages>, request: Request) -> Response {
     guard::answer_instead(&pages, &request).unwrap_or_else(|| answer::see(CONSOLE))
 }
 
-/// The page, which sends no referrer until its script has removed a code from the URL.
+/// The page. It sends no referrer until its script has removed any code from the URL.
 async fn show(State(pages): State<Pages>) -> Response {
     pages.page("console", CONSOLE, json!({ "entry": web_console::url(ENTRY), "style": web_console::url(STYLE) }))
 }
 
-/// The keys of the first project, for a caller that has the page key or the console token.
+/// The keys of the first project, for callers with the page key or the console token.
 async fn session(State(pages): State<Pages>, headers: HeaderMap) -> Response {
     let Some(private) = &pages.private else { return StatusCode::NOT_FOUND.into_response() };
     let host = headers.get(header::HOST).and_then(|value| value.to_str().ok()).unwrap_or_default();

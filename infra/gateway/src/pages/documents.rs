@@ -27,7 +27,7 @@ pub(super) fn router(pages: Pages) -> Router {
         .with_state(pages)
 }
 
-/// The list of documents. As in a deployment, its headers lead programs to the site's catalogs.
+/// The list of documents. As in a deployment, its headers point programs to the site's catalogs.
 async fn start(State(pages): State<Pages>) -> Response {
     let links = catalog::links(&pages.app.settings.site_url);
     Linked { answer: document(&pages, ""), links: Some(links) }.into_response()
@@ -49,7 +49,7 @@ fn missing(pages: &Pages) -> Response {
 }
 
 impl Pages {
-    /// The reference, which is created on first use rather than at every start.
+    /// The reference, created on first use, not at every start.
     pub(super) fn reference(&self) -> Result<&Reference, anyhow::Error> {
         let made = self.reference.get_or_init(|| {
             let settings = &self.app.settings;
@@ -70,7 +70,7 @@ async fn index(State(pages): State<Pages>, Query(search): Query<Search>) -> Resp
     answer::page(StatusCode::OK, pages.reference().and_then(|reference| reference.index(&pages.frame, &search.q)))
 }
 
-/// The page of an operation, or of a document in `docs/api/`: both have paths below `/docs/api/`.
+/// The page of an operation, or of a document in `docs/api/`, as both are below `/docs/api/`.
 async fn operation(State(pages): State<Pages>, Path(operation): Path<String>) -> Response {
     let path = format!("api/{operation}");
     if Document::find(&path).is_some() {

@@ -1,20 +1,20 @@
 //! Protects the console, the inbox with its JSON interface, and the outbox, which show keys and
 //! sign-in links. A request for one of them must
 //!
-//! - come over a connection from loopback, unless the operator allows others (`--remote-pages`),
-//!   and not through a proxy (`Forwarded`, `X-Forwarded-*`, `Via`, `X-Real-IP`, HTTP/1.0);
-//! - name a loopback host in `Host`: a web page under a foreign name that resolves to this machine
-//!   names another host (DNS rebinding);
-//! - come from a page of this gateway, from a person who opened the URL, or from a program, but
-//!   not from a page of another site;
+//! - come over a loopback connection, unless the operator allows others (`--remote-pages`), and not
+//!   through a proxy (`Forwarded`, `X-Forwarded-*`, `Via`, `X-Real-IP`, HTTP/1.0);
+//! - name a loopback host in `Host`: a web page under a foreign name that resolves here names
+//!   another host (DNS rebinding);
+//! - come from a page of this gateway, a person who opened the URL, or a program, but not from
+//!   another site's page;
 //! - present the page key, because a proxy may not identify itself: see [`crate::page_key`].
 //!
 //! Browsers report the origin of a request in `Sec-Fetch-Site`: `same-origin` means a page of this
-//! gateway, `none` a person who opened the URL. `same-site` is rejected too, as a page on another
-//! port of this machine is another app. A request without this header is assumed to come from a
-//! program (a test, `curl`), unless it has an `Origin`, a `Referer` or the `User-Agent` of a
-//! browser: then it comes from an old browser, and is rejected. Programs send the key itself; the
-//! cookie is only accepted from browsers. Responses have no CORS headers.
+//! gateway, `none` a person who opened the URL. `same-site` is rejected, too, as another port of
+//! this machine is another app. A request without this header is taken for a program's (a test,
+//! `curl`), unless it has `Origin`, `Referer` or a browser's `User-Agent`: then it comes from an
+//! old browser, and is rejected. Programs send the key itself; the cookie is accepted only from
+//! browsers. Responses have no CORS headers.
 
 use std::net::SocketAddr;
 
@@ -49,7 +49,7 @@ impl Refusal {
         }
     }
 
-    /// The explanation of the refusal for people.
+    /// Explains the refusal to people.
     fn text(self) -> &'static str {
         match self {
             Self::OtherMachine => "This page is only available on the machine that the gateway runs on, at localhost.",
@@ -76,7 +76,7 @@ impl Refusal {
     }
 }
 
-/// Passes on requests that may see the private pages, and answers all others.
+/// Passes on requests with access to the private pages, and answers all others.
 pub(super) async fn holders_of_the_key(State(pages): State<Pages>, request: Request, next: Next) -> Response {
     match answer_instead(&pages, &request) {
         None => next.run(request).await,
@@ -84,8 +84,8 @@ pub(super) async fn holders_of_the_key(State(pages): State<Pages>, request: Requ
     }
 }
 
-/// The response to a request that may not see the page, or that must first exchange the key in its
-/// URL for a cookie; `None` if the request may see the page.
+/// The response to a request without access to the page, or that must first exchange the key in its
+/// URL for a cookie; `None` for a request with access.
 pub(super) fn answer_instead(pages: &Pages, request: &Request) -> Option<Response> {
     let Some(private) = &pages.private else { return Some(StatusCode::NOT_FOUND.into_response()) };
     if let Err(refusal) = check(request, private.is_remote) {
@@ -100,10 +100,9 @@ pub(super) fn answer_instead(pages: &Pages, request: &Request) -> Option<Respons
     (!has_key).then(|| refused(pages, Refusal::NoKey, request))
 }
 
-/// Sets the cookie if the URL contains the key, and redirects the browser to the page without the
-/// key, so that the key appears neither in the address bar nor in `Referer`. The console receives
-/// its token in the fragment, which browsers send to no server, and removes it from the address
-/// bar.
+/// If the URL contains the key, sets the cookie and redirects the browser to the URL without the
+/// key, which keeps the key out of the address bar and `Referer`. The console gets its token in the
+/// fragment, which browsers send to no server, and removes it from the address bar.
 fn exchange(key: &PageKey, request: &Request, host: &str) -> Option<Response> {
     let query = request.uri().query().filter(|_| request.method() == Method::GET)?;
     let (given, rest): (Vec<_>, Vec<_>) = url::form_urlencoded::parse(query.as_bytes()).partition(|(name, _)| name == page_key::PARAMETER);
@@ -123,8 +122,8 @@ fn refused(pages: &Pages, refusal: Refusal, request: &Request) -> Response {
     if !wants_html(request.headers()) {
         return (StatusCode::FORBIDDEN, format!("{}\n", refusal.text_for_programs())).into_response();
     }
-    // A person who followed a link from another site can continue by clicking a link on this page,
-    // which other sites cannot do in the person's name.
+    // After following another site's link, a person can continue by clicking a link on this page;
+    // other sites cannot click it on their behalf.
     let is_link = refusal == Refusal::OtherSite && request.method() == Method::GET;
     let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
     let links = if is_link { vec![Link::new("Open the page", path)] } else { vec![Link::new("Documents", "/docs")] };
@@ -137,7 +136,7 @@ fn check(request: &Request, is_remote: bool) -> Result<(), Refusal> {
         return Err(Refusal::OtherMachine);
     }
     // Current browsers and HTTP clients do not use HTTP/1.0, but nginx does as a proxy. By default,
-    // it sets `Host` to this machine and adds no header by which it could be recognized.
+    // it sets `Host` to this machine and adds no header that reveals it.
     if request.version() < Version::HTTP_11 {
         return Err(Refusal::PassedOn);
     }
@@ -189,7 +188,7 @@ mod tests {
         let browser = ("user-agent", "Mozilla/5.0 (X11; Linux x86_64)");
         assert_eq!(checked(&[host]), Ok(()));
         assert_eq!(checked(&[host, ("user-agent", "curl/8.5.0")]), Ok(()));
-        // Headers that `fetch` of Node.js sends.
+        // Headers sent by `fetch` of Node.js.
         assert_eq!(checked(&[host, ("user-agent", "node"), ("sec-fetch-mode", "cors"), ("accept-language", "*")]), Ok(()));
         assert_eq!(checked(&[host, browser, ("sec-fetch-site", "none")]), Ok(()));
         let own = [host, browser, ("sec-fetch-site", "same-origin"), ("origin", "http://localhost:8787")];

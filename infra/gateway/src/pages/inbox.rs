@@ -1,5 +1,4 @@
-//! `/inbox`: the emails that the gateway stored instead of delivering, for all projects, newest
-//! first.
+//! `/inbox`: emails stored instead of delivered, for all projects, newest first.
 
 use axum::Router;
 use axum::extract::{Form, Path, Query, State};
@@ -17,7 +16,7 @@ use super::request::path_with;
 use super::state::{Pages, Project};
 use crate::inbox::{self, Error, Inbox, KEPT, Message, api};
 
-/// How many emails the page lists by default; “more” doubles the number.
+/// The number of emails listed by default; “more” doubles it.
 const LISTED: usize = 100;
 
 pub(super) fn router(pages: Pages) -> Router {
@@ -88,7 +87,7 @@ async fn list(State(pages): State<Pages>, Query(filter): Query<Filter>) -> Respo
     listed(&pages, filter, None).await.unwrap_or_else(|refused| refused)
 }
 
-/// The page with the list of emails, and, if a form was rejected, with its problem.
+/// The page with the list of emails and the problem of a rejected form, if any.
 async fn listed(pages: &Pages, filter: Filter, problem: Option<&str>) -> Result<Response, Response> {
     let limit = filter.limit.unwrap_or(LISTED).clamp(1, KEPT);
     let present = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
@@ -195,7 +194,7 @@ async fn act(State(pages): State<Pages>, Path(id): Path<String>, Form(Sent { act
 }
 
 impl Pages {
-    /// A command that makes the gateway's first project send an email.
+    /// A command that sends an email from the gateway's first project.
     pub(super) fn first_email(&self) -> String {
         let Some(private) = &self.private else { return String::new() };
         let url = &self.app.settings.api_url;

@@ -1,12 +1,11 @@
-//! The pages of a gateway, and the access to them.
+//! The pages of a gateway, and who can see them.
 //!
 //! Documentation, the API reference and assets are public, as they reveal nothing about this
 //! gateway's data. The console, the inbox and the outbox show keys and emails, so `guard` restricts
 //! them to holders of the page key and, without `--remote-pages`, to the gateway's machine;
-//! `--no-pages` removes them. With `--console`, a gateway without private pages has the console
-//! nevertheless: everybody receives it, but without keys, so that they have to sign in. Pages are
-//! rendered on the server from the templates of `infra/pages/`, and work without scripts, except
-//! the console.
+//! `--no-pages` removes them. With `--console`, a gateway without private pages still has the
+//! console, open to everyone but without keys, so that users must sign in. Except for the console,
+//! pages are rendered on the server from templates in `infra/pages/` and work without scripts.
 
 mod answer;
 mod call;
@@ -36,11 +35,11 @@ use state::{Pages, Parts};
 pub use self::state::Private;
 use crate::inbox::Inbox;
 
-/// Which pages a gateway has besides the public ones.
+/// The pages of a gateway besides the public ones.
 pub enum Extent {
     /// Only the public pages.
     Public,
-    /// The console, in which everybody has to sign in.
+    /// The console, where everyone must sign in.
     Console,
     /// The console, the inbox and the outbox, for holders of the page key.
     Private(Private),
@@ -68,7 +67,7 @@ pub fn with_pages(api: Router, inbox: Inbox, extent: Extent, app: &App) -> Route
     router.fallback_service(api).layer(from_fn_with_state(pages, not_found))
 }
 
-/// Answers people with a page instead of the API's 404 error, except for paths of the API.
+/// Answers people with a page instead of the API's 404 error, except on API paths.
 async fn not_found(State(pages): State<Pages>, request: Request, next: Next) -> Response {
     let is_for_people = wants_html(request.headers()) && !request.uri().path().starts_with("/api/");
     let response = next.run(request).await;

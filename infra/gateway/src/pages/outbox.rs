@@ -17,13 +17,13 @@ use super::request::path_with;
 use super::state::{Pages, Project};
 use super::{answer, outbox_entry};
 
-/// How many entries the page lists by default.
+/// The number of entries listed by default.
 const LISTED: usize = 100;
-/// How many entries the page lists at most.
+/// The maximum number of entries listed.
 const MOST: usize = 5_000;
-/// How many entries are read with one query.
+/// The number of entries read per query.
 const READ: usize = 500;
-/// How many entries of a project are examined at most to find those that match the filter.
+/// The maximum number of a project's entries examined to find matches of the filter.
 const SEARCHED: usize = 20_000;
 
 pub(super) fn router(pages: Pages) -> Router {
@@ -93,7 +93,7 @@ async fn listed(pages: &Pages, filter: &Filter) -> Result<Response, store::Error
     ))
 }
 
-/// The newest of a project's outbox entries, among those that match the filter.
+/// A project's newest outbox entries that match the filter.
 async fn entries(pages: &Pages, project: &Project, filter: &Filter, limit: usize) -> Result<Vec<Row>, store::Error> {
     let Some(row) = pages.app.store.project(&project.id).await? else { return Ok(Vec::new()) };
     let (mut start, mut rows, mut looked_at) = (None, Vec::new(), 0);

@@ -1,7 +1,8 @@
-//! `/outbox/{project}/{id}`: one email, which can be paused, changed or cancelled until it is sent.
+//! `/outbox/{project}/{id}`: one email, which can be paused, changed or cancelled before it is
+//! sent.
 //!
-//! The page changes an entry through the API's operation that updates entries. If the operation
-//! rejects the input of a form, the page shows the reason and keeps the input.
+//! Changes go through the API's operation for updating entries. If it rejects a form, the page
+//! shows the reason and keeps the input.
 
 use axum::extract::{Form, Path, State};
 use axum::response::{IntoResponse as _, Response};
@@ -57,8 +58,7 @@ struct Fields {
     variables: String,
 }
 
-/// The problems of a form: one for the whole form, and one for each field; `None` without a
-/// problem.
+/// A form's problems: one for the whole form and one for each field, if any.
 #[derive(Serialize, Default)]
 struct Problems {
     whole: Option<String>,
@@ -111,7 +111,7 @@ impl Pages {
         Ok(view.map(|view| (row, view)))
     }
 
-    /// Performs the action of a form, or returns the problems that prevent it.
+    /// Performs a form's action, or returns the problems that prevent it.
     async fn change(&self, at: &At, sent: &Sent, from: &Extensions) -> Result<(), Box<Problems>> {
         let patch = sent.patch(self.app.clock.now())?;
         let call = Call::new("PATCH", &format!("/api/v1/emails/outbox/{}", at.id), Level::Server, &at.project).with_body(&patch);
@@ -140,8 +140,8 @@ impl Problems {
         problems
     }
 
-    /// Where to store a problem of this field of the operation's body: in the form's field for it,
-    /// or else in `whole`.
+    /// Where to store a problem of this body field: at the corresponding form field, or else in
+    /// `whole`.
     fn place(&mut self, field: &str) -> &mut Option<String> {
         match field {
             "scheduled_at_millis" => &mut self.at,
@@ -153,7 +153,7 @@ impl Problems {
         }
     }
 
-    /// The problems of a `SCHEMA_ERROR` at their fields. An error without problems of the body
+    /// A `SCHEMA_ERROR`'s problems at their fields. Without problems in the body, the error
     /// concerns the whole form.
     fn of_schema(error: &Value) -> Box<Self> {
         let mut problems = Box::<Self>::default();
@@ -261,8 +261,7 @@ async fn shown(pages: &Pages, at: &At, refused: Option<&Refused>) -> anyhow::Res
     Ok(answer::page(if refused.is_some() { StatusCode::CONFLICT } else { StatusCode::OK }, html))
 }
 
-/// The HTML of the email, as displayed in the preview; `None` if the email has none, is not
-/// rendered yet, or has been erased.
+/// The email's HTML for the preview; `None` if it has none, is not yet rendered, or was erased.
 fn html_of(view: &OutboxView) -> Option<&str> {
     view.rendered.as_ref()?.html.as_deref()
 }
@@ -280,8 +279,7 @@ fn failure_title(status: Status) -> &'static str {
     }
 }
 
-/// The text in place of the preview; `None` if the email could not be rendered, as the page then
-/// shows the error.
+/// The text in place of the preview; `None` if rendering failed, as the page then shows the error.
 fn no_preview(status: Status, is_rendered: bool) -> Option<String> {
     match status {
         _ if is_rendered => Some(
@@ -294,7 +292,7 @@ fn no_preview(status: Status, is_rendered: bool) -> Option<String> {
     }
 }
 
-/// The times of the entry, such as that of its creation, each with its name, earliest first.
+/// The entry's times, such as its creation, with their names, earliest first.
 fn moments(view: &OutboxView) -> Vec<Value> {
     let fields = serde_json::to_value(view).unwrap_or_default();
     let times =

@@ -1,4 +1,4 @@
-//! Texts that the list of entries and the page of an entry share.
+//! Texts shared by the list of entries and the page of an entry.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ pub(super) fn subject(entry: &OutboxEntry) -> String {
     entry.rendered.as_ref().map_or_else(source, |rendered| rendered.subject.clone())
 }
 
-/// Why an entry could not be rendered or sent, or was skipped; `None` for all other entries.
+/// Why an entry could not be rendered or sent, or was skipped; otherwise `None`.
 pub(super) fn failure(entry: &OutboxEntry) -> Option<String> {
     match &entry.stage {
         Stage::RenderError { message, .. } | Stage::ServerError { message, .. } => Some(message.clone()),
@@ -41,7 +41,7 @@ pub(super) fn tone(status: Status) -> &'static str {
     }
 }
 
-/// The email addresses of users. Each user is looked up only once.
+/// The email addresses of users, each looked up only once.
 #[derive(Default)]
 pub(super) struct Addresses(BTreeMap<UserId, String>);
 

@@ -1,4 +1,4 @@
-//! The state that the pages share.
+//! The state shared by the pages.
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -17,7 +17,7 @@ use crate::inbox::Inbox;
 use crate::keys::Keys;
 use crate::page_key::PageKey;
 
-/// The gateway's details that the private pages show.
+/// Details of the gateway, shown on the private pages.
 #[derive(Clone)]
 pub struct Private {
     /// The keys of the gateway's first project.
@@ -26,7 +26,7 @@ pub struct Private {
     pub keys_file: Option<PathBuf>,
     /// The key that gives access to the private pages.
     pub page_key: PageKey,
-    /// Whether the private pages are available to remote connections.
+    /// Whether remote connections may open the private pages.
     pub is_remote: bool,
 }
 

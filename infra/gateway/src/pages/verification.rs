@@ -1,9 +1,9 @@
-//! `/handler/email-verification`: the page that verification emails link to, for apps that have no
-//! such page yet.
+//! `/handler/email-verification`: the page that verification emails link to, for apps without one
+//! of their own.
 //!
-//! Opening the link changes nothing, as mail scanners open links too; the button redeems the code.
-//! The code belongs to the project that the query parameter `project` names, by default to the one
-//! that has sent it. The page is open to anybody: the code proves access to the email address.
+//! Opening the link changes nothing, as mail scanners open links, too; the button redeems the code.
+//! The code belongs to the project in the query parameter `project`, by default to the one that
+//! sent it. The page is open to anyone: the code proves access to the email address.
 
 use axum::Router;
 use axum::extract::{Query, Request, State};
@@ -70,7 +70,7 @@ async fn redeem(State(pages): State<Pages>, Query(link): Query<Link>, request: R
     shown(&pages, status, title, text, code)
 }
 
-/// The project that has sent a code, or else the gateway's first one, which then refuses the code.
+/// The project that sent a code, or else the gateway's first one, which then refuses the code.
 async fn sender(pages: &Pages, code: &str) -> Result<Option<ProjectId>, store::Error> {
     let projects: Vec<ProjectId> = pages.projects().await?.into_iter().map(|project| project.id).collect();
     let found = match Code::parse(code) {

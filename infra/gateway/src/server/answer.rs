@@ -1,11 +1,10 @@
-//! Answers that are not completely written yet.
+//! Answers that are not fully written yet.
 //!
-//! An operation answers at once, but its client may read slowly or not at all. The bytes of all
-//! answers that the process holds are limited, together with those of bodies that have not arrived
-//! completely: beyond the limit, a connection is closed whose client does not read
-//! ([`connections`](super::connections)). A connection holds one answer: the next request of a
-//! pipeline (RFC 9112 §9.3.2) waits until the whole answer has been passed on, which happens in
-//! small parts, as the connection takes them.
+//! An operation answers at once, but its client may read slowly or not at all. So the bytes of
+//! pending answers and incomplete request bodies are limited in total: beyond the limit, a
+//! connection whose client does not read is closed ([`connections`](super::connections)). A
+//! connection holds one answer: the next request of a pipeline (RFC 9112 §9.3.2) waits until the
+//! whole answer has been passed on, in small parts, as the connection takes them.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -18,10 +17,10 @@ use super::connections::{Held, Place};
 /// The size of a part, in bytes. The buffer of the connection takes four of them.
 const PART: usize = 16 << 10;
 
-/// The body of an answer, as far as it is not written yet.
+/// The part of an answer's body that is not written yet.
 pub(super) struct Unwritten {
     body: Body,
-    /// The rest of the frame that is being written.
+    /// The rest of the current frame.
     rest: Bytes,
     /// Keeps the bytes counted until the body has been passed on.
     held: Option<Held>,
@@ -33,8 +32,8 @@ impl Unwritten {
         Self { body, rest: Bytes::new(), held: (bytes > 0).then(|| place.hold(bytes)) }
     }
 
-    /// The next part of the frame. It is a copy: the frame is freed once its last part is passed
-    /// on, and not only when the client has read it.
+    /// The next part of the frame. It is a copy, so that the frame is freed once its last part is
+    /// passed on, not only when the client has read it.
     fn part(&mut self) -> Bytes {
         let part = self.rest.split_to(PART.min(self.rest.len()));
         let part = Bytes::copy_from_slice(&part);

@@ -36,8 +36,8 @@ impl Body for TimedBody {
     type Error = BoxError;
 
     fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        // The deadline is checked first, because a body that arrives slowly but steadily always has
-        // data ready.
+        // Check the deadline first, because a body that arrives slowly but steadily always has data
+        // ready.
         if self.overdue.as_mut().poll(context).is_ready() {
             self.connection.body_is_late();
             return Poll::Ready(Some(Err(io::Error::from(io::ErrorKind::TimedOut).into())));

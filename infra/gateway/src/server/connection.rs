@@ -17,8 +17,8 @@ enum Phase {
     Idle,
     Header,
     Body,
-    /// The body took too long. The operation got an error instead of the rest, and has not
-    /// answered yet.
+    /// The body took too long. The operation got an error in place of the rest, but has not
+    /// answered.
     Late,
     /// The request is complete, and the operation is running.
     Operation,
@@ -52,9 +52,9 @@ impl Connection {
         *self.state() = State { phase, since: Instant::now() };
     }
 
-    /// The time at which the connection must be closed, unless there is activity before then.
-    /// `None` while an operation runs, and while a body arrives: a body has its own deadline,
-    /// after which the client still gets a response ([`super::body`]).
+    /// When to close the connection unless there is activity. `None` while an operation runs or a
+    /// body arrives: a body has its own deadline, after which the client still gets a response
+    /// ([`super::body`]).
     pub(super) fn deadline(&self) -> Option<Instant> {
         let state = self.state();
         match state.phase {
@@ -68,14 +68,13 @@ impl Connection {
         self.state().phase == Phase::Header
     }
 
-    /// Since when the connection has been waiting for its client; `None` while an operation is
-    /// running for it.
+    /// Since when the connection has waited for its client; `None` while its operation is running.
     pub(super) fn waiting_since(&self) -> Option<Instant> {
         let state = self.state();
         matches!(state.phase, Phase::Idle | Phase::Header | Phase::Body).then_some(state.since)
     }
 
-    /// Asks the connection to close, to make room for another one.
+    /// Asks the connection to close to make room for another.
     pub(super) fn evict(&self) {
         self.evict.notify_one();
     }
@@ -88,7 +87,7 @@ impl Connection {
         self.enter(if is_whole { Phase::Operation } else { Phase::Body });
     }
 
-    /// The time at which the body of a request that has just begun is late.
+    /// The deadline for the body of a request that has just begun.
     pub(super) fn body_deadline(&self) -> Instant {
         Instant::now() + self.timeouts.body
     }
@@ -122,7 +121,7 @@ impl Connection {
     }
 }
 
-/// A stream that reports reads and writes to its connection.
+/// A stream that tells its connection about reads and writes.
 pub(super) struct Watched<S> {
     stream: S,
     connection: Arc<Connection>,

@@ -1,14 +1,13 @@
-//! Limits on open connections, in total and per IP address, and on the bytes that they hold: of
-//! bodies that have not arrived completely, and of answers that are not completely written.
+//! Limits on open connections, in total and per IP address, and on the bytes they hold: incomplete
+//! request bodies, and answers not fully written.
 //!
-//! When a limit is reached, a new connection replaces a waiting one: a connection that is idle, or
-//! whose request is not complete. At the limit per address, it replaces the connection from its
-//! own address that has waited longest; at the total limit, the one that has waited longest from
-//! the address with the most waiting connections. If no such connection waits, or if it does not
-//! close in time, the new one is closed.
+//! At a limit, a new connection replaces a waiting one (idle, or with an incomplete request): at
+//! the limit per address, the longest-waiting connection from its own address; at the total limit,
+//! the longest-waiting one from the address with the most waiting connections. If none is waiting,
+//! or if it does not close in time, the new one is closed.
 //!
-//! When these bytes exceed their limit, a connection that holds some and waits for its client is
-//! closed: of the address whose connections hold most, the one that has waited longest.
+//! Above the limit on bytes, a connection that holds some and waits for its client is closed: the
+//! longest-waiting one of the address whose connections hold the most.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -21,7 +20,7 @@ use tokio::sync::Notify;
 use super::connection::Connection;
 use super::timeouts::Timeouts;
 
-/// The number of descriptors that are reserved for everything but clients' connections: databases,
+/// The number of descriptors reserved for other things than clients' connections: databases,
 /// connections to mail servers and providers, and renderer processes.
 const RESERVED: u64 = 64;
 /// The minimum and maximum number of connections in total, whatever the machine allows.
@@ -33,7 +32,6 @@ const MAX_HELD: usize = 64 << 20;
 /// How long a new connection waits for another one to close and make room.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// All open connections.
 #[derive(Debug)]
 pub(crate) struct Connections {
     most: usize,
@@ -54,11 +52,10 @@ struct Open {
 
 #[derive(Debug)]
 struct Entry {
-    /// `None` for connections from trusted proxies, which many people share.
+    /// `None` for connections from trusted proxies, which many users share.
     from: Option<IpAddr>,
     connection: Arc<Connection>,
-    /// The bytes of the body or the answer that the connection holds; none once it is being
-    /// closed.
+    /// The bytes of the body or answer that the connection holds; 0 once it is being closed.
     held: usize,
 }
 
@@ -70,8 +67,8 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// Counts this many bytes, and closes connections that wait for their clients if there are too
-    /// many; possibly this one.
+    /// Counts this many bytes. If that is too many, closes connections that wait for their clients,
+    /// possibly this one.
     pub(super) fn set(&self, bytes: usize) {
         self.connections.hold(self.id, bytes);
     }
@@ -128,7 +125,7 @@ impl Connections {
         Self::holding(MAX_HELD, most, timeouts)
     }
 
-    /// Connections that hold at most so many bytes.
+    /// Connections that hold at most this many bytes.
     pub(super) fn holding(max_held: usize, most: usize, timeouts: Timeouts) -> Arc<Self> {
         let most_of_one = (most / 2).min(MOST_OF_ONE);
         Arc::new(Self { most, most_of_one, max_held, timeouts, open: Mutex::default(), freed: Notify::new() })
@@ -156,8 +153,8 @@ impl Connections {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Finds a place for a connection, for which a waiting connection may be closed; `None` if
-    /// there is no place. `from` is the peer's address, or `None` for a trusted proxy.
+    /// Finds a place for a connection, if necessary by closing a waiting one; `None` if there is
+    /// none. `from` is the peer's address, or `None` for a trusted proxy.
     pub(super) async fn admit(self: &Arc<Self>, from: Option<IpAddr>) -> Option<Place> {
         let from = from.map(network);
         loop {
@@ -192,15 +189,14 @@ impl Connections {
         victim.map_or(Room::Never, |entry| Room::After(Arc::clone(&entry.connection)))
     }
 
-    /// Closes a waiting connection, even below the limits, as the machine may have no descriptors
-    /// left.
+    /// Closes a waiting connection even below the limits, as the machine may be out of descriptors.
     pub(super) async fn make_room(&self) {
         let mut freed = std::pin::pin!(self.freed.notified());
         freed.as_mut().enable();
         let victim = self.open().longest_waiting_of_the_greediest().map(|entry| Arc::clone(&entry.connection));
         if let Some(victim) = victim {
             victim.evict();
-            // A connection that does not close in this time closes later.
+            // A slower connection closes later.
             let _ = tokio::time::timeout(PATIENCE, freed).await;
         }
     }
@@ -214,8 +210,8 @@ impl Open {
         }
     }
 
-    /// Of the address whose waiting connections hold the most bytes, the one that has waited
-    /// longest. All clients of trusted proxies are one address here.
+    /// The longest-waiting connection of the address whose waiting connections hold the most bytes.
+    /// All clients of trusted proxies count as one address here.
     fn greediest_holder(&self) -> Option<u64> {
         let holders = || {
             let holding = self.by_id.iter().filter(|(_, entry)| entry.held > 0);
@@ -246,8 +242,8 @@ impl Open {
     }
 }
 
-/// What counts as one address: an IPv4 address, or a /64 network of IPv6, which a single customer
-/// is assigned.
+/// What counts as one address: an IPv4 address, or an IPv6 /64 network, which is assigned to one
+/// customer.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => IpAddr::V4(address),

@@ -1,10 +1,10 @@
 //! Accepts connections and serves them over HTTP/1.1, for the API and for the DynamoDB port.
 //!
-//! `axum::serve` has no timeouts and no limit on connections. This server has timeouts for the
-//! header and the body of a request and for idle connections ([`timeouts`]), and limits the
-//! number of open connections ([`connections`]). So clients that open connections and stay silent
-//! cannot block the gateway or its database, which needs file descriptors as well. Clients that do
-//! not read their answers ([`answer`]), or do not end their bodies, cannot fill its memory.
+//! `axum::serve` has no timeouts and no limit on connections. This server has timeouts for headers,
+//! bodies and idle connections ([`timeouts`]), and limits the number of open connections
+//! ([`connections`]). So clients that open connections and stay silent cannot block the gateway or
+//! its database, which also needs file descriptors. Clients that do not read answers ([`answer`])
+//! or end their bodies cannot fill its memory.
 
 mod answer;
 mod body;
@@ -44,13 +44,13 @@ pub(crate) use connections::Connections;
 pub(crate) use proxies::{Network, Proxies};
 pub(crate) use timeouts::Timeouts;
 
-/// The size of a connection's read buffer, and thus of the largest header, in bytes. API Gateway
+/// The size of a connection's read buffer in bytes, and thus the limit for headers. API Gateway
 /// accepts 10 KB.
 const READ_BUFFER: usize = 64 << 10;
-/// How long to pause after the operating system failed to accept a connection.
+/// The pause after the operating system failed to accept a connection.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// A router that is served on a port.
+/// A router served on a port.
 pub(crate) struct Server {
     pub(crate) listener: TcpListener,
     pub(crate) router: Router,
@@ -60,9 +60,9 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Serves until `stop` is true, and then until all running requests have been answered.
+    /// Serves until `stop` is true, then until all running requests have been answered.
     pub(crate) async fn run(self, mut stop: watch::Receiver<bool>) {
-        // Every connection holds a receiver, so the channel closes when all connections have ended.
+        // Connections hold a receiver, so the channel closes when all have ended.
         let (open, _) = watch::channel(());
         loop {
             let accepted = tokio::select! {
@@ -71,10 +71,10 @@ impl Server {
             };
             match accepted {
                 Ok((stream, peer)) => {
-                    // Connections from a trusted proxy are not limited per address, as all users
-                    // of the proxy share its address.
+                    // No limit per address for trusted proxies, as all users of a proxy share its
+                    // address.
                     let counted = Some(peer.ip()).filter(|address| !self.proxies.contains(*address));
-                    // Without a place, the stream is dropped, which closes the connection.
+                    // Without a place, drop the stream, which closes the connection.
                     if let Some(place) = self.connections.admit(counted).await {
                         let client = Client { peer, place, router: self.router.clone(), proxies: self.proxies.clone() };
                         let serving = client.serve(stream, stop.clone());
@@ -100,7 +100,7 @@ impl Server {
 }
 
 async fn stopped(stop: &mut watch::Receiver<bool>) {
-    // The process is ending if the sender is gone, so an error also means to stop.
+    // If the sender is gone, the process is ending, so an error also means stop.
     let _ = stop.wait_for(|stop| *stop).await;
 }
 
@@ -121,7 +121,7 @@ impl Client {
         let mut overdue = std::pin::pin!(tokio::time::sleep(Duration::ZERO));
         let mut stopping = std::pin::pin!(stopped(&mut stop));
         let mut is_stopping = false;
-        // Polling the connection changes its deadline, so both are polled together.
+        // Polling the connection changes its deadline, so poll both together.
         let served = std::future::poll_fn(|context| {
             if !is_stopping && stopping.as_mut().poll(context).is_ready() {
                 is_stopping = true;
@@ -131,7 +131,7 @@ impl Client {
             if served.as_mut().poll(context).is_ready() {
                 return std::task::Poll::Ready(());
             }
-            // A request whose header is not complete does not count as running.
+            // A request with an incomplete header does not count as running.
             if is_stopping && connection.is_in_header() {
                 return std::task::Poll::Ready(());
             }

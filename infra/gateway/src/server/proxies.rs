@@ -1,8 +1,8 @@
 //! `--trusted-proxy`: the proxies whose `X-Forwarded-For` determines the client's address.
 //!
-//! Anybody can send the header, and each proxy appends the address of its own peer. So the header
-//! is read from the right: the first address that is not a trusted proxy's is the client's. The
-//! client may have invented anything to the left of it.
+//! Anyone can send the header, and each proxy appends its peer's address. So it is read from the
+//! right: the first address other than a trusted proxy's is the client's. Anything to the left may
+//! be invented by the client.
 
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
@@ -32,15 +32,15 @@ impl Proxies {
         self.0.iter().any(|network| network.contains(address))
     }
 
-    /// The client's address: the peer's own, or the one that a trusted peer reports.
+    /// The client's address: the peer's own, or the one reported by a trusted peer.
     pub(super) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let mut client = peer.to_canonical();
         // Several headers with this name form one list (RFC 9110 §5.3).
         let lines = headers.get_all("x-forwarded-for").iter().rev();
-        // The bytes that the client sent may be of any encoding; a proxy's own entry is ASCII.
+        // The client's bytes may have any encoding; a proxy's own entry is ASCII.
         let mut hops = lines.flat_map(|line| line.as_bytes().rsplit(|byte| *byte == b','));
         while self.contains(client) {
-            // A trusted proxy never writes an invalid address, so the search ends at one.
+            // Trusted proxies write no invalid addresses, so the search ends at one.
             let Some(hop) = hops.next().and_then(address) else { break };
             client = hop;
         }
@@ -48,7 +48,7 @@ impl Proxies {
     }
 }
 
-/// Parses an address as proxies write it, with or without a port.
+/// Parses an address as written by proxies, with or without a port.
 fn address(text: &[u8]) -> Option<IpAddr> {
     let text = str::from_utf8(text).ok()?.trim();
     let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(client("10.0.0.1", &["203.0.113.9, unknown, 10.0.0.2"]), "10.0.0.2");
         assert_eq!(client("10.0.0.1", &["203.0.113.9, \u{fc}"]), "10.0.0.1");
         assert_eq!(client("10.0.0.1", &["\u{fc}, 198.51.100.1"]), "198.51.100.1", "what the client sent hides nothing");
-        // All hops are trusted: the farthest one is used.
+        // All hops are trusted: use the farthest.
         assert_eq!(client("10.0.0.1", &["10.0.0.3, 10.0.0.2"]), "10.0.0.3");
         assert_eq!(Proxies::default().client("127.0.0.1".parse().unwrap(), &HeaderMap::new()).to_string(), "127.0.0.1");
     }

@@ -1,4 +1,4 @@
-//! The timeouts of a connection, exactly, in the time of a paused clock.
+//! The exact timeouts of a connection, on a paused clock.
 #![expect(clippy::disallowed_methods, reason = "the server is in this process")]
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,8 +26,8 @@ async fn connect() -> (DuplexStream, watch::Sender<bool>) {
     (ours, stop)
 }
 
-/// Sends `first`, and then `drip` each second. Returns the number of seconds until the connection
-/// ended, and the received data.
+/// Sends `first`, then `drip` every second. Returns the seconds until the connection ended, and the
+/// received data.
 async fn seconds_until_closed(first: &[u8], drip: &[u8]) -> (u64, String) {
     let (begin, (mut stream, _stop), mut received) = (Instant::now(), connect().await, Vec::new());
     stream.write_all(first).await.unwrap();
@@ -86,7 +86,7 @@ async fn a_header_that_begins_after_a_pause_has_its_own_ten_seconds() {
     assert_eq!(begin.elapsed().as_secs(), 10);
 }
 
-/// A server of this router on a port of this machine, whose connections hold at most so many bytes.
+/// Serves this router on a local port; its connections hold at most this many bytes.
 async fn listen(router: Router, max_held: usize) -> (SocketAddr, Arc<Connections>, watch::Sender<bool>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -97,10 +97,10 @@ async fn listen(router: Router, max_held: usize) -> (SocketAddr, Arc<Connections
     (address, connections, stop)
 }
 
-/// More than the buffers of a socket take.
+/// More than a socket's buffers take.
 const LARGE: usize = 32 << 20;
 
-/// A router with large answers, which counts them.
+/// A router that gives large answers and counts them.
 fn large(answers: &Arc<AtomicUsize>) -> Router {
     let answers = Arc::clone(answers);
     let answer = move || {
@@ -129,7 +129,7 @@ async fn a_connection_that_does_not_read_holds_one_answer() {
     let mut silent = TcpStream::connect(address).await.unwrap();
     silent.write_all(&LARGE_REQUEST.repeat(20)).await.unwrap();
     until(|| connections.held() == LARGE).await;
-    // Another client is served completely meanwhile, by the same runtime.
+    // Meanwhile, the same runtime fully serves another client.
     for _ in 0..3 {
         let mut reader = TcpStream::connect(address).await.unwrap();
         reader.write_all(b"GET /large HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").await.unwrap();
@@ -157,7 +157,7 @@ async fn the_answers_that_nobody_reads_have_a_bound_for_the_whole_process() {
         silent.push(stream);
     }
     until(|| connections.held() == 2 * LARGE).await;
-    // Those that have not read for longest were closed in the middle of their answer.
+    // Those that had not read for longest were closed in mid-answer.
     let mut received = Vec::new();
     let ended = silent.remove(0).read_to_end(&mut received).await;
     assert!(ended.is_err() || received.len() < LARGE, "{}", received.len());
@@ -190,11 +190,11 @@ async fn the_bodies_that_nobody_ends_have_a_bound_for_the_whole_process() {
         unfinished.push(begin_upload(address, 2 * PART, PART).await);
         until(|| connections.held() == PART * number.min(4)).await;
     }
-    // Those that were begun first are closed, and get no answer.
+    // The first ones are closed without an answer.
     let mut received = Vec::new();
     let ended = unfinished.remove(0).read_to_end(&mut received).await;
     assert!((ended.is_err() || ended.is_ok_and(|length| length == 0)) && received.is_empty());
-    // The newest one is not, and a body is counted only until it has arrived.
+    // The newest stays open, and bodies are counted only until they have arrived.
     let mut newest = unfinished.pop().unwrap();
     newest.write_all(&vec![b'x'; PART]).await.unwrap();
     while !received.ends_with(b"\r\n\r\n204800") {

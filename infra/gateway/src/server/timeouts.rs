@@ -1,11 +1,11 @@
-//! How long a client may take for each phase of its connection.
+//! The time limits for each phase of a connection.
 
 use std::time::Duration;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Timeouts {
-    /// How long a request's header may take, from its first byte. For the first request of a
-    /// connection, the time runs from the start of the connection.
+    /// How long a request's header may take from its first byte, or from the start of the
+    /// connection for its first request.
     pub(super) header: Duration,
     /// How long a request's body may take after the header.
     pub(super) body: Duration,
@@ -21,9 +21,8 @@ impl Default for Timeouts {
 }
 
 impl Timeouts {
-    /// The timeouts of this process. With `GATELET_TIMEOUTS=1,3600,3600`, a test sets those for
-    /// the header, the body and idle connections, in seconds, so that it need not wait for the
-    /// real ones. Release builds ignore the variable.
+    /// The timeouts of this process. Tests set shorter ones with `GATELET_TIMEOUTS=1,3600,3600`:
+    /// for headers, bodies and idle connections, in seconds. Release builds ignore the variable.
     pub(crate) fn of_process() -> Self {
         if cfg!(debug_assertions)
             && let Some(text) = wire::environment::variable("GATELET_TIMEOUTS")

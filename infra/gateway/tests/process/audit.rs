@@ -9,7 +9,7 @@ use wire::entropy::Entropy;
 
 use crate::support::{Folder, Gateway, fails, run, succeeds};
 
-/// Creates the data of a gateway with a user who changed their name; returns the id of the project.
+/// Creates a gateway's data, with a user who changed their name; returns the project's id.
 async fn prepare(data: &str) -> String {
     let gateway = Gateway::start(data);
     let project = gateway.line("Project");
@@ -55,7 +55,7 @@ async fn a_trail_is_exported_and_verified() {
     assert!(fails(&failed).contains("a trail with problems"));
     assert!(fails(&audit(&["verify", "--project", &project, "--expect", "1"])).contains("is not a link"));
 
-    // An attacker who can write to the table, but does not have the secret, deletes an entry.
+    // An attacker with write access to the table, but without the secret, deletes an entry.
     let engine = Engine::open(Some(&Path::new(&data).join("gatelet.db")), &Entropy::system(), None).await.unwrap();
     let store = engine.store();
     let (items, _) = store.items(None).await.unwrap();

@@ -1,5 +1,5 @@
-//! Commands find the same AWS credentials as the AWS CLI does. A local server stands in for
-//! DynamoDB and records the requests.
+//! Commands find the same AWS credentials as the AWS CLI. A local server stands in for DynamoDB and
+//! records the requests.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -9,8 +9,8 @@ use std::sync::mpsc::{Receiver, channel};
 
 use crate::support::{Folder, end_of, fails, gateway};
 
-/// Starts a server. If a request begins with the first text of a pair, the response is the second
-/// text; any other request gets 400. Returns the server's URL, and a receiver of the requests.
+/// Starts a server. A request that begins with the first text of a pair gets the second as
+/// response; any other gets 400. Returns the server's URL, and a receiver of the requests.
 fn server(answers: &'static [(&'static str, &'static str)]) -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -29,7 +29,7 @@ fn server(answers: &'static [(&'static str, &'static str)]) -> (String, Receiver
     (url, requests)
 }
 
-/// Reads a request and returns its head; the body is discarded.
+/// Reads a request and returns its head, without the body.
 fn request(stream: &mut TcpStream) -> String {
     let mut bytes = Vec::new();
     let mut byte = [0];
@@ -71,8 +71,8 @@ impl Machine {
         command
     }
 
-    /// Runs a command with these settings; returns the access key, the region and the session token
-    /// that it sends to DynamoDB. The call is rejected.
+    /// Runs a command with these settings; returns the access key, region and session token that it
+    /// sends to DynamoDB. The call is rejected.
     fn caller(&self, settings: &[(&str, &str)]) -> (String, String, Option<String>) {
         let said = fails(&end_of(&mut self.command(settings)));
         let request = self.requests.try_iter().next().unwrap_or_else(|| panic!("no request arrived: {said}"));

@@ -34,7 +34,7 @@ async fn projects_are_managed_while_the_gateway_runs() {
     assert_eq!(refused.1["code"], "SIGN_UP_NOT_ENABLED");
     assert_eq!(serde_json::from_str::<Value>(&succeeds(&project(&["show", ID]))).unwrap(), shown);
 
-    // The keys from the creation and the new keys both work.
+    // The original keys and the new ones both work.
     let more = succeeds(&project(&["keys", ID]));
     for keys in [&made, &more] {
         let key = variable(keys, "GATELET_SUPER_SECRET_ADMIN_KEY");
@@ -79,7 +79,7 @@ async fn a_project_can_be_owned_so_that_the_console_shows_it() {
     };
     let teams = || succeeds(&run(&["team", "list", "--data", &data]));
 
-    // The printed commands, with an address in them, make the project visible.
+    // The printed commands, with an address filled in, make the project visible.
     let (first, said) = create(&["First"]);
     let [user_create, transfer] = ["gateway user create YOUR-ADDRESS", &format!("gateway project transfer {first} YOUR-ADDRESS")];
     assert!([user_create, transfer].iter().all(|command| said.contains(&format!("  {command} --data {data}\n"))), "{said}");
@@ -98,7 +98,7 @@ async fn a_project_can_be_owned_so_that_the_console_shows_it() {
     };
     assert_eq!(seen().await, std::slice::from_ref(&first));
 
-    // The only team owns the next ones, until there are several.
+    // While there is only one team, it owns new projects.
     let (second, said) = create(&["Second"]);
     assert!(said.contains("owns the project") && !said.contains("YOUR-ADDRESS"), "{said}");
     let mut both = [first.clone(), second];
@@ -112,7 +112,7 @@ async fn a_project_can_be_owned_so_that_the_console_shows_it() {
     create(&["Fourth", "--team", &team("bob@")]);
     assert_eq!(seen().await, both);
 
-    // Another team gets a project, and the previous one no longer sees it.
+    // After a transfer, the previous team no longer sees the project.
     succeeds(&run(&["project", "transfer", &first, &team("bob@"), "--data", &data]));
     assert_eq!(seen().await, both.into_iter().filter(|id| *id != first).collect::<Vec<_>>());
     let refused = |arguments: &[&str]| fails(&run(&[&["project", "transfer"], arguments, &["--data", &data]].concat()));
@@ -179,13 +179,13 @@ async fn the_engine_is_served_to_other_processes() {
     assert_eq!(display_name(&first, &id).await, "Changed");
     assert_eq!(succeeds(&table(&["project", "delete", &id, "--confirm", &id])), format!("deleted {id}\n"));
     assert!(!succeeds(&table(&["project", "list"])).contains(&id));
-    // The worker checks again, a minute later, that nothing is left.
+    // A minute later, the worker checks again that nothing is left.
     let early = fails(&table(&["project", "create", "Again", "--id", &id]));
     assert!(early.contains("is still being deleted"), "{early}");
     assert!(fails(&table(&["project", "delete", &id, "--confirm", &id])).contains("does not exist"));
 
-    // A gateway creates the project `internal` at its first start, so it already exists here. The
-    // option is for AWS tables, which lack it at first.
+    // The option is for AWS tables, which lack the project `internal` at first. A gateway creates
+    // it at its first start, so it already exists here.
     assert!(fails(&table(&["project", "create", "--internal"])).contains("internal"));
     assert!(fails(&table(&["project", "delete", "internal", "--confirm", "internal"])).contains("cannot be deleted"));
 

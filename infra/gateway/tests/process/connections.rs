@@ -22,8 +22,8 @@ fn connect(port: u16) -> TcpStream {
     TcpStream::connect(("127.0.0.1", port)).unwrap()
 }
 
-/// Starts a gateway whose timeouts for headers, bodies and idle connections are these, in seconds;
-/// returns it with the port of its table.
+/// Starts a gateway with these timeouts for headers, bodies and idle connections, in seconds; also
+/// returns the port of its table.
 fn impatient(timeouts: &str) -> (Gateway, u16) {
     let mut command = gateway(&["--memory", "--listen", "127.0.0.1:0", "--dynamodb-port", "0"]);
     let gateway = Gateway::spawn(command.env("GATELET_TIMEOUTS", timeouts));
@@ -31,11 +31,11 @@ fn impatient(timeouts: &str) -> (Gateway, u16) {
     (gateway, table)
 }
 
-/// Sends `first`, and then `drip` every tenth of a second, until the connection ends; returns the
-/// received data. The connection must last for at least `seconds`.
+/// Sends `first`, then `drip` every tenth of a second until the connection ends, which must take at
+/// least `seconds`; returns the received data.
 fn received_until_closed(port: u16, first: &[u8], drip: &[u8], seconds: u64) -> String {
-    // The measurement begins before the client connects: the gateway counts from when it accepts
-    // the connection, which may be before the client notices.
+    // Measure from before connecting: the gateway counts from when it accepts the connection,
+    // possibly before the client notices.
     let (begin, mut stream, mut received) = (Instant::now(), connect(port), Vec::new());
     stream.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
     stream.write_all(first).unwrap();
@@ -45,8 +45,8 @@ fn received_until_closed(port: u16, first: &[u8], drip: &[u8], seconds: u64) -> 
             Ok(0) => break,
             Ok(count) => received.extend_from_slice(&buffer[..count]),
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-                // After the gateway has closed the connection, this write causes a reset, which the
-                // next read reports.
+                // After the gateway has closed the connection, this causes a reset, reported by the
+                // next read.
                 let _ = stream.write_all(drip);
             }
             Err(_) => break,
@@ -57,7 +57,7 @@ fn received_until_closed(port: u16, first: &[u8], drip: &[u8], seconds: u64) -> 
     String::from_utf8_lossy(&received).into_owned()
 }
 
-/// The answer to the rest of a request on a connection that is still open.
+/// Sends the rest of a request on an open connection; returns the answer.
 fn answer(stream: &mut TcpStream, rest: &[u8]) -> String {
     stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     stream.write_all(rest).unwrap();
@@ -66,7 +66,7 @@ fn answer(stream: &mut TcpStream, rest: &[u8]) -> String {
     String::from_utf8_lossy(&buffer[..count]).into_owned()
 }
 
-/// A connection on which something was sent.
+/// A connection, after sending something.
 fn held(port: u16, first: &[u8]) -> TcpStream {
     let mut stream = connect(port);
     stream.write_all(first).unwrap();
@@ -74,7 +74,7 @@ fn held(port: u16, first: &[u8]) -> TcpStream {
 }
 
 /// Each of three gateways ends one kind of waiting after two seconds, and the others after an hour,
-/// which no run of this test reaches. `server::tests` has the real timeouts.
+/// longer than any run of this test. `server::tests` has the real timeouts.
 #[test]
 fn headers_bodies_and_idle_connections_time_out() {
     let upload_to_table = b"POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\n";
@@ -97,8 +97,8 @@ fn headers_bodies_and_idle_connections_time_out() {
         let received = closed.join().unwrap();
         assert!(received.starts_with(expected) && received.is_empty() == expected.is_empty(), "{what}: {received}");
     }
-    // What waits in another way is still served, also after a pause that is longer than a header
-    // may take.
+    // Connections that wait in another way are still served, even after a pause longer than a
+    // header may take.
     let rest = [" ".repeat(999).into_bytes(), REQUEST.to_vec(), b"\r\n".to_vec(), b"\r\n".to_vec()];
     for ((mut stream, rest), status) in kept.into_iter().zip(rest).zip(["400", "200", "200", "200"]) {
         let answer = answer(&mut stream, &rest);
@@ -106,7 +106,7 @@ fn headers_bodies_and_idle_connections_time_out() {
     }
 }
 
-/// Sends a request on a new connection, and returns the status, or nothing if the connection fails
+/// Sends a request on a new connection; returns the status, or nothing if the connection fails
 /// first.
 fn status_of(port: u16, request: &str) -> String {
     let (mut stream, mut received) = (connect(port), [0; 12]);
@@ -124,8 +124,8 @@ fn a_header_is_accepted_up_to_a_size() {
     let gateway = Gateway::spawn(&mut gateway(&["--memory", "--listen", "127.0.0.1:0"]));
     let header = |length: usize| format!("GET /health HTTP/1.1\r\nhost: localhost\r\nx-long: {}\r\n\r\n", "x".repeat(length));
     assert_eq!(status_of(gateway.port(), &header(60 << 10)), "200");
-    // If the gateway leaves part of a request unread, the connection is reset, possibly before the
-    // response arrives.
+    // If part of a request stays unread, the connection is reset, possibly before the response
+    // arrives.
     let refused = status_of(gateway.port(), &header(300 << 10));
     assert!(["431", ""].contains(&refused.as_str()), "{refused}");
 }
@@ -145,7 +145,7 @@ fn a_body_may_arrive_in_chunks_of_one_byte() {
     assert!(["413", ""].contains(&too_large.as_str()), "{too_large}");
 }
 
-/// Starts a gateway that may have at most 128 descriptors.
+/// Starts a gateway limited to 128 descriptors.
 fn confined() -> Gateway {
     let mut command = Command::new("sh");
     let script = "ulimit -n 128; exec \"$0\" --memory --listen 127.0.0.1:0";
@@ -158,7 +158,7 @@ async fn open(gateway: &Gateway, from: [u8; 4], bytes: &[u8]) -> tokio::net::Tcp
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind((from, 0).into()).unwrap();
     let mut stream = socket.connect(([127, 0, 0, 1], gateway.port()).into()).await.unwrap();
-    // The gateway closes the connection at once if there is no place for it.
+    // Without a place, the gateway closes the connection at once.
     let _ = stream.write_all(bytes).await;
     stream
 }

@@ -1,5 +1,5 @@
-//! A gateway that is killed while it sends emails: no email is lost or sent twice, and after the
-//! next start, emails do not wait until leases expire.
+//! A gateway killed while it sends emails: none is lost or sent twice, and after the next start,
+//! none waits for a lease to expire.
 
 use std::collections::BTreeMap;
 use std::net::TcpListener;
@@ -12,9 +12,9 @@ use crate::support::{Folder, Gateway, gateway, succeeds, variable};
 
 const MANY: usize = 400;
 
-/// The places where the gateway is killed, one after another, while it sends the same emails. The
-/// number after the colon says with which email since its start the gateway must reach the place
-/// (for the expansion of the broadcast, with which step).
+/// Where the gateway is killed, one place after another, while it sends the same emails. The number
+/// after the colon says at which email since its start (for the expansion of the broadcast, at
+/// which step).
 const PLACES: [&str; 12] = [
     "expanding:1",
     "expanded:1",
@@ -80,7 +80,7 @@ impl Service {
         assert_eq!(accepted["results"].as_array().unwrap().len(), self.emails);
     }
 
-    /// Asserts that each email is sent, and is in the inbox exactly once.
+    /// Asserts that each email is sent and in the inbox exactly once.
     async fn every_email_arrives_once(&self, gateway: &Gateway) {
         let entries = self.settled(gateway).await;
         let inbox: Value = gateway.get("/inbox/api/messages?limit=10000").await.json().await.unwrap();
@@ -95,7 +95,7 @@ impl Service {
         }
     }
 
-    /// All entries of the outbox that match this query.
+    /// All outbox entries that match this query.
     async fn entries(&self, gateway: &Gateway, query: &str) -> Vec<Value> {
         let (mut all, mut cursor) = (Vec::new(), String::new());
         loop {
@@ -134,8 +134,7 @@ async fn a_gateway_killed_at_every_step_sends_each_of_a_thousand_emails_once() {
         let gateway = service.start(Some(place));
         gateway.killed_where_it_stops(place.split_once(':').unwrap().0).await;
     }
-    // Emails need not wait until leases expire, as the gateway looks up in the inbox which of them
-    // have arrived.
+    // Emails need not wait for leases to expire, as the inbox tells the gateway which have arrived.
     service.every_email_arrives_once(&service.start(None)).await;
 }
 
@@ -144,7 +143,7 @@ async fn emails_of_a_repeatedly_killed_gateway_arrive_once_and_soon() {
     let (service, users) = Service::new(MANY).await;
     let mut gateway = service.start(None);
     service.send(&gateway, &users).await;
-    // Some kills happen during the start, and others later.
+    // Some kills hit the start, others later work.
     for millis in [40, 120, 5, 200, 80, 15, 300] {
         tokio::time::sleep(Duration::from_millis(millis)).await;
         gateway.signal("KILL");

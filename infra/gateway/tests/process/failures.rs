@@ -1,4 +1,4 @@
-//! If the gateway cannot start, it reports the reason.
+//! A gateway that cannot start says why.
 
 use std::net::TcpListener;
 

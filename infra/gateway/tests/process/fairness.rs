@@ -1,4 +1,4 @@
-//! A project whose templates are slow delays only its own emails.
+//! A project with slow templates delays only its own emails.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::support::{Folder, Gateway, gateway, run, succeeds, variable};
 
 /// How many slow emails are sent.
 const SLOW: usize = 12;
-/// The renderer is stopped after a second, long before it has rendered this.
+/// Takes much longer to render than the second after which the renderer is stopped.
 const ENDLESS: &str = "{% set x = 'a' * 5000000 %}{% for a in range(9000) %}{% if x|replace('a', 'b') == 'c' %}{% endif %}{% endfor %}";
 
 struct Server<'a> {

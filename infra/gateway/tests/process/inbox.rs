@@ -20,7 +20,7 @@ fn ids(list: &Value) -> Vec<String> {
     list["items"].as_array().unwrap().iter().map(|message| message["id"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Requests sign-in emails for these addresses, one after another, and waits for each email.
+/// Requests sign-in emails for these addresses one by one, and waits for each.
 async fn emails(gateway: &Gateway, project: &str, to: &[&str]) {
     for email in to {
         let before = list(gateway, "limit=0").await["total"].as_u64().unwrap();

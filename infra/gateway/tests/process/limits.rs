@@ -1,5 +1,5 @@
-//! Rate limits are counted in the table, so a gateway and another process together allow as many
-//! requests as a single process. The other process is this test, with the router of a Lambda.
+//! Rate limits are counted in the table, so a gateway and another process together allow no more
+//! requests than one. The other process is this test, with a Lambda's router.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::process::Command;
@@ -28,18 +28,18 @@ use crate::support::{Gateway, end_of, fails, gateway, run, succeeds};
 
 /// How many requests each process gets.
 const REQUESTS: usize = 50;
-/// How many of these at once. If a busy machine answered a call to the table only after the call's
-/// timeout, the repeated call would be counted, too.
+/// How many of these run at once. If a busy machine answered a table call only after its timeout,
+/// the repeated call would also count.
 const AT_ONCE: usize = 5;
-/// The window of the limit, in seconds. If a window ended during the test, more requests would be
-/// allowed; with windows of a day, this is unlikely.
+/// The window of the limit, in seconds: a day, so that a window is unlikely to end during the test,
+/// which would allow more requests.
 const DAY: u32 = 86_400;
 
 fn body(number: usize) -> Value {
     json!({ "email": format!("nobody{number}@example.com"), "password": "correct horse battery" })
 }
 
-/// The router of a function that uses the gateway's table.
+/// A function's router on the gateway's table.
 fn function(first: &Gateway) -> Router {
     let settings = Settings {
         mails_per_hour: None,
@@ -99,8 +99,7 @@ async fn two_processes_on_one_table_share_the_rate_limits() {
     assert_eq!((count(400), count(429)), (60, 2 * REQUESTS - 60), "{statuses:?}");
 }
 
-/// Makes 25 sign-ups with an empty body, and returns how many of them the limit allows; a
-/// deployment allows 20.
+/// Sends 25 sign-ups with an empty body; returns how many the limit allows. A deployment allows 20.
 async fn sign_ups(command: &mut Command) -> usize {
     let gateway = Gateway::spawn(command);
     let project = gateway.line("Project");

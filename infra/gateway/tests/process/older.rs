@@ -1,6 +1,6 @@
-//! The table of an older version, as its `gateway export` wrote it. That version had no
-//! configuration levels, no passkeys and no webhooks. The export is in `tests/older`, with its
-//! deployment secret.
+//! The table of an older version, written by its `gateway export`. That version had no
+//! configuration levels, passkeys or webhooks. The export and its deployment secret are in
+//! `tests/older`.
 
 use std::path::Path;
 
@@ -25,7 +25,7 @@ fn start(folder: &Folder) -> Gateway {
     Gateway::start(&folder.data())
 }
 
-/// The response of an operation to the project's server or administrator.
+/// Calls an operation as the project's server or administrator.
 async fn ask(gateway: &Gateway, access: &str, method: Method, path: &str, body: Option<Value>) -> Value {
     let (name, key) =
         if access == "admin" { ("x-stack-super-secret-admin-key", ADMIN_KEY) } else { ("x-stack-secret-server-key", SERVER_KEY) };

@@ -1,5 +1,5 @@
-//! The page key, which opens the console, the inbox and the outbox. It is required because a
-//! local caller may be a proxy that does not identify itself.
+//! The page key for the console, the inbox and the outbox. It is required because a local caller
+//! may be a proxy that does not identify itself.
 
 use std::net::{IpAddr, UdpSocket};
 use std::os::unix::fs::PermissionsExt as _;
@@ -11,17 +11,17 @@ use serde_json::{Value, json};
 use crate::support::{Folder, Gateway, end_of, fails, gateway, run, succeeds, variable};
 
 const MESSAGES: &str = "/inbox/api/messages";
-/// The headers of a browser that opens a page.
+/// Headers of a browser that opens a page.
 const PERSON: [(&str, &str); 3] = [("accept", "text/html,*/*;q=0.8"), ("user-agent", "Mozilla/5.0"), ("sec-fetch-site", "none")];
 const PROGRAM: [(&str, &str); 1] = [("user-agent", "curl/8.5.0")];
 const PAGES: [&str; 4] = ["/", "/console", "/inbox", "/outbox"];
 
-/// The response to a request with only these headers: the page key is not added.
+/// The response to a request with only these headers, without the page key.
 async fn get(gateway: &Gateway, path: &str, headers: &[(&str, &str)], more: &[(&str, &str)]) -> Response {
     gateway.send_without_key(Method::GET, path, &[headers, more].concat(), None).await
 }
 
-/// Asserts that a request is refused, and that the response reveals nothing that the pages show.
+/// Asserts that a request is refused, and that the response reveals nothing from the pages.
 async fn is_refused(gateway: &Gateway, path: &str, headers: &[(&str, &str)], more: &[(&str, &str)]) {
     let answer = get(gateway, path, headers, more).await;
     assert_eq!((answer.status().as_u16(), answer.headers().get("set-cookie")), (403, None), "{path} with {more:?}");
@@ -115,7 +115,7 @@ async fn the_printed_link_sets_a_cookie_that_opens_all_pages() {
     };
     opens(&gateway).await;
     // Only browsers have the cookie. A request with the cookie is rejected if it does not look like
-    // a browser's, comes from another site or through a proxy, or names a foreign host.
+    // a browser's, comes from another site or a proxy, or names a foreign host.
     is_refused(&gateway, MESSAGES, &PROGRAM, &[("cookie", cookie)]).await;
     for (name, value) in [("sec-fetch-site", "cross-site"), ("origin", "http://evil.test"), ("host", "evil.test"), ("via", "1.1 x")] {
         assert_eq!(get(&gateway, "/inbox", &[PERSON[0], PERSON[1]], &[("cookie", cookie), (name, value)]).await.status(), 403, "{name}");
@@ -124,8 +124,8 @@ async fn the_printed_link_sets_a_cookie_that_opens_all_pages() {
         assert_eq!((answer.status().as_u16(), answer.headers().get("set-cookie")), (403, None), "{name}");
     }
     drop(gateway);
-    // The cookie stays valid after a restart on the same port, because the key stays the same, and
-    // so does the cookie's name, which contains the port.
+    // The cookie stays valid after a restart on the same port, because neither the key nor the
+    // cookie's name, which contains the port, changes.
     let port = cookie.split_once('=').unwrap().0.rsplit_once('_').unwrap().1;
     let again = Gateway::spawn(&mut self::gateway(&["--data", &folder.data(), "--port", port]));
     opens(&again).await;
@@ -204,8 +204,7 @@ fn the_link_points_to_this_machine_whatever_the_api_url_is() {
     assert!(public.line("Start page").starts_with("http://localhost:") && public.line("Docs") == "https://auth.example.com/docs");
 }
 
-/// An address of this machine other than loopback, if the machine has one. Nothing is sent to find
-/// the address.
+/// A non-loopback address of this machine, if any, found without sending anything.
 fn network_address() -> Option<IpAddr> {
     let socket = UdpSocket::bind("0.0.0.0:0").ok()?;
     socket.connect("198.51.100.1:9").ok()?;
@@ -221,8 +220,8 @@ async fn remote_addresses_see_pages_only_if_enabled_and_with_the_key() {
     let by_variable = Gateway::spawn(self::gateway(&start).env("GATELET_REMOTE_PAGES", "1"));
     for (mut gateway, opens) in [(closed, 403), (by_option, 200), (by_variable, 200)] {
         let bearer = format!("Bearer {}", gateway.page_key());
-        // This is how a gateway in a container sees a browser on the container's host: the browser
-        // connects from a network address, and uses a local name.
+        // A gateway in a container sees a browser on the container's host like this: it connects
+        // from a network address, and uses a local name.
         let host = format!("localhost:{}", gateway.port());
         gateway.url = format!("http://{address}:{}", gateway.port());
         let asked = async |host: &str, more: &[(&str, &str)]| {

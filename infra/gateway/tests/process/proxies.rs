@@ -1,4 +1,4 @@
-//! `--trusted-proxy`: the proxies that may report the client's address.
+//! `--trusted-proxy`: proxies that may report the client's address.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use crate::support::{Gateway, end_of, fails, gateway, run};
 
 const START: [&str; 3] = ["--memory", "--listen", "127.0.0.1:0"];
 
-/// A gateway where only one anonymous user can be created from each IP address.
+/// A gateway that allows one anonymous user per IP address.
 fn strict(arguments: &[&str]) -> Gateway {
     Gateway::spawn(gateway(&[&START, arguments].concat()).env("GATELET_LIMIT_ANONYMOUS_SIGN_UP", "1/600"))
 }
@@ -39,11 +39,10 @@ async fn the_address_seen_by_the_outermost_trusted_proxy_is_used() {
         let (status, user) = sign_up(&gateway, Some("203.0.113.1")).await;
         assert_eq!(status, 200, "{user}");
         assert_eq!(sign_up(&gateway, Some("203.0.113.1")).await.0, 429);
-        // The client may send an entry of its own, which is to the left of the entry that the proxy
-        // appends.
+        // Entries sent by the client are to the left of the one appended by the proxy.
         assert_eq!(sign_up(&gateway, Some("203.0.113.7, 203.0.113.1")).await.0, 429);
         assert_eq!(sign_up(&gateway, Some("203.0.113.1, 203.0.113.2, 10.1.2.3")).await.0, 200);
-        // Without a valid entry, the address is that of the proxy itself.
+        // Without a valid entry, the proxy's own address counts.
         assert_eq!((sign_up(&gateway, None).await.0, sign_up(&gateway, Some("unknown")).await.0), (200, 429));
 
         let project = gateway.line("Project");

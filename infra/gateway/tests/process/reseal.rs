@@ -1,4 +1,4 @@
-//! `gateway reseal`, after the deployment secret of a gateway has been replaced.
+//! `gateway reseal`, after a gateway's deployment secret has been replaced.
 
 use std::process::Command;
 use std::time::Duration;
@@ -21,7 +21,7 @@ fn step_now() -> i64 {
     Clock::system().now().as_second() / 30
 }
 
-/// The code that an authenticator app shows in a time step.
+/// An authenticator app's code in a time step.
 fn code(step: i64) -> String {
     let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, APP_SECRET), &step.to_be_bytes());
     let offset = usize::from(tag.as_ref()[19] & 15);
@@ -29,7 +29,7 @@ fn code(step: i64) -> String {
     format!("{:06}", number % 1_000_000)
 }
 
-/// A command on this data with a current and, if given, a previous secret.
+/// A command on this data with a current secret and optionally a previous one.
 fn with_secrets(data: &str, arguments: &[&str], current: &str, previous: Option<&str>) -> Command {
     let mut command = gateway(&[arguments, &["--data", data]].concat());
     command.env("GATELET_SECRET", current);
@@ -58,7 +58,7 @@ async fn prepare(data: &str) -> String {
     project
 }
 
-/// Waits until all emails have been sent, as a queued email contains sealed codes too.
+/// Waits until all emails have been sent, as queued emails contain sealed codes, too.
 async fn wait_for_emails(gateway: &Gateway, data: &str, project: &str) {
     let key = variable(&std::fs::read_to_string(format!("{data}/keys.env")).unwrap(), "GATELET_SECRET_SERVER_KEY");
     let server = [("x-stack-project-id", project), ("x-stack-access-type", "server"), ("x-stack-secret-server-key", key.as_str())];
@@ -73,8 +73,8 @@ async fn wait_for_emails(gateway: &Gateway, data: &str, project: &str) {
     panic!("emails are still waiting");
 }
 
-/// Signs in with the password and the current code of the authenticator app; again if the code
-/// expired on its way.
+/// Signs in with the password and the authenticator app's current code; retries if the code expired
+/// in transit.
 async fn sign_in(gateway: &Gateway, project: &str) -> (u16, Value) {
     loop {
         let body = json!({ "email": EMAIL, "password": "correct horse battery" });
@@ -105,7 +105,7 @@ async fn after_resealing_the_new_secret_opens_everything() {
     let again = succeeds(&reseal(NEW, Some(OLD)));
     assert!(again.starts_with("Resealed: 0; already sealed with the current secret: 2\n"), "{again}");
     assert!(again.contains("Trail links re-authenticated: 0; "), "{again}");
-    // The command also works without the previous secret, so that secret can be dropped.
+    // The command also works without the previous secret, which can thus be dropped.
     assert_eq!(succeeds(&reseal(NEW, None)), again);
 
     let (status, signed_in) = sign_in(&start(&data, NEW), &project).await;

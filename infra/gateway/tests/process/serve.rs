@@ -97,7 +97,7 @@ async fn the_environment_sets_the_project_and_its_keys() {
     }
 }
 
-/// A shell that has read the `keys.env` of another folder must not exchange the folder's project.
+/// A shell that has sourced another folder's `keys.env` must not replace this folder's project.
 #[tokio::test]
 async fn the_project_of_a_folder_is_not_exchanged() {
     let folder = Folder::new("exchanged");
@@ -138,7 +138,7 @@ async fn the_first_start_creates_internal_and_the_environment_replaces_its_keys(
         let gateway = start(&key);
         assert!(opens_internal(&gateway, &key).await && !opens_internal(&gateway, old).await, "{key} and {old}");
     }
-    // Keys stay valid if the environment no longer sets them.
+    // Keys stay valid when the environment no longer sets them.
     let again = Gateway::start(&folder.data());
     assert!(opens_internal(&again, "another-key").await);
     drop(again);
@@ -160,7 +160,7 @@ async fn acknowledged_writes_survive_a_kill() {
     let gateway = Gateway::start(&folder.data());
     let (status, again) = gateway.client(&project, Method::POST, "/api/v1/auth/password/sign-in", Some(ada())).await;
     assert_eq!((status, &again["user_id"]), (200, &body["user_id"]), "{again}");
-    // The session from before the restart continues, as the secret is the same.
+    // The session survives the restart, as the secret is the same.
     let refresh = [
         ("x-stack-project-id", project.as_str()),
         ("x-stack-access-type", "client"),

@@ -1,5 +1,4 @@
-//! The processes and folders of a test. When the test ends, the processes are killed and the
-//! folders are removed.
+//! The processes and folders of a test. They are killed and removed when the test ends.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
@@ -10,7 +9,7 @@ use std::time::Duration;
 use reqwest::{Client, Method, Response};
 use serde_json::{Value, json};
 
-/// A folder for one test, which is empty at first and removed afterwards.
+/// A test's folder, initially empty, and removed afterwards.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
@@ -50,7 +49,7 @@ pub(crate) fn gateway(arguments: &[&str]) -> Command {
     command
 }
 
-/// How long a command may run. None takes long, but the machine may be busy.
+/// How long a command may run. Commands are quick, but the machine may be busy.
 const END: Duration = Duration::from_secs(120);
 
 /// Runs a command until it exits.
@@ -77,8 +76,8 @@ pub(crate) fn succeeds(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// The single error line of a command that must fail, after the line that names the data or the
-/// deployment of a command that does not name it itself.
+/// The single error line of a command that must fail. Before it, there may be a line with the data
+/// or deployment that the command uses by default.
 pub(crate) fn fails(output: &Output) -> String {
     let stderr = String::from_utf8(output.stderr.clone()).unwrap();
     let stderr = match stderr.split_once('\n') {
@@ -98,14 +97,13 @@ pub(crate) fn variable(text: &str, name: &str) -> String {
     line.unwrap_or_else(|| panic!("no {name} in {text}")).to_owned()
 }
 
-/// A client for plain HTTP; reqwest requires a TLS provider all the same.
+/// A client for plain HTTP; reqwest requires a TLS provider anyway.
 fn http_client() -> Client {
-    // This fails if another test has already installed a provider.
+    // Fails if another test has already installed a provider.
     let _ = rustls::crypto::ring::default_provider().install_default();
     Client::new()
 }
 
-/// A running gateway.
 pub(crate) struct Gateway {
     child: Child,
     stdout: BufReader<ChildStdout>,
@@ -117,7 +115,7 @@ pub(crate) struct Gateway {
 
 impl Gateway {
     /// Starts a gateway on a free port with this data, and waits until it has printed its URL and
-    /// its keys, or where the keys are.
+    /// its keys or their place.
     pub(crate) fn start(data: &str) -> Self {
         Self::spawn(&mut gateway(&["--data", data, "--listen", "127.0.0.1:0"]))
     }
@@ -144,7 +142,7 @@ impl Gateway {
         line.unwrap_or_else(|| panic!("no {name} in {}", self.printed)).trim().to_owned()
     }
 
-    /// The variables that a process needs to reach the table, if the gateway serves it.
+    /// The variables with which a process reaches the table, if it is served.
     pub(crate) fn table_variables(&self) -> [(&'static str, String); 4] {
         [
             ("AWS_ENDPOINT_URL", self.line("DynamoDB")),
@@ -172,8 +170,8 @@ impl Gateway {
         link.split_once("/?key=").unwrap_or_else(|| panic!("no key in {link}")).1.to_owned()
     }
 
-    /// Sends a request. A request for a protected page gets the page key, in the form that
-    /// programs use.
+    /// Sends a request. Requests for protected pages get the page key, in the form used by
+    /// programs.
     pub(crate) async fn send(&self, method: Method, path: &str, headers: &[(&str, &str)], body: Option<Value>) -> Response {
         let is_private = path == "/" || path.starts_with("/console") || path.starts_with("/inbox") || path.starts_with("/outbox");
         if !is_private || !self.printed.contains("/?key=") {
@@ -244,7 +242,7 @@ impl Gateway {
         nobody.wait().unwrap();
     }
 
-    /// Waits until a worker stops at the place that `GATELET_STOP_AT` names, and kills the gateway
+    /// Waits until a worker stops at the place named by `GATELET_STOP_AT`, and kills the gateway
     /// with SIGKILL.
     pub(crate) async fn killed_where_it_stops(mut self, place: &str) {
         let mut stderr = BufReader::new(self.child.stderr.take().unwrap());

@@ -47,7 +47,7 @@ async fn accounts_and_sessions_work_after_a_transfer_to_another_table() {
         let mut command = gateway(&[&["import", "--from", &export, "--table", "gatelet"], more].concat());
         end_of(command.envs(other.table_variables()))
     };
-    // The other gateway already has its own content and its own project `internal`. Without
+    // The other gateway already has content and a project `internal` of its own. Without
     // `--overwrite`, both are kept.
     let refused = fails(&import(&[]));
     assert!(refused.contains("exist and differ") && refused.contains("they were kept"), "{refused}");
@@ -62,7 +62,7 @@ async fn an_export_that_was_stopped_before_its_first_page_can_be_continued() {
     let folder = Folder::new("transfer-first");
     let (data, export) = (folder.data(), folder.path("export"));
     with_an_account(&data).await;
-    // Nothing listens at the table's address, so the export ends without a page.
+    // Nothing listens at the table's address, so the export ends before the first page.
     let mut unreachable = gateway(&["export", "--to", &export, "--table", "gatelet"]);
     unreachable.env("AWS_ENDPOINT_URL", "http://127.0.0.1:9").env("AWS_REGION", "local");
     fails(&end_of(unreachable.env("AWS_ACCESS_KEY_ID", "none").env("AWS_SECRET_ACCESS_KEY", "none")));
@@ -77,7 +77,7 @@ async fn an_interrupted_transfer_resumes_and_existing_items_are_kept() {
     let folder = Folder::new("transfer-again");
     let (data, copy, export) = (folder.data(), folder.path("copy"), folder.path("export"));
     let (project, refresh_token) = with_an_account(&data).await;
-    // The export is left as if the power had failed while a page was written.
+    // Leaves the export as if the power had failed during a page.
     folder.write("export/items.jsonl", "{\"Item\": {\"pk");
     folder.write("export/export.json", r#"{ "items": 0, "bytes": 0, "next": null, "sha256": null }"#);
     assert!(fails(&run(&["import", "--from", &export, "--data", &copy])).contains("is incomplete"));
@@ -126,7 +126,7 @@ async fn data_is_served_only_with_its_own_deployment_secret() {
     let (lost, token) = (folder.path("lost"), signed_up["refresh_token"].as_str().unwrap());
     succeeds(&run(&["import", "--from", &export, "--data", &lost]));
     for _ in 0..2 {
-        // At the second start, the folder has another secret than the data.
+        // At the second start, folder and data have different secrets.
         works(&Gateway::spawn(gateway(&["--data", &lost, "--port", "0"]).arg("--secret-lost")), &project, token).await;
     }
     std::fs::copy(Path::new(&data).join("secret"), &file).unwrap();
@@ -146,7 +146,7 @@ async fn a_project_is_not_imported_while_one_with_its_id_is_being_deleted() {
     assert!(refused.contains(&format!("project {id} is still being deleted")), "{refused}");
     // Nothing was written.
     assert!(fails(&run(&["project", "show", &id, "--data", &data])).contains("does not exist"));
-    // An export in which the project is being deleted can be imported, and so can it again.
+    // An export in which the project is being deleted can be imported, even twice.
     let deleted = folder.path("deleted");
     succeeds(&run(&["export", "--to", &deleted, "--data", &data]));
     succeeds(&run(&["import", "--from", &deleted, "--data", &copy]));

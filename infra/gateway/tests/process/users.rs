@@ -49,13 +49,13 @@ async fn sign_up_at_internal_is_closed_until_the_operator_opens_it() {
 
     succeeds(&run(&["project", "set", "internal", "config.sign_up_enabled=true", "--data", &data]));
     assert_eq!(internal(&gateway, SIGN_UP, account("bob@example.com", PASSWORD)).await.0, 200);
-    // Nobody is an anonymous user of this project, even while sign-up is open.
+    // This project has no anonymous users, even while sign-up is open.
     assert_eq!(internal(&gateway, ANONYMOUS, json!({})).await.1["code"], "SIGN_UP_NOT_ENABLED");
     drop(gateway);
-    // The setting is kept across a restart.
+    // The setting survives a restart.
     let again = Gateway::start(&data);
     assert_eq!(internal(&again, SIGN_UP, account("cleo@example.com", PASSWORD)).await.0, 200);
-    // The operator can also open sign-up through the API, as for a gateway in memory.
+    // The operator can also open sign-up through the API, for example of a gateway in memory.
     let memory = Gateway::spawn(&mut crate::support::gateway(&["--memory", "--listen", "127.0.0.1:0"]));
     assert_eq!(internal(&memory, SIGN_UP, account("bob@example.com", PASSWORD)).await.0, 400);
     memory.open_internal().await;

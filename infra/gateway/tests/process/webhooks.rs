@@ -1,6 +1,6 @@
-//! A gateway that is killed while it records and delivers the events of webhooks, while a retry
-//! waits, and while an endpoint is off: each event arrives at least once, and those of a user
-//! arrive in order. The connections of a gateway to many endpoints.
+//! A gateway killed while it records and delivers webhook events, while a retry waits, and while an
+//! endpoint is off: each event arrives at least once, and a user's events arrive in order. Also, a
+//! gateway's connections to many endpoints.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,10 +20,10 @@ use tokio::net::{TcpListener, TcpStream};
 use crate::support::{Folder, Gateway, gateway, variable};
 
 const ENDPOINTS: &str = "/api/v1/internal/webhook-endpoints";
-/// The number of users that are created and renamed. Every second one is also deleted.
+/// The number of users created and renamed. Every second one is also deleted.
 const USERS: usize = 408;
-/// The places where the gateway is killed, one for each start. The number after the colon says with
-/// which delivery (or claim of an endpoint) since its start the gateway must reach the place.
+/// Where the gateway is killed, one place per start. The number after the colon says at which
+/// delivery (or claim of an endpoint) since its start.
 const PLACES: [&str; 12] = [
     "recording:3",
     "recorded:3",
@@ -39,13 +39,13 @@ const PLACES: [&str; 12] = [
     "claimed-endpoint:2",
 ];
 
-/// A receiver that keeps the events that it accepts.
+/// A receiver that keeps accepted events.
 #[derive(Clone, Default)]
 struct Receiver {
     arrived: Arc<Mutex<Vec<Value>>>,
-    /// The ids of the messages that were refused, each of them once.
+    /// The ids of refused messages, each once.
     refused: Arc<Mutex<BTreeSet<String>>>,
-    /// Whether each message is refused when it arrives for the first time.
+    /// Whether each message is refused at its first arrival.
     refuses_first: bool,
 }
 
@@ -69,7 +69,7 @@ impl Receiver {
         StatusCode::NO_CONTENT
     }
 
-    /// The types of the events of each user, in the order of their first arrivals.
+    /// The types of each user's events, in the order of first arrival.
     fn by_user(&self) -> BTreeMap<String, Vec<String>> {
         let mut by_user: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for event in self.arrived.lock().unwrap().iter() {
@@ -87,7 +87,7 @@ impl Receiver {
     }
 }
 
-/// Waits until something holds, for five minutes at most.
+/// Waits until something holds, for up to five minutes.
 async fn until(holds: impl AsyncFn() -> bool) {
     for _ in 0..6_000 {
         if holds().await {
@@ -132,7 +132,7 @@ impl Service {
         answer.json().await.unwrap()
     }
 
-    /// Creates an endpoint for the events of users; returns its path.
+    /// Creates an endpoint for user events; returns its path.
     async fn endpoint(&self, gateway: &Gateway, url: &str) -> String {
         let wanted = json!({ "url": url, "event_types": ["user.created", "user.updated", "user.deleted"] });
         let created = self.call(gateway, Method::POST, ENDPOINTS, wanted).await;
@@ -147,7 +147,7 @@ impl Service {
         id
     }
 
-    /// The number of deliveries that wait.
+    /// The number of waiting deliveries.
     async fn pending(&self, gateway: &Gateway, endpoint: &str) -> usize {
         let path = format!("{endpoint}/deliveries?status=pending&limit=100");
         self.call(gateway, Method::GET, &path, json!({})).await["items"].as_array().unwrap().len()
@@ -163,7 +163,7 @@ async fn a_gateway_killed_at_every_step_loses_no_event_of_a_thousand_changes() {
     drop(first);
     for (round, place) in PLACES.iter().enumerate() {
         let gateway = service.start(Some(place));
-        // While the worker is stopped at its place, requests go on.
+        // Requests go on while the worker is stopped.
         for number in 0..USERS / PLACES.len() {
             let is_deleted = number % 2 == 0;
             let id = service.user(&gateway, &format!("{round} {number}")).await;
@@ -195,8 +195,8 @@ async fn a_gateway_killed_at_every_step_loses_no_event_of_a_thousand_changes() {
 async fn retries_that_wait_and_an_endpoint_that_is_off_outlast_a_kill() {
     let (service, (url, receiver)) = (Service::new("webhook-retries"), Receiver::start(true).await);
     let mut users = Vec::new();
-    // The events of five users are recorded, and the first of each is refused. Those of five other
-    // users are still unrecorded when the endpoint is switched off and the gateway is killed.
+    // The events of five users are recorded, and each one's first is refused. Five other users'
+    // events are still unrecorded when the endpoint is switched off and the gateway is killed.
     let first = service.start(Some("recording:11"));
     let endpoint = service.endpoint(&first, &url).await;
     for number in 0..5 {
@@ -209,14 +209,13 @@ async fn retries_that_wait_and_an_endpoint_that_is_off_outlast_a_kill() {
     service.call(&first, Method::PATCH, &endpoint, json!({ "enabled": false })).await;
     first.killed_where_it_stops("recording").await;
 
-    // The gateway is killed again once everything is recorded and waits for the endpoint.
+    // Killed again when everything is recorded and waits for the endpoint.
     let second = service.start(None);
     until(async || service.pending(&second, &endpoint).await == 20).await;
     assert_eq!((service.pending(&second, &endpoint).await, receiver.by_user()), (20, BTreeMap::new()));
     drop(second);
 
-    // The gateway is killed while a retry waits: the first events of the other users have been
-    // refused, too.
+    // Killed while a retry waits: the other users' first events have been refused, too.
     let third = service.start(None);
     service.call(&third, Method::PATCH, &endpoint, json!({ "enabled": true })).await;
     until(async || receiver.refused() >= 10).await;
@@ -231,7 +230,7 @@ async fn retries_that_wait_and_an_endpoint_that_is_off_outlast_a_kill() {
     drop(last);
 }
 
-/// Receivers that leave it to the gateway to close connections, and count the open ones.
+/// Receivers that count open connections, and leave closing them to the gateway.
 #[derive(Clone, Default)]
 struct Sockets {
     open: Arc<AtomicUsize>,

@@ -1,8 +1,8 @@
 //! The errors of the content API: exactly `code`, `message`, `hint` and `documentation_url`.
 //!
-//! A handler knows which problem occurred, but only the layer around it knows the URL of the site
-//! whose documentation explains the problem. So a handler returns the bare [`Problem`], and the
-//! layer writes the body with [`Problem::answer`].
+//! A handler returns the bare [`Problem`]. The layer around it writes the body with
+//! [`Problem::answer`]: only the layer knows the URL of the site with the documentation of the
+//! problem.
 
 use std::borrow::Cow;
 
@@ -17,13 +17,13 @@ use crate::http::json::Json;
 /// Every error of the content API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
-    /// 404: no app has the id in the path.
+    /// 404: there is no app with the id in the path.
     #[error("There is no such app.")]
     AppNotFound,
-    /// 404: no post has the slug in the path.
+    /// 404: there is no post with the slug in the path.
     #[error("There is no such post.")]
     PostNotFound,
-    /// 404: no operation has the path, or there is no document, image or page at it.
+    /// 404: there is no operation, document, image or page at the path.
     #[error("There is nothing at this path.")]
     RouteNotFound,
     /// As [`Self::RouteNotFound`], with the likely mistake in the path.
@@ -32,7 +32,7 @@ pub enum Problem {
     /// 405: the path exists, but not with this method.
     #[error("This path does not support that method.")]
     MethodNotAllowed,
-    /// 500: a failure of the service, which the log explains.
+    /// 500: the service failed; the log has the cause.
     #[error("Something went wrong on our side.")]
     InternalError,
 }
@@ -105,7 +105,7 @@ impl Problem {
     }
 }
 
-/// A response without a body. It carries the problem, from which the layer writes the body.
+/// An empty response that carries the problem; the layer writes the body.
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut response = self.status().into_response();
@@ -114,7 +114,7 @@ impl IntoResponse for Problem {
     }
 }
 
-/// A missing or invalid setting, which is logged here, is an internal error to the caller.
+/// Logs the missing or invalid setting; the caller only learns of an internal error.
 impl From<environment::Error> for Problem {
     fn from(error: environment::Error) -> Self {
         tracing::error!(%error, "a setting is missing or invalid");
@@ -122,7 +122,7 @@ impl From<environment::Error> for Problem {
     }
 }
 
-/// A failure of the store, which is logged here, is an internal error to the caller.
+/// Logs the failure of the store; the caller only learns of an internal error.
 impl From<store::Error> for Problem {
     fn from(error: store::Error) -> Self {
         tracing::error!(%error, "the content cannot be read");

@@ -78,12 +78,12 @@ async fn with_validator(response: Response, wanted: &Wanted, site_url: &str) -> 
         parts.headers.remove(header::CONTENT_TYPE);
         return Response::from_parts(parts, Body::empty());
     }
-    // The length is set here, because the response to HEAD states it but has no body.
+    // Set here, because the response to HEAD states the length without having a body.
     parts.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(body.len()));
     Response::from_parts(parts, Body::from(body))
 }
 
-/// Sets the validator and, for responses without a rule of their own, how long caches may use them.
+/// Sets the validator, and the default cache rule unless the response has its own.
 fn set_cache(headers: &mut HeaderMap, etag: &str) {
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static(CACHE));
     if let Ok(value) = HeaderValue::from_str(etag) {
@@ -91,7 +91,7 @@ fn set_cache(headers: &mut HeaderMap, etag: &str) {
     }
 }
 
-/// The validators of the response that the caller has cached.
+/// The validators of the caller's cached response.
 #[derive(Debug, Default)]
 struct Wanted {
     /// The validators in `If-None-Match`, if the request has that header; repeated headers form one
@@ -110,7 +110,7 @@ impl Wanted {
         Self { tags, since: headers.get(header::IF_MODIFIED_SINCE).and_then(time) }
     }
 
-    /// Whether the caller has the response with these validators. The time counts only without
+    /// Whether the caller's cached response is current. The time counts only without
     /// `If-None-Match` (RFC 9110 §13.1.3).
     fn is_current(&self, etag: &str, modified: Option<&HeaderValue>) -> bool {
         match &self.tags {
@@ -131,8 +131,8 @@ fn names(wanted: &str, etag: &str) -> bool {
     wanted.split(',').map(str::trim).any(|name| name == "*" || name.strip_prefix("W/").unwrap_or(name) == etag)
 }
 
-/// Forbids caching, for every status but 200 and 304. An error may be resolved at any moment: the
-/// next publication, for example, may contain the missing app.
+/// Forbids caching of every status but 200 and 304: an error may be resolved at any moment, for
+/// example by a publication that contains the missing app.
 fn uncached(mut response: Response) -> Response {
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response

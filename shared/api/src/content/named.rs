@@ -1,4 +1,4 @@
-//! What the path and the query of a request name.
+//! Path parameters and queries of the content API.
 
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -16,12 +16,12 @@ use crate::http::describe::{Describe, Described, Description};
 
 /// The parameters of a path.
 pub trait Missing {
-    /// The problem if nothing has the name in the path.
+    /// The problem if there is nothing with this name.
     const PROBLEM: Problem;
 }
 
-/// Reads the parameters of a path. No name is rejected as malformed: one that is not UTF-8, for
-/// example, just matches nothing.
+/// Reads the parameters of a path. Names are never rejected as malformed: one that is not UTF-8,
+/// for example, is just not found.
 #[derive(Debug)]
 pub struct ContentPath<T>(pub T);
 
@@ -40,7 +40,7 @@ impl<T: ToSchema> Describe for ContentPath<T> {
     }
 }
 
-/// The only parameter that the query of an operation has: a whole number.
+/// The only query parameter of an operation: a whole number.
 pub trait Numbered: ToSchema {
     /// The name of the parameter.
     const NAME: &'static str;
@@ -50,16 +50,15 @@ pub trait Numbered: ToSchema {
     const PATH: &'static str;
 }
 
-/// The number in the query of a request. Nothing in the query of public content is an error, and
-/// unknown parameters are ignored.
+/// The number in the query of a request. Queries of public content are never an error; unknown
+/// parameters are ignored.
 #[derive(Debug)]
 pub enum ContentNumber<T> {
     /// The number; `None` if the query does not have the parameter.
     Canonical(Option<usize>, PhantomData<T>),
-    /// The parameter has another form than that of a link: it is not a number, appears twice, or is
-    /// written with leading zeros, for example. Each of countless such queries is one of its own
-    /// for caches, so the answer must cost no reads of the table: redirect to the path without a
-    /// query.
+    /// The parameter is not written as in our links: it is not a number, appears twice or has
+    /// leading zeros, for example. Caches treat each of the countless such queries separately, so
+    /// the answer must not read the table: redirect to the path without a query.
     Other,
 }
 

@@ -77,7 +77,7 @@ impl IntoResponse for Served {
     }
 }
 
-/// The media types are those of the operation's documents, which its route has.
+/// The media types of the operation's documents are in its route.
 impl Describe for Served {
     fn describe(_: &mut Description) {}
 }

@@ -1,8 +1,8 @@
-//! What the route of an operation says about its answers.
+//! The answers of an operation, as its route declares them.
 
 use errors::ErrorCode;
 
-/// The largest number of groups of errors that a route can have.
+/// The maximum number of groups of errors of a route.
 const GROUPS: usize = 3;
 
 /// The answers of an operation, besides those common to its interface.

@@ -20,8 +20,7 @@ use subtle::ConstantTimeEq;
 use crate::http::describe::{Describe, Description};
 use crate::product::header_family::header;
 
-/// The IP address of the connection's other end, which the runner adds to the extensions of a
-/// request.
+/// The IP address of the connection's other end. The runner adds it to the request's extensions.
 #[derive(Debug, Clone, Copy)]
 pub struct PeerAddress(pub IpAddr);
 
@@ -36,8 +35,8 @@ impl Default for PeerAddress {
 pub struct Caller {
     /// The caller's IP address and location.
     pub place: Place,
-    /// The token of a remembered device, which replaces the second factor; `None` if it is absent
-    /// or malformed.
+    /// The token of a remembered device, which stands in for the second factor; `None` if it is
+    /// absent or malformed.
     pub device: Option<DeviceToken>,
 }
 
@@ -88,8 +87,8 @@ fn came_through_distribution(headers: &HeaderMap, settings: &Settings) -> bool {
     headers.get("x-origin-secret").is_some_and(|given| given.as_bytes().ct_eq(secret.expose_secret().as_bytes()).into())
 }
 
-/// Whether a request bypassed the deployment's distribution, and thus its web ACL, without being
-/// allowed to. Always `false` if the deployment has no origin secret.
+/// Whether a request bypassed the deployment's distribution, and thus its web ACL, without
+/// permission. Always `false` if the deployment has no origin secret.
 pub fn went_past_distribution(headers: &HeaderMap, settings: &Settings) -> bool {
     settings.origin_secret.is_some() && !settings.allows_direct && !came_through_distribution(headers, settings)
 }

@@ -5,14 +5,14 @@ use utoipa::ToSchema;
 use utoipa::openapi::{RefOr, Schema};
 use wire::level::Level;
 
-/// A schema with the schemas that it refers to.
+/// A schema and the schemas it refers to.
 #[derive(Clone)]
 pub struct Described {
     /// Name of the type in the API document.
     pub name: String,
     /// The schema.
     pub schema: RefOr<Schema>,
-    /// The schemas that it refers to, by name.
+    /// The schemas it refers to, by name.
     pub components: Vec<(String, RefOr<Schema>)>,
 }
 
@@ -42,7 +42,7 @@ pub struct Description {
     pub body: Option<Described>,
     /// The body of the response, if it is JSON.
     pub answer: Option<Described>,
-    /// The media type of the response, if it is not JSON. Routes have those of documents.
+    /// The media type of the response, if it is not JSON. Those of documents are in the routes.
     pub text: Option<&'static str>,
     /// The status of a successful response, if it is not 200.
     pub status: Option<u16>,

@@ -8,12 +8,12 @@ use lambda_http::request::LambdaRequest;
 /// The header with the scheme of the client's request.
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
-/// The request of an event, and whether its query can be part of a [`http::Uri`], which permits
-/// more than RFC 3986 does; if not, the request has an empty one.
+/// The request of an event, and whether its query is valid in a [`http::Uri`], which permits more
+/// than RFC 3986; an invalid query is left out of the request.
 ///
-/// The runtime builds a URI from what the client wrote, and panics if it cannot, which would end
-/// the instance. So it does not get the query then, and never the host or the scheme of the client,
-/// which no operation takes from the URI.
+/// The runtime builds a URI from the client's input. If it cannot, it panics, which would end the
+/// instance. So it gets neither an invalid query nor the client's host and scheme, which operations
+/// never take from the URI.
 pub(super) fn request(event: &[u8]) -> serde_json::Result<(lambda_http::Request, bool)> {
     let mut event = serde_json::from_slice(event)?;
     let (mut is_valid, mut own) = (true, HeaderMap::new());
@@ -23,7 +23,7 @@ pub(super) fn request(event: &[u8]) -> serde_json::Result<(lambda_http::Request,
         if !is_valid {
             query.clear();
         }
-        // Without its slash, the path would be a part of the host.
+        // Without its slash, the path would be part of the host.
         event.raw_path = event.raw_path.take().filter(|path| path.starts_with('/'));
         event.request_context.domain_name = None;
         for name in [HOST, FORWARDED_PROTO] {

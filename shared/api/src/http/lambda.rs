@@ -93,8 +93,8 @@ pub async fn run_router(
     .await
 }
 
-/// Answers a request to the operation of this name, in the invocation with this id. A request whose
-/// query was not valid has an empty one instead.
+/// Answers a request to the operation of this name, in the invocation with this id. An invalid
+/// query has been replaced by an empty one.
 async fn answer(
     (name, invocation): (&'static str, &str),
     app: &App,
@@ -119,8 +119,8 @@ async fn answer(
     Ok(Answer::read(answer).await)
 }
 
-/// The response to a request that was sent to API Gateway's own host and thus bypassed the
-/// distribution. No items are read for such a request.
+/// The response to a request sent to API Gateway's own host, which bypasses the distribution. It
+/// does not read the table.
 fn direct(app: &App) -> Response<axum::body::Body> {
     (StatusCode::FORBIDDEN, format!("This API is available only at {}.\n", app.settings.api_url)).into_response()
 }
@@ -150,8 +150,8 @@ impl Answer {
         Self(Response::from_parts(parts, body))
     }
 
-    /// The response in API Gateway's payload format 2.0, which has cookies beside the headers and
-    /// combines the values of a header with commas.
+    /// The response in API Gateway's payload format 2.0, which lists cookies apart from the headers
+    /// and joins the values of a header with commas.
     fn payload(self) -> ApiGatewayV2httpResponse {
         let (mut parts, body) = self.0.into_parts();
         let mut payload = ApiGatewayV2httpResponse::default();
@@ -172,9 +172,9 @@ fn asked(name: &'static str, invocation: &str, request: &lambda_http::Request) -
     Asked::new(name, request.method(), request.headers(), request_id, Some(invocation.to_owned()))
 }
 
-/// Adds what API Gateway says about a request to the request's extensions, where the layers look
-/// for it: the IP address of the connection's other end, which may be the distribution's, and the
-/// id of the request. Resolves the version in the path.
+/// Copies what API Gateway knows about a request to its extensions, where the layers look for it:
+/// the IP address of the connection's other end (perhaps the distribution's) and the request's id.
+/// Resolves the version in the path.
 fn as_received(mut request: lambda_http::Request) -> lambda_http::Request {
     let (address, request_id) = match request.request_context_ref() {
         Some(context @ RequestContext::ApiGatewayV2(of)) => {

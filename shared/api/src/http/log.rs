@@ -1,5 +1,5 @@
-//! The log of a function: lines of JSON, which `CloudWatch` indexes. Each response has one line,
-//! which also contains its metrics.
+//! The log of a function: lines of JSON, indexed by `CloudWatch`. Each response has one line,
+//! including its metrics.
 //!
 //! The line of a response is in Embedded Metric Format (`CloudWatch`'s specification, version 0),
 //! so metrics need no API call and no agent. The line names the operation instead of the path, and
@@ -11,7 +11,7 @@
 //! |---|---|---|
 //! | `Requests` | count | `Stage`, `Operation` |
 //! | `Duration` | milliseconds | `Stage`, `Operation` |
-//! | `ClientErrors`, `ServerErrors` | count; left out if zero, because AWS charges for a metric in each hour in which it occurs | `Stage`, `Operation` |
+//! | `ClientErrors`, `ServerErrors` | count; left out if zero, because AWS charges for each hour in which a metric occurs | `Stage`, `Operation` |
 //! | `OldestDueMailAge` | seconds | `Stage` |
 
 use std::io::Write as _;
@@ -35,8 +35,7 @@ use crate::product::header_family;
 /// The namespace of all metrics.
 const NAMESPACE: &str = "Gatelet";
 
-/// The most verbose level that is ever logged: at more verbose levels, libraries would log what
-/// they send.
+/// The most verbose level ever logged: beyond it, libraries would log what they send.
 pub const MOST: LevelFilter = LevelFilter::INFO;
 
 /// A subscriber that writes events as lines of JSON. Lambda adds the time to each.
@@ -61,7 +60,7 @@ pub fn init() {
     }));
 }
 
-/// What is known about a request before the response.
+/// The facts about a request before the response.
 pub struct Asked {
     operation: &'static str,
     since: Instant,
@@ -138,7 +137,7 @@ pub fn oldest_due_mail(app: &App, age: Duration) {
     }
 }
 
-/// The part of a line that defines the metrics and contains their values; empty without a stage.
+/// The metrics of a line, definitions and values; empty without a stage.
 fn metrics_of(app: &App, operation: Option<&'static str>, metrics: &[(&str, &str, Value)]) -> Map<String, Value> {
     let mut line = Map::new();
     let Some(stage) = &app.settings.stage else { return line };
@@ -155,8 +154,8 @@ fn metrics_of(app: &App, operation: Option<&'static str>, metrics: &[(&str, &str
     line
 }
 
-/// Writes a line at once, so that lines do not mix. Errors are ignored: a function without a log
-/// still works.
+/// Writes a line in one piece, so that lines do not mix. Errors are ignored: a function without a
+/// log still works.
 fn write(line: &Value) {
     let _ = std::io::stdout().lock().write_all(format!("{line}\n").as_bytes());
 }

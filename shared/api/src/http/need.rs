@@ -1,7 +1,7 @@
-//! What the function of an operation needs beyond what all functions have.
+//! What the function of an operation needs beyond the others.
 
-/// Something that only some functions are given: an attacker who breaks into a function gets
-/// nothing that its operation does not need.
+/// Something that only some functions get: an attacker who breaks into a function finds only what
+/// its operation needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
     /// Keys derived from the deployment secret.

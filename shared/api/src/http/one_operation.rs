@@ -19,7 +19,7 @@ use crate::http::router::{behind_content, behind_product};
 use crate::http::verb::Verb;
 use crate::product::preflight;
 
-/// How an interface answers requests that its operation does not take.
+/// How an interface answers requests that its operation does not accept.
 #[derive(Clone, Copy)]
 pub(super) struct Others {
     no_route: fn() -> Response,
@@ -51,7 +51,7 @@ pub(super) fn of_operation(app: &App, route: Route, methods: MethodRouter<App>, 
     with_fallbacks(Router::new().route(route.path, methods), no_route, wrong_method)
 }
 
-/// A router with these answers to requests whose path, or whose method, none of its routes has.
+/// Adds the answers to requests whose path or method does not match a route.
 pub fn with_fallbacks(router: Router<App>, no_route: Router, wrong_method: Router) -> Router<App> {
     router.fallback_service(no_route).method_not_allowed_fallback(move |request: Request| {
         let wrong_method = wrong_method.clone();

@@ -1,11 +1,11 @@
-//! The id of a request, which the function's log, API Gateway's log and, for the product API, the
-//! client share.
+//! The id of a request, shared by the function's log, API Gateway's log and, in the product API,
+//! the client.
 
 use lambda_http::request::RequestContext;
 
 /// The id that API Gateway gave the request; without API Gateway, an id that this service made. A
-/// runner adds API Gateway's id to the extensions of the request, and the layer of the product API
-/// adds the id to those of the response.
+/// runner adds API Gateway's id to the request's extensions; the product API's layer adds the id to
+/// the response's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestId(String);
 

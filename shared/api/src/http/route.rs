@@ -1,5 +1,5 @@
-//! The route of an operation: the only place with its method and path. Everything else that depends
-//! on them is derived from the route.
+//! The route of an operation: the only place that states its method and path. Everything else is
+//! derived from it.
 
 use errors::{ErrorCode, KnownError};
 use model::limit::Limit;
@@ -30,7 +30,7 @@ pub struct Route {
     pub admission: Admission,
     /// How the operation treats the body.
     pub body: BodyRule,
-    /// What the operation's function needs beyond what all functions have.
+    /// What the operation's function needs beyond the others.
     pub needs: Needs,
     /// The rate limit that requests count against; `None` for no limit. By default, GET has none
     /// and all others have [`Limit::Write`].
@@ -55,7 +55,7 @@ pub enum Admission {
 /// How an operation treats the body of a request. All operations of the product API accept forms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BodyRule {
-    /// Unknown fields are refused.
+    /// Unknown fields are rejected.
     Strict,
     /// Unknown fields are ignored.
     Lenient,
@@ -80,7 +80,7 @@ impl BodyRule {
 }
 
 impl Route {
-    /// The error of a request that does not fit the schema of the operation.
+    /// The error of a request that does not match the operation's schema.
     pub fn schema_error(&self, problems: &Problems) -> KnownError {
         KnownError::schema(problems, self.verb.name(), self.path)
     }
@@ -142,9 +142,9 @@ impl Route {
         Self { interface: Interface::Agents, ..self.content().writes_nothing() }
     }
 
-    /// For operations that use no key derived from the deployment secret. Their functions are not
-    /// given the secret, so an attacker who breaks into one does not get it. Such functions cannot
-    /// verify access tokens, and therefore ignore them.
+    /// For operations without a key derived from the deployment secret. Their functions do not get
+    /// the secret, so an attacker who breaks into one does not get it either. They cannot verify
+    /// access tokens, and therefore ignore them.
     pub const fn without_secret(self) -> Self {
         Self { needs: self.needs.without(Need::Secret), ..self }
     }
@@ -187,8 +187,8 @@ impl Route {
         Self { answer: Answer { problems, ..self.answer }, ..self }
     }
 
-    /// Sets the media types of the operation's documents. If JSON is one among others, ranges
-    /// (`text/*`) stand for them: generated clients parse answers as the first type that they know.
+    /// Sets the media types of the operation's documents. Next to JSON, the others are written as
+    /// ranges (`text/*`): generated clients parse answers as the first type they know.
     pub const fn media(self, media: &'static [&'static str]) -> Self {
         Self { answer: Answer { media, ..self.answer }, ..self }
     }
@@ -258,12 +258,12 @@ impl Route {
         Self { body: BodyRule::OauthForm, ..self }
     }
 
-    /// Sets the items fetched in the authentication round trip, which `Access` then contains.
+    /// Sets the items fetched in the authentication round trip; `Access` then contains them.
     pub const fn reads(self, reads: &'static [Named]) -> Self {
         Self { table: Table { reads, ..self.table }, ..self }
     }
 
-    /// For operations whose callers may add fields that this service does not know.
+    /// For operations whose callers may send unknown fields.
     pub const fn ignores_unknown_fields(self) -> Self {
         Self { body: BodyRule::Lenient, ..self }
     }
@@ -283,19 +283,19 @@ impl Route {
     }
 
     /// Whether the operation hashes passwords, sends codes, or is called by agents (responses to
-    /// agents are not cached). If so, its route in API Gateway has its own throttle, so a flood of
-    /// requests to it costs little and leaves the rest of the API usable.
+    /// agents are not cached). Such a route has its own throttle in API Gateway, so a flood of
+    /// requests costs little and leaves the rest of the API usable.
     pub const fn is_costly(&self) -> bool {
         self.needs.has(Need::Hashing) || matches!(self.limit, Some(Limit::SendCode)) || matches!(self.interface, Interface::Agents)
     }
 
-    /// Whether the operation renews sessions, which floods of other requests must not prevent.
+    /// Whether the operation renews sessions; floods of other requests must not prevent that.
     pub const fn renews_sessions(&self) -> bool {
         matches!(self.limit, Some(Limit::Token))
     }
 
     /// The permission that a key with limited permissions needs for the operation; `None` for an
-    /// area that no permission covers.
+    /// area without permissions.
     pub fn permission(&self) -> Option<KeyPermission> {
         let area = self.name.split('-').next()?.parse().ok()?;
         let action = if matches!(self.verb, Verb::Get) { KeyAction::Read } else { KeyAction::Write };

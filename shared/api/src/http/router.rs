@@ -22,7 +22,7 @@ pub trait Register {
         T: 'static;
 }
 
-/// Collects the operations that it visits in one router.
+/// Collects the visited operations in one router.
 pub struct Operations {
     app: App,
     router: Router<App>,
@@ -69,8 +69,8 @@ pub fn layered(app: &App, route: Route, methods: MethodRouter<App>) -> MethodRou
     }
 }
 
-// The route is added last, and is thus outermost: the layers need its properties, and
-// authentication needs the limit that the request counts against.
+// Added last, and thus outermost: the layers need the route's properties, and authentication needs
+// its rate limit.
 
 /// A method router behind the layer of the public content.
 pub(super) fn of_content(app: &App, route: Route, methods: MethodRouter<App>) -> MethodRouter<App> {

@@ -1,5 +1,5 @@
-//! What an operation does with the table: the actions and partitions of its role, the items that
-//! its requests name, and its entry in the trail.
+//! What an operation does with the table: its role's actions and partitions, the items its requests
+//! name, and its entry in the trail.
 
 use crypto::webauthn::client_data::Ceremony;
 use model::document::DocumentKind;
@@ -7,8 +7,8 @@ use model::document::DocumentKind;
 /// What an operation does with the table.
 #[derive(Debug, Clone, Copy)]
 pub struct Table {
-    /// The actions that the operation itself needs; [`Route::actions`](super::Route::actions) adds
-    /// those that the layers around it need.
+    /// The actions of the operation itself; [`Route::actions`](super::Route::actions) adds those of
+    /// the layers around it.
     pub actions: &'static [TableAction],
     /// Patterns of the partition keys that the function may access (`dynamodb:LeadingKeys`). If
     /// empty, the function may access all partitions except the public content.
@@ -28,7 +28,7 @@ pub enum Named {
     EmailClaim,
     /// The team with the id `team_id`, and the memberships of the signed-in user and of `user_id`.
     Team,
-    /// The team that the access token names as selected.
+    /// The selected team, according to the access token.
     SelectedTeam,
     /// The email document with the id `id`.
     Document(DocumentKind),
@@ -36,9 +36,9 @@ pub enum Named {
     Mail,
     /// The set of API keys with the id `id`.
     KeySet,
-    /// The owner that the API key in the field `api_key` names, if the key is of this project.
+    /// The owner named in the API key in the field `api_key`, if it is a key of this project.
     KeyOwner,
-    /// The sign-in of a command-line tool that the field `polling_code` or `login_code` identifies.
+    /// The sign-in of a command-line tool, by the field `polling_code` or `login_code`.
     CliSignIn,
     /// The claim of the refresh token in the field `refresh_token` or else `anon_refresh_token`.
     RefreshToken,
@@ -48,8 +48,7 @@ pub enum Named {
     Project,
     /// The challenge of the passkey ceremony with the code in the field `code`.
     Challenge(Ceremony),
-    /// The user to whom the passkey response in the field `authentication_response` claims to
-    /// belong.
+    /// The user claimed by the passkey response in the field `authentication_response`.
     PasskeyUser,
     /// The challenge and the user of the passkey response in the field `passkey`.
     PasskeyProof,

@@ -42,14 +42,14 @@ fn shell() -> String {
 }
 
 impl Page {
-    /// A page; `title` and `body` are HTML, so texts in them must be escaped ([`escape_html`]).
+    /// A page. `title` and `body` are HTML: escape any text in them ([`escape_html`]).
     pub fn of(status: StatusCode, title: &str, body: &str) -> Self {
         Self { status, html: shell().replace("{title}", title).replace("{body}", body) }
     }
 }
 
-/// The content security policy. It permits only the page's own style, identified by its digest,
-/// inline images, and forms that are sent to the same origin; no scripts.
+/// The content security policy. It permits the page's own style (by its digest), inline images, and
+/// forms to the same origin, but no scripts.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; style-src 'sha256-rCIVX8ny+UMYBVSyVKM1OoraKIauO/lUiEuQJyRuZCQ='; img-src data:; form-action 'self'; base-uri 'none'; \
      frame-ancestors 'none'",

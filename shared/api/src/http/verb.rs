@@ -2,7 +2,7 @@
 
 use axum::routing::MethodFilter;
 
-/// The methods that operations have. HEAD comes with GET, OPTIONS with every path. Unlike
+/// The methods that operations have. GET implies HEAD, and every path has OPTIONS. Unlike
 /// `http::Method`, this type is `Copy`, because a copy of the [`Route`](crate::http::Route) is
 /// attached to every request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 //!
 //! The runners rewrite the path before it is matched, so each operation has a single path. API
 //! Gateway also has a single route for both paths, with the version as a parameter
-//! ([`gateway_path`]). A path with any other version reaches the function, but matches no operation
-//! there.
+//! ([`gateway_path`]). A path with any other version reaches the function, but does not match its
+//! operation.
 
 use http::Uri;
 use http::uri::PathAndQuery;
@@ -13,7 +13,7 @@ const CURRENT: &str = "/api/v1";
 /// The alias of the current version.
 const LATEST: &str = "/api/latest";
 
-/// The rest of a path after a prefix of whole segments.
+/// What follows a prefix of whole segments in a path.
 fn below<'a>(path: &'a str, start: &str) -> Option<&'a str> {
     path.strip_prefix(start).filter(|rest| rest.is_empty() || rest.starts_with('/'))
 }

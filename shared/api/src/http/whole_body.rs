@@ -1,13 +1,13 @@
 //! Reads the body of a request into one buffer.
 //!
-//! The frames of a body are not collected: a chunk of a single byte becomes a frame of its own,
-//! which takes many times the memory of its data and keeps the connection's read buffer allocated.
+//! Frames are not collected: each chunk of a body, even of a single byte, is a frame, which takes
+//! many times the memory of its data and keeps the connection's read buffer allocated.
 
 use axum::body::{Body, HttpBody as _};
 use http::{HeaderMap, header};
 use http_body_util::BodyExt as _;
 
-/// The most of the name of an encoding that an error repeats, in characters.
+/// How much of an encoding's name an error repeats, in characters.
 const MAX_NAME: usize = 40;
 
 /// Why a body was not read.
@@ -21,7 +21,7 @@ pub(crate) enum Unread {
 
 /// Reads a body of at most `most` bytes.
 pub(crate) async fn read(mut body: Body, most: usize) -> Result<Vec<u8>, Unread> {
-    // The announced length only refuses. Memory is allocated for what has arrived.
+    // The announced length is only a reason to refuse. Memory is allocated for what has arrived.
     if body.size_hint().lower() > most as u64 {
         return Err(Unread::TooLarge);
     }
@@ -37,8 +37,8 @@ pub(crate) async fn read(mut body: Body, most: usize) -> Result<Vec<u8>, Unread>
     Ok(whole)
 }
 
-/// The encoding of a body that is not as it was written, such as `gzip` (RFC 9110 §8.4). No body is
-/// decoded: a few kilobytes can become gigabytes.
+/// The encoding of a body, such as `gzip` (RFC 9110 §8.4); `None` if it was sent as it is. Bodies
+/// are never decoded: a few kilobytes can become gigabytes.
 pub(crate) fn encoding(headers: &HeaderMap) -> Option<String> {
     let values = headers.get_all(header::CONTENT_ENCODING).iter();
     let mut names = values.flat_map(|value| value.to_str().unwrap_or("unreadable").split(',')).map(str::trim);

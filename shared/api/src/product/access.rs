@@ -15,10 +15,10 @@
 //! | member of the team that owns the project | an admin access token, at any level | project, [`AdminToken::keys`](crate::product::admin_token) |
 //! | the process itself | nothing, at any level ([`Operator`]) | project |
 //!
-//! The items that the request names ([`Route::reads`]) are part of the same round trip; only an
-//! admin access token can take another one ([`crate::product::admin_token`]). If the deployment
-//! permits it, project and key are remembered for a few seconds ([`flows::proofs`]). API keys of
-//! users and teams prove no access: they are the input of an operation that checks them.
+//! The same round trip fetches the items that the request names ([`Route::reads`]); only an admin
+//! access token can take another one ([`crate::product::admin_token`]). If the deployment permits
+//! it, project and key are remembered for a few seconds ([`flows::proofs`]). API keys of users and
+//! teams do not prove access: they are input for an operation that checks them.
 
 mod headers;
 mod proof;

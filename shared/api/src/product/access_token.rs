@@ -49,8 +49,7 @@ impl AccessToken {
         keys(project, &self.claims)
     }
 
-    /// The user as currently stored, if the session is live and the request accepts this kind of
-    /// user.
+    /// The user as stored now, if the session is live and the request accepts such users.
     pub(crate) fn user_now(&self, project: &Project, items: &Items, app: &App) -> Result<CurrentUser, Error> {
         let current = CurrentUser { allows: self.allows, ..live_user(project, &self.claims, items, app)? };
         self.allows.check(&current.row.user, &current.session, project)?;
@@ -59,10 +58,10 @@ impl AccessToken {
 }
 
 /// Which users the request accepts, according to its headers. Every sender can set these headers,
-/// and the published SDK always accepts restricted users. So that the restriction of a user by an
-/// administrator, and the second factor that a session owes, are enforced nonetheless, operations
-/// with a rate limit reject such requests of clients unless the route is open to them
-/// ([`Route::open_to_restricted`], [`Route::open_to_owing`]).
+/// and the published SDK always accepts restricted users. To enforce an administrator's restriction
+/// or an owed second factor all the same, operations with a rate limit reject such requests of
+/// clients unless the route is open to them ([`Route::open_to_restricted`],
+/// [`Route::open_to_owing`]).
 fn allowed(headers: &HeaderMap, limited: Option<&Route>) -> Result<Allowed, KnownError> {
     let anonymous = header(headers, "allow-anonymous-user")? == Some("true");
     let restricted = anonymous || header(headers, "allow-restricted-user")? == Some("true");

@@ -1,11 +1,10 @@
 //! The admin access token: a user of the project `internal` has access, at every level, to the
 //! projects that the user's teams own.
 //!
-//! Like other access tokens, an admin access token does not outlive its session, because its
-//! session and the rights of its user are read with every request. The team that owns the project
-//! is known only once the project is read. Usually, it is the team that the user has selected. The
-//! token contains the id of that team, so the membership is then read together with the project.
-//! Otherwise, reading it takes another round trip.
+//! Like other access tokens, an admin access token does not outlive its session: every request
+//! reads the session and the user's rights. Which team owns the project is known only once the
+//! project is read. Usually it is the user's selected team, whose id is in the token, so the
+//! membership is read together with the project. Otherwise, reading it takes another round trip.
 
 use errors::{Error, KnownError};
 use flows::App;
@@ -21,7 +20,7 @@ use store::user::UserRow;
 use store::{Items, Key};
 use wire::id::{ProjectId, TeamId, UserId};
 
-/// A token that has a valid signature and has not expired.
+/// An unexpired token with a valid signature.
 pub(crate) struct AdminToken {
     claims: Claims,
     internal: ProjectId,
@@ -51,8 +50,7 @@ impl AdminToken {
         self.claims.sub
     }
 
-    /// The keys of the items that prove the access, as far as they are known before the project is
-    /// read.
+    /// The keys of the items that prove the access, where known before the project is read.
     pub(crate) fn keys(&self) -> Vec<Key> {
         let user = self.claims.sub;
         let (internal, session) = (&self.internal, self.claims.refresh_token_id);

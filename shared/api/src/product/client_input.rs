@@ -1,6 +1,6 @@
 //! The input of an operation that authenticates an OAuth client by `client_id` and `client_secret`:
-//! in the body or, with HTTP Basic, in the header (RFC 6749 §2.3.1). The operation finds both in
-//! the body, wherever they were sent.
+//! in the body or, with HTTP Basic, in the header (RFC 6749 §2.3.1). Either way, the operation
+//! finds both in the body.
 
 use axum::extract::{FromRequest, Request};
 use base64::Engine as _;
@@ -63,7 +63,7 @@ fn decode(credentials: &str) -> Option<(String, String)> {
     let text = LENIENT.decode(credentials).ok().filter(|text| text.len() <= MAX_CREDENTIALS)?;
     let (id, secret) = std::str::from_utf8(&text).ok()?.split_once(':')?;
     let decode = |text: &str| {
-        // Both are one value of a form, whose separators they cannot contain.
+        // Each is a single value of a form, without the form's separators.
         let form = format!("v={}", text.replace('&', "%26"));
         url::form_urlencoded::parse(form.as_bytes()).next().map(|(_, value)| value.into_owned())
     };
@@ -85,8 +85,8 @@ fn with_credentials(mut body: Value, id: String, secret: String) -> Result<Value
     Ok(body)
 }
 
-/// The status and the header with which a client that authenticates with HTTP Basic is refused (RFC
-/// 6749 §5.2); `None` for any other response.
+/// The status and header that refuse a client using HTTP Basic (RFC 6749 §5.2); `None` for any
+/// other response.
 pub(crate) fn challenge(request: &HeaderMap, error: OauthErrorCode) -> Option<(StatusCode, HeaderValue)> {
     let is_refused = error == OauthErrorCode::InvalidClient && basic(request).is_some();
     is_refused.then(|| (StatusCode::UNAUTHORIZED, HeaderValue::from_static("Basic realm=\"Gatelet\", charset=\"UTF-8\"")))

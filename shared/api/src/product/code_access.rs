@@ -1,9 +1,9 @@
 //! Access with a one-time code: the code's item is read while the access is proved.
 //!
-//! An attempt at a code must be counted before the code is checked, and only the checked code says
-//! whose account it is for. One after the other, proving the access, trying the code, reading the
-//! account and writing would take four round trips. So the code in the body is already read while
-//! the access is proved, and its account while the attempt is counted ([`Prefetched`]).
+//! An attempt at a code must be counted before the code is checked, and only the checked code tells
+//! whose account it is for. Proving the access, trying the code, reading the account and writing
+//! would thus take four round trips. So the code in the body is read while the access is proved,
+//! and its account while the attempt is counted ([`Prefetched`]).
 
 use axum::extract::FromRequestParts;
 use deserr::Deserr;
@@ -48,9 +48,9 @@ pub struct CheckedCode {
 
 /// A kind of code, at the type level.
 pub trait CodeKind: Send + Sync + 'static {
-    /// The entity that the table stores for such a code.
+    /// The stored entity of such a code.
     type Stored: DeserializeOwned + Clone + PartialEq + Send + std::fmt::Debug;
-    /// The name of the kind in the keys of the table.
+    /// The kind's name in the keys of the table.
     const NAME: &'static str;
 }
 
@@ -118,11 +118,11 @@ impl Route {
 pub struct CodeAccess<K: CodeKind> {
     /// The proved access.
     pub access: Access<Client>,
-    /// The entity that is stored under the nonce of the code.
+    /// The entity stored under the code's nonce.
     pub code: Prefetched<K::Stored>,
 }
 
-/// The project and the code that a request claims; nothing is proved yet.
+/// The project and the code that a request claims, still unproved.
 fn claimed(parts: &Parts) -> Option<(ProjectId, Code)> {
     let project = ProjectId::parse(header(&parts.headers, "project-id").ok()??).ok()?;
     let body = parts.extensions.get::<ParsedBody>()?.json.as_ref()?;
@@ -149,9 +149,9 @@ impl<K: CodeKind> FromRequestParts<App> for CodeAccess<K> {
 
 impl<K: MailedCode> CodeAccess<K> {
     /// Counts an attempt at the code and checks the code. Returns the code with its user; `None` if
-    /// the code is for no user, or the user no longer exists. A code from an earlier credential
+    /// the code is not for a user, or the user no longer exists. A code from an earlier credential
     /// epoch of the user is rejected as if it did not exist. The write that the code authorizes
-    /// must check the epoch again in its own transaction.
+    /// must check the epoch again, in its own transaction.
     pub async fn decide(&self, code: &Code) -> Result<(StoredCode, Option<UserRow>), Error> {
         let (app, project) = (&self.access.app, &self.access.project.id);
         let user = async |stored: StoredCode| match stored.user_id {
@@ -168,11 +168,11 @@ impl<K: MailedCode> CodeAccess<K> {
 
 impl CodeAccess<InvitationCode> {
     /// Counts the caller's attempt at the code of an invitation and checks the code, without
-    /// accepting the invitation. Returns the invitation and what `read` reads for it. If the nonce
-    /// is unknown, the code is not read again, and no attempt at it is counted, so that made-up
-    /// codes create no items; such a request counts only against the rate limit of its operation.
-    /// An invitation without a valid sender ([`store::Store::has_valid_sender`]) is rejected as if
-    /// it did not exist.
+    /// accepting the invitation. Returns the invitation and the result of `read` for it. If the
+    /// nonce is unknown, the code is not read again and the attempt is not counted, so made-up
+    /// codes do not create items; such a request counts only against its operation's rate limit. An
+    /// invitation without a valid sender ([`store::Store::has_valid_sender`]) is rejected as if it
+    /// did not exist.
     pub async fn try_invitation<T, F: Future<Output = Result<T, store::Error>>>(
         &self,
         code: &Code,

@@ -1,7 +1,7 @@
-//! Cursors: opaque, and bound to the project and the list that they came from.
+//! Cursors: opaque, and bound to the project and the list they come from.
 //!
-//! A cursor is an encrypted and authenticated position, so nobody can read it, change it or use it
-//! for another list.
+//! A cursor is an encrypted, authenticated position: it cannot be read, changed or used for another
+//! list.
 
 use std::fmt::Display;
 
@@ -19,14 +19,14 @@ pub struct Cursors<'a> {
 }
 
 impl<'a> Cursors<'a> {
-    /// The cursors of a list. Its name, `list`, must contain everything that the items and their
-    /// order depend on.
+    /// The cursors of a list. The name `list` must contain everything that determines the items and
+    /// their order.
     pub fn of(context: &'a Context, list: impl Display) -> Self {
         Self { context, owner: format!("cursor/{}/{list}", context.project.id) }
     }
 
-    /// The cursor of the page that begins after `position`; `None` without a position, that is,
-    /// on the last page.
+    /// The cursor of the page after `position`; `None` without a position, that is, on the last
+    /// page.
     pub fn next(&self, position: Option<&impl Serialize>) -> Result<Option<String>, Error> {
         let Some(position) = position else { return Ok(None) };
         let text = serde_json::to_string(position).map_err(|_| crypto::seal::Error)?;

@@ -1,5 +1,5 @@
-//! The three header families: `x-service-*`, and the two that the published SDKs send. They are
-//! synonyms; a header with different values in two families is an error.
+//! The three header families: `x-service-*`, and the two of the published SDKs. They are synonyms;
+//! a header with different values in two families is an error.
 
 use errors::KnownError;
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -53,14 +53,14 @@ pub fn header<'a>(headers: &'a HeaderMap, suffix: &str) -> Result<Option<&'a str
     Ok(found)
 }
 
-/// All values of a header in all families. A request has few headers, so that comparing each name
-/// takes less time than composing the three names and looking them up.
+/// All values of a header in all families. Requests have few headers, so comparing each name is
+/// faster than composing the three names and looking them up.
 pub fn values<'a>(headers: &'a HeaderMap, suffix: &str) -> impl Iterator<Item = &'a HeaderValue> {
     let is_of = move |name: &HeaderName| PREFIXES.iter().any(|prefix| name.as_str().strip_prefix(prefix) == Some(suffix));
     headers.iter().filter(move |(name, _)| is_of(name)).map(|(_, value)| value)
 }
 
-/// Whether a request has headers of the family `x-stack-*`, which older SDKs send.
+/// Whether a request has headers of the family `x-stack-*`, as sent by older SDKs.
 pub fn is_of_older_sdk(headers: &HeaderMap) -> bool {
     headers.keys().any(|name| name.as_str().starts_with(PREFIXES[1]))
 }

@@ -1,4 +1,4 @@
-//! The input of a request: path, query and body, parsed together, so that an error names every
+//! The input of a request: path, query and body, parsed together so that an error names every
 //! problem.
 
 use std::borrow::Cow;
@@ -32,7 +32,7 @@ pub struct Input<B = Ignored, Q = Nothing, P = Nothing> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ToSchema)]
 pub struct Nothing {}
 
-/// The body of an operation that takes none. Its content is ignored, because SDKs send `{}` or
+/// The body of an operation that does not take one. It is ignored, because SDKs send `{}` or
 /// nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ToSchema)]
 pub struct Ignored {}
@@ -46,7 +46,7 @@ pub struct UserPath {
     pub user_id: UserRef,
 }
 
-/// A body that may be absent, which is the same as an empty object.
+/// A body that may be absent, which then counts as an empty object.
 #[derive(Debug)]
 pub struct OrEmpty<B>(pub B);
 
@@ -75,12 +75,12 @@ impl<B: ToSchema> ToSchema for OrEmpty<B> {
     }
 }
 
-/// The body as the layer parsed it.
+/// The body, parsed by the layer.
 #[derive(Debug, Clone)]
 pub struct ParsedBody {
-    /// `None` if there was none, or if it was not read.
+    /// `None` if it is absent or was not read.
     pub json: Option<Json>,
-    /// Its length as it was sent, in bytes.
+    /// Its length as sent, in bytes.
     pub bytes: usize,
 }
 

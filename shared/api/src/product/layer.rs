@@ -1,6 +1,5 @@
 //! The layer around every operation of the product API: it parses the body before anything is
-//! decided, begins the entry of the trail, and writes the body of an error and the headers of the
-//! response.
+//! decided, begins the entry of the trail, and writes error bodies and response headers.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -33,9 +32,9 @@ use crate::product::{client_input, oauth_error, trail};
 const MAX_BODY_BYTES: usize = 256 * 1024;
 
 /// Minimum duration of a response that must not reveal whether an account exists. With the
-/// gateway's own table, such an operation takes less time than this, but a tenth of a millisecond
-/// more if the account exists. With DynamoDB, this difference is hidden anyway, because durations
-/// vary by milliseconds.
+/// gateway's own table, such an operation is faster than this, but takes a tenth of a millisecond
+/// longer if the account exists. With DynamoDB, durations vary by milliseconds, which hides the
+/// difference anyway.
 const HIDING: Duration = Duration::from_millis(10);
 
 /// Wraps an operation of the product API.
@@ -76,8 +75,8 @@ pub async fn layer(State(app): State<App>, request: Request, next: Next) -> Resp
     response
 }
 
-/// Wraps the responses to requests whose path or method no operation has. The bodies of such
-/// requests are not read.
+/// Wraps the responses to requests that do not match an operation's path and method. The bodies of
+/// such requests are not read.
 pub async fn fallback_layer(State(app): State<App>, request: Request, next: Next) -> Response {
     answered(&app, request, |request| next.run(request)).await
 }
@@ -94,8 +93,8 @@ async fn answered<F: Future<Output = Response>>(app: &App, request: Request, ans
     finish(&headers, request_id, response)
 }
 
-/// Writes the body of an error; other responses stay as they are. `of_client` has the headers of a
-/// request of an OAuth client.
+/// Writes the body of an error; other responses stay as they are. `of_client` has the request's
+/// headers if it came from an OAuth client.
 fn with_error(mut response: Response, api_url: &str, request_id: &RequestId, of_client: Option<&HeaderMap>) -> Response {
     let Some(Answered(error)) = response.extensions_mut().remove::<Answered>() else { return response };
     let mut body = error.body();
@@ -150,8 +149,8 @@ fn unreadable(reason: impl Into<Cow<'static, str>>) -> KnownError {
     KnownError::BodyParsingError(reason.into())
 }
 
-/// A body without a content type is parsed as JSON, the usual format (RFC 9110 §8.3 lets the
-/// recipient examine it).
+/// Parses a body without a content type as JSON, the usual format (RFC 9110 §8.3 lets the recipient
+/// examine it).
 fn parse_unlabelled(bytes: &[u8]) -> Result<Option<Value>, KnownError> {
     if bytes.is_empty() {
         return Ok(None);
@@ -159,8 +158,8 @@ fn parse_unlabelled(bytes: &[u8]) -> Result<Option<Value>, KnownError> {
     parse_json(bytes, "it has no content type and is not valid JSON")
 }
 
-/// Parses JSON; `fault` begins the reason of an error, which contains the position and what was
-/// expected there, but no part of the body.
+/// Parses JSON. The reason of an error begins with `fault` and contains the position and what was
+/// expected there, but nothing of the body.
 fn parse_json(bytes: &[u8], fault: &str) -> Result<Option<Value>, KnownError> {
     if is_too_complex(bytes) {
         return Err(unreadable(format!("outside strings, it has more than {MAX_MARKS} of the characters {{ [ , :")));
@@ -175,8 +174,7 @@ fn parse_body(media_type: &str, bytes: &[u8]) -> Result<Option<Value>, KnownErro
         _ if !is_known => Err(unreadable("its content type is not supported; send `content-type: application/json`")),
         _ if bytes.is_empty() => Ok(None),
         "application/json" => parse_json(bytes, "it is not valid JSON"),
-        // curl by default sends JSON as a form: parsed as such, the whole text would be the name of
-        // a field.
+        // By default, curl sends JSON as a form, where the whole text would be the name of a field.
         _ if looks_like_json(bytes) => {
             Err(unreadable(format!("it looks like JSON, but its content type is {media_type}; send `content-type: application/json`")))
         }
@@ -199,8 +197,8 @@ fn looks_like_json(bytes: &[u8]) -> bool {
     text.starts_with(b"{") || text.starts_with(b"[")
 }
 
-/// Adds the headers of the product API, and replaces the status of a client error with 200 if an
-/// old client asks for that.
+/// Adds the headers of the product API, and replaces the status of a client error by 200 if an old
+/// client asks for it.
 fn finish(request: &HeaderMap, request_id: RequestId, mut response: Response) -> Response {
     let prefixes = answer_prefixes(request);
     let is_older = is_of_older_sdk(request);

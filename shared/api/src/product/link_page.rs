@@ -1,7 +1,7 @@
 //! Pages behind the links in emails ([`links`](store::link)). Visitors are people in a browser, so
-//! the error for a link that no longer works is a page as well; programs recognize it by the
-//! response's status and headers. GET only shows a question, and submitting its form confirms:
-//! nothing changes on GET, because email scanners follow links.
+//! the error for a link that no longer works is a page, too; programs recognize it by status and
+//! headers. GET only shows a question, and submitting its form confirms: nothing changes on GET,
+//! because email scanners follow links.
 
 use axum::response::{IntoResponse, Response};
 use deserr::Deserr;
@@ -26,8 +26,8 @@ pub struct LinkQuery {
     pub code: Code,
 }
 
-/// The code of a link; for a text that is none, as when a mail program has cut the link off, a code
-/// that no link has. People then see the page for links that no longer work.
+/// The code of a link. A text that is not a code, perhaps because a mail program cut the link off,
+/// becomes a code that does not exist, so people see the page for links that no longer work.
 fn code_of(text: String) -> Code {
     Code::parse(&text).unwrap_or_else(|_| unknown())
 }
@@ -36,7 +36,7 @@ fn unknown() -> Code {
     Code::new(String::new().into())
 }
 
-/// A page that a link leads to: a question, a result or an error.
+/// The page behind a link: a question, a result or an error.
 pub struct LinkPage(Response);
 
 impl LinkPage {
@@ -45,7 +45,7 @@ impl LinkPage {
         Self(Page::of(StatusCode::OK, title, body).into_response())
     }
 
-    /// A question, with the form that confirms it.
+    /// A question with a form to confirm.
     pub fn question(title: &str, body: &str, button: &str) -> Self {
         Self::of(title, &format!("{body}\n<form method=\"post\"><button>{button}</button></form>"))
     }
@@ -63,9 +63,8 @@ impl Describe for LinkPage {
     }
 }
 
-/// The page that a link shows on GET. `found` is the result of [`find`]. `question` makes the page
-/// from the name of the project and the purpose of the link; `used` makes the page for a link that
-/// has already been used.
+/// The page of a link on GET. `found` is the result of [`find`]. `question` makes the page from the
+/// project's name and the link's purpose, `used` the page for a link that has already been used.
 pub async fn show<P: Purpose>(
     app: &App,
     found: Result<Link<P>, LinkPage>,
@@ -81,9 +80,9 @@ pub async fn show<P: Purpose>(
     Ok(question(&project.unwrap_or_default(), &link.purpose))
 }
 
-/// The link with this code, or the page that says that the link no longer works. `instead`, which
-/// is HTML, tells visitors of that page what to do. Requests with unknown codes are counted by the
-/// caller's IP address.
+/// The link with this code, or the page for links that no longer work. `instead` (HTML) tells
+/// visitors of that page what to do. Requests with unknown codes are counted by the caller's IP
+/// address.
 pub async fn find<P: Purpose>(app: &App, caller: &Caller, code: &Code, instead: &str) -> Result<Result<Link<P>, LinkPage>, Error> {
     let rejected = match app.store.link(code).await? {
         None => {

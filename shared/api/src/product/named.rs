@@ -1,6 +1,6 @@
 //! The keys of the items that a request names ([`Route::reads`](crate::http::route::Route::reads)).
-//! The keys are known before the project is read, so `Access` fetches the items in the same round
-//! trip. Malformed ids give no keys here; they are reported when the input is parsed.
+//! They are known before the project is read, so `Access` fetches the items in the same round trip.
+//! Malformed ids are skipped here and reported when the input is parsed.
 
 use std::borrow::Cow;
 
@@ -35,7 +35,7 @@ use crate::http::table::Named;
 use crate::product::header_family::header;
 use crate::product::input::ParsedBody;
 
-/// The parts of a request that can name items.
+/// The parts of a request that may name items.
 pub(crate) struct Names<'a> {
     pub(crate) parts: &'a Parts,
     pub(crate) path: Option<&'a RawPathParams>,
@@ -87,18 +87,17 @@ impl Names<'_> {
         self.id("email", AnyEmail::parse).map(|email| email.0)
     }
 
-    /// Whether the request uploads a picture, as the data URL of a field `profile_image_url`.
+    /// Whether the request uploads a picture, as a data URL in a field `profile_image_url`.
     pub(crate) fn uploads(&self) -> bool {
         let picture = self.body().and_then(|body| body.get("profile_image_url")?.as_str());
         picture.is_some_and(profile_image::is_upload)
     }
 
-    /// The length of the body.
     pub(crate) fn body_bytes(&self) -> usize {
         self.parts.extensions.get::<ParsedBody>().map_or(0, |body| body.bytes)
     }
 
-    /// The API key of a user or team in the field `api_key`, if it is one of this project.
+    /// The user's or team's API key in the field `api_key`, if it is a key of this project.
     pub(crate) fn checked_key(&self, project: &ProjectId) -> Option<KeyText> {
         self.id("api_key", KeyText::parse).filter(|key| key.project == *project)
     }
@@ -134,7 +133,7 @@ impl Names<'_> {
     }
 }
 
-/// The user to whom the passkey response in the field `authentication_response` claims to belong.
+/// The user claimed by the passkey response in the field `authentication_response`.
 fn passkey_user(object: &Value) -> Option<UserId> {
     claimed_user(object.get("authentication_response")?, None)
 }

@@ -1,9 +1,8 @@
 //! The errors of the token endpoint and the device authorization endpoint: OAuth clients read
 //! `error`, a code of RFC 6749 or RFC 8628; SDKs read `code` and `details`.
 //!
-//! One body contains the fields for both kinds of clients, because neither format forbids the
-//! fields of the other. The layer writes this body, because some errors occur before the operation
-//! runs.
+//! One body serves both kinds of clients, because neither format forbids the fields of the other.
+//! The layer writes it, because some errors occur before the operation runs.
 
 use errors::KnownError;
 use serde::Serialize;
@@ -26,7 +25,7 @@ pub enum OauthErrorCode {
     UnauthorizedClient,
     /// The grant type is not supported.
     UnsupportedGrantType,
-    /// The sign-in of the device has been neither confirmed nor refused yet (RFC 8628 §3.5).
+    /// The device's sign-in is neither confirmed nor refused yet (RFC 8628 §3.5).
     AuthorizationPending,
     /// The device polls too often (RFC 8628 §3.5).
     SlowDown,
@@ -66,8 +65,8 @@ impl From<&KnownError> for OauthErrorCode {
     }
 }
 
-/// Adds OAuth's fields to the body of an error; `code` replaces the OAuth code that the error maps
-/// to. Returns the code.
+/// Adds OAuth's fields to the body of an error, with `code` instead of the error's own OAuth code,
+/// if given. Returns the code.
 pub(crate) fn describe(error: &KnownError, code: Option<OauthErrorCode>, body: &mut Value) -> OauthErrorCode {
     let code = code.unwrap_or_else(|| error.into());
     body["error"] = <&str>::from(code).into();

@@ -17,7 +17,7 @@ use crate::product::input::Param;
 /// The maximum size of the items of a page, in bytes; a page with only one item may be larger.
 pub const MAX_BYTES: usize = store::table::sharded::MAX_PAGE_BYTES;
 
-/// The size of an item in the answer, in bytes, with the comma after it.
+/// The size of an item in the answer, in bytes, including the comma after it.
 pub fn size(item: &impl Serialize) -> usize {
     serde_json::to_string(item).map_or(0, |text| text.len() + 1)
 }
@@ -35,8 +35,8 @@ pub fn fitting(items: &[impl Serialize]) -> usize {
     count
 }
 
-/// The items of a page in the order of their places, of a list that is read in another order: the
-/// first ones after a place that the page has room for. It never holds more than a page.
+/// Sorts a page of a list that is read in another order: it keeps the first items after a place, in
+/// the order of their places, and never more than fit on the page.
 pub struct Sorted<P, T> {
     after: Option<P>,
     limit: usize,
@@ -52,7 +52,7 @@ impl<P: Ord + Clone, T: Serialize> Sorted<P, T> {
         Self { after, limit, items: BTreeMap::new(), bytes: 0, end: None }
     }
 
-    /// Adds an item if its place is on the page; this may push out later ones.
+    /// Adds an item if its place is on the page; later ones may have to give way.
     pub fn offer(&mut self, place: P, item: T) {
         let is_before = self.after.as_ref().is_some_and(|after| place <= *after);
         if is_before || self.end.as_ref().is_some_and(|end| place >= *end) {
@@ -97,7 +97,7 @@ impl<T> Page<T> {
     }
 }
 
-/// A list that comes whole, or in pages when the caller asks for them.
+/// A whole list, or a page of it if the caller asks for pages.
 #[derive(Serialize)]
 pub struct List<T> {
     items: Vec<T>,
@@ -167,8 +167,8 @@ impl<T: ToSchema> ToSchema for List<T> {
     }
 }
 
-/// The requested number of items on a page; [`limit`] checks that it is from 1 to `MOST`. Without
-/// it in the query, a page has at most `DEFAULT` items.
+/// The requested number of items on a page, `DEFAULT` if the query has none; [`limit`] checks that
+/// it is from 1 to `MOST`.
 #[derive(Debug, Clone, Copy)]
 pub struct Limit<const DEFAULT: usize, const MOST: usize>(usize);
 
@@ -191,7 +191,8 @@ pub fn limit<const DEFAULT: usize, const MOST: usize>(given: Option<Limit<DEFAUL
 mod tests {
     use super::*;
 
-    /// The pages of items of this size whose places are the numbers, as they come in this order.
+    /// The pages of items of this size, which are offered in this order and have the numbers as
+    /// their places.
     fn pages(numbers: &[usize], limit: usize, bytes: usize) -> Vec<Vec<usize>> {
         let (mut pages, mut after) = (Vec::new(), None);
         loop {

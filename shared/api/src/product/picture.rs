@@ -1,4 +1,4 @@
-//! Pictures that were uploaded for users, teams and members, as responses.
+//! Responses with the uploaded pictures of users, teams and members.
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderName, HeaderValue, header};

@@ -1,5 +1,5 @@
-//! Versions of resources: a response names one in its `ETag`, and a change with `If-Match` is made
-//! only to that version (RFC 9110 §13.1.1), so that nobody overwrites what they have not seen.
+//! Versions of resources: a response names one in its `ETag`, and a change with `If-Match` applies
+//! only to that version (RFC 9110 §13.1.1), so nobody overwrites what they have not seen.
 
 use std::convert::Infallible;
 
@@ -11,12 +11,12 @@ use http::{HeaderMap, HeaderValue, header};
 
 use crate::http::describe::{Describe, Description};
 
-/// A response with the version of the resource that it shows.
+/// A response with the version of its resource.
 #[derive(Debug)]
 pub struct Versioned<T> {
     /// The response without its version.
     pub response: T,
-    /// The version, which every change to the resource increments.
+    /// The version; every change to the resource increments it.
     pub version: u64,
 }
 
@@ -61,9 +61,8 @@ impl IfMatch {
         }
     }
 
-    /// The result of a write that is conditional on the version that was checked. If it failed
-    /// because the resource has changed since, and the request names versions, the error is
-    /// [`KnownError::PreconditionFailed`].
+    /// The result of a write on the condition of the checked version. If the resource has changed
+    /// since, and the request names versions, the error is [`KnownError::PreconditionFailed`].
     pub fn lost<T>(&self, written: Result<T, store::Error>) -> Result<T, Error> {
         match written {
             Err(store::Error::Conflict(_)) if self.is_given() => Err(KnownError::PreconditionFailed.into()),
@@ -73,7 +72,8 @@ impl IfMatch {
 
     fn of(headers: &HeaderMap) -> Self {
         let mut lines = headers.get_all(header::IF_MATCH).iter().peekable();
-        // Several lines are one list (RFC 9110 §5.3). A line that is not text names no version.
+        // Several lines are one list (RFC 9110 §5.3). A line that is not text does not name a
+        // version.
         Self(lines.peek().is_some().then(|| lines.map(|line| line.to_str().unwrap_or_default()).collect::<Vec<_>>().join(",")))
     }
 }

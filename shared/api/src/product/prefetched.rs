@@ -1,10 +1,10 @@
-//! An item that is read before the request has proved that it may use it.
+//! Items read before the request has proved its right to them.
 
 use errors::Error;
 use model::code::Rejected;
 
-/// An item that a request names by a secret, read before the secret has been checked. It is a hint,
-/// which decides what else is read early.
+/// An item that a request names by a secret, read before the secret is checked: a hint as to what
+/// else to read early.
 #[derive(Debug)]
 pub enum Prefetched<T> {
     /// It was not read, because the request names none or reading failed.
@@ -21,13 +21,13 @@ impl<T: Clone + PartialEq> Prefetched<T> {
         matches!(self, Self::Missing)
     }
 
-    /// The item, which the response must not reveal.
+    /// The item. The response must not reveal it.
     pub fn unproved(&self) -> Option<&T> {
         if let Self::Found(item) = self { Some(item) } else { None }
     }
 
-    /// Checks the secret. Returns the item that it proves, and what `read` has read for that item:
-    /// during the check, or after it if the hint was missing or wrong.
+    /// Checks the secret. Returns the item it proves and the result of `read` for that item, which
+    /// runs during the check, or after it if the hint was missing or wrong.
     pub async fn prove<I, F: Future<Output = Result<I, store::Error>>>(
         &self,
         check: impl Future<Output = Result<Result<T, Rejected>, store::Error>>,

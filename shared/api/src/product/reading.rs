@@ -1,4 +1,4 @@
-//! The layer within that of the product API that counts what clients read.
+//! Counts what clients read, as an inner layer of the product API.
 
 use std::sync::{Arc, OnceLock};
 
@@ -15,7 +15,7 @@ use wire::id::ProjectId;
 use crate::http::client::Caller;
 use crate::http::describe::{Describe, Description};
 
-/// An extension of requests, which has the client whose reads are counted once it is known.
+/// An extension of requests: the client whose reads are counted, once known.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reading(Arc<OnceLock<Reader>>);
 
@@ -32,7 +32,7 @@ impl Reading {
     }
 }
 
-/// Runs a request, and counts what it has read if a client sent it.
+/// Runs a request, and counts what it read if a client sent it.
 pub(crate) async fn counted(app: &App, mut request: Request, next: Next) -> Response {
     let reading = Reading::default();
     request.extensions_mut().insert(reading.clone());
@@ -43,8 +43,8 @@ pub(crate) async fn counted(app: &App, mut request: Request, next: Next) -> Resp
     response
 }
 
-/// Anybody, who reads something of the project in the path without any access. What is read counts
-/// by IP address and network.
+/// Anybody: reads something of the project in the path, without access. Reads count by IP address
+/// and network.
 pub struct Anybody;
 
 impl FromRequestParts<App> for Anybody {

@@ -13,8 +13,8 @@ use crate::http::client::place;
 use crate::http::route::Route;
 use crate::http::table::Trail;
 
-/// The kind of target that a path parameter refers to, according to its name and the segment before
-/// it. `None` if it refers to no target: a user, for example, is recorded separately.
+/// The kind of target in a path parameter, according to its name and the segment before it. `None`
+/// if it is not a target: a user, for example, is recorded separately.
 pub fn target_kind(segment: &str, parameter: &str) -> Option<TargetKind> {
     Some(match (segment, parameter) {
         (_, "team_id") => TargetKind::Team,
@@ -47,13 +47,13 @@ pub fn parameters(path: &str) -> impl Iterator<Item = (&str, &str)> {
     segments.filter_map(|(before, segment)| Some((before, segment.strip_prefix('{')?.strip_suffix('}')?)))
 }
 
-/// The facts for the entry that a request adds to the trail if it changes something; `None` if its
-/// route adds no entries.
+/// The facts for the trail entry of a request that changes something; `None` if its route does not
+/// add entries.
 pub(crate) fn started(app: &App, parts: &Parts, path: Option<&RawPathParams>, body: Option<&Value>) -> Option<Started> {
     let route = parts.extensions.get::<Route>().filter(|route| route.table.trail == Trail::Entry)?;
     let value = |name: &str| path?.iter().find(|(of, _)| *of == name).map(|(_, value)| value);
     let target = |(before, name)| Some(Target::new(target_kind(before, name)?, value(name)?));
-    // If unknown fields are permitted, senders choose their names, so no names are recorded.
+    // If unknown fields are permitted, senders choose the names, so none are recorded.
     let fields = body.filter(|_| !route.body.ignores_unknown_fields()).map(trail::fields).unwrap_or_default();
     let at = app.clock.now();
     Some(Started {
@@ -66,7 +66,7 @@ pub(crate) fn started(app: &App, parts: &Parts, path: Option<&RawPathParams>, bo
     })
 }
 
-/// The user that a path names; `own` is the user that `me` stands for.
+/// The user in a path; `me` stands for `own`.
 pub(crate) fn named_user(path: Option<&RawPathParams>, own: Option<UserId>) -> Option<UserId> {
     match path?.iter().find(|(name, _)| *name == "user_id")?.1 {
         "me" => own,

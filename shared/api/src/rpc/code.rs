@@ -6,7 +6,7 @@ pub const PARSE_ERROR: i64 = -32700;
 pub const INVALID_REQUEST: i64 = -32600;
 /// There is no such method.
 pub const METHOD_NOT_FOUND: i64 = -32601;
-/// The parameters do not fit the method.
+/// The method does not accept the parameters.
 pub const INVALID_PARAMS: i64 = -32602;
-/// The service failed; the log says why.
+/// The service failed; the log has the cause.
 pub const INTERNAL_ERROR: i64 = -32603;

@@ -6,10 +6,10 @@ use http::{HeaderMap, HeaderValue, header};
 use settings::Settings;
 use url::{Host, Url};
 
-/// Whether a request comes from no web page, or from one that may call the endpoint.
+/// Whether a request comes from a web page that may call the endpoint, or from outside a web page.
 ///
-/// On a developer's machine, all pages of the machine may call it, and the header `Host` must name
-/// the machine. Elsewhere, only the pages of the site and of the API may.
+/// On a developer's machine, its own pages may call the endpoint, and the header `Host` must name
+/// the machine. Elsewhere, only pages of the site and of the API may.
 pub fn is_allowed(headers: &HeaderMap, settings: &Settings) -> bool {
     // A header may be repeated; every value counts.
     let values = |name| headers.get_all(name).iter().map(|value: &HeaderValue| value.to_str().unwrap_or_default());

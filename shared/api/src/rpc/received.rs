@@ -16,7 +16,7 @@ use crate::rpc::origin;
 use crate::rpc::reply::Reply;
 
 /// A request from an allowed origin, with a body of at most `MOST` bytes whose media type is JSON.
-/// The body has not been parsed; it is not too complex to be parsed.
+/// The body is not parsed yet, but known to be simple enough to be parsed.
 #[derive(Debug)]
 pub struct Received<const MOST: usize> {
     /// The headers.

@@ -22,18 +22,17 @@ impl Reply {
         Self { status: StatusCode::OK, body: Some(json!({ "jsonrpc": "2.0", "id": id, "result": result })) }
     }
 
-    /// The failure of the request with this id, which is `null` if the id is unknown. The status is
-    /// 200.
+    /// The failure of the request with this id (`null` if unknown). The status is 200.
     pub fn error(id: &Value, code: i64, message: &str) -> Self {
         Self { status: StatusCode::OK, body: Some(json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } })) }
     }
 
-    /// The response to a message that expects none: 202 without a body.
+    /// The response to a message that does not expect one: 202 without a body.
     pub fn accepted() -> Self {
         Self { status: StatusCode::ACCEPTED, body: None }
     }
 
-    /// A failure of the service, which the log explains.
+    /// The service failed; the log has the cause.
     pub fn failed(id: &Value) -> Self {
         let reply = Self::error(id, INTERNAL_ERROR, "The service failed; try again in a moment.");
         reply.with_status(StatusCode::INTERNAL_SERVER_ERROR)

@@ -1,8 +1,8 @@
-//! What a new password hash costs: how much memory argon2id fills, and how often.
+//! The cost of a new password hash: how much memory argon2id fills, and how often.
 //!
 //! The minimum is that of OWASP's Password Storage Cheat Sheet, which lists pairs of memory and
 //! passes that resist guessing equally well. There is always one lane: by default, a function that
-//! hashes has one core, so more lanes would only be faster for somebody with more cores.
+//! hashes has one core, so more lanes would only help someone with more cores.
 
 /// The memory and the passes of a hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,8 +11,7 @@ pub struct Cost {
     passes: u32,
 }
 
-/// OWASP's minimum: a hash must have at least the memory, in KiB, and the passes of one of these
-/// pairs.
+/// OWASP's minimum: a hash must reach the memory, in KiB, and the passes of one of these pairs.
 const LEAST: [Cost; 5] = [Cost::of(47_104, 1), Cost::STANDARD, Cost::of(12_288, 3), Cost::of(9216, 4), Cost::of(7168, 5)];
 /// The maximum memory, in KiB, and the maximum number of passes, so that a typing error does not
 /// make every sign-in take minutes.
@@ -56,8 +55,8 @@ impl Cost {
     }
 }
 
-/// The memory and the passes of a hash that takes the work by which `whole` exceeds `part`, in no
-/// more memory than `whole`; `None` if hardly any work is left. Work is memory times passes.
+/// The memory and the passes of a hash for the work that `part` lacks compared with `whole`, in at
+/// most the memory of `whole`; `None` if hardly any work is left. Work is memory times passes.
 pub(super) fn rest(whole: (u32, u32), part: (u32, u32)) -> Option<(u32, u32)> {
     let missing = whole.0.saturating_mul(whole.1).checked_sub(part.0.saturating_mul(part.1))?;
     let passes = missing.div_ceil(whole.0);

@@ -1,15 +1,15 @@
 //! Password hashes: argon2id as PHC strings, and bcrypt for imported accounts.
 //!
-//! The parameters are part of each hash, so a sign-in recognizes a hash whose parameters are weaker
-//! than the current ones, and replaces it.
+//! Each hash contains its parameters, so a sign-in recognizes and replaces a hash with weaker
+//! parameters than the current ones.
 //!
 //! Checking a wrong password takes the same work whether or not the account exists, and whichever
 //! kind of hash the account has: one argon2id at the current parameters, plus bcrypt at the highest
-//! cost among the project's imported hashes, if there are any. An argon2id hash that is cheaper
-//! than the current parameters is followed by one that fills as much memory as it lacks, which
-//! comes within a few percent of the same time; one that is dearer, from before the parameters were
-//! lowered, still takes longer. bcrypt of cost `n` runs 2^n rounds, so a check of cost `k` followed
-//! by dummy checks of costs `k` to `n - 1` adds up to the same work.
+//! cost among the project's imported hashes, if there are any. After an argon2id hash cheaper than
+//! the current parameters, another one fills as much memory as it lacks, which comes within a few
+//! percent of the same time; a more expensive hash, from before the parameters were lowered, still
+//! takes longer. bcrypt of cost `n` runs 2^n rounds, so a check of cost `k` followed by dummy
+//! checks of costs `k` to `n - 1` adds up to the same work.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -39,8 +39,8 @@ impl std::fmt::Debug for Hash {
 }
 
 /// The bcrypt costs that can be imported. 4 is bcrypt's minimum; 2^12 rounds take a quarter of a
-/// second, which every wrong password in the project then costs. Earlier versions imported costs up
-/// to 16.
+/// second, which is then the cost of every wrong password in the project. Earlier versions imported
+/// costs up to 16.
 const BCRYPT_COSTS: std::ops::RangeInclusive<u32> = 4..=12;
 
 impl Hash {
@@ -71,17 +71,17 @@ pub enum Verdict {
 }
 
 thread_local! {
-    /// The memory that argon2 fills, kept by each hashing thread: new memory for each hash would
-    /// take time, as the operating system clears it. See [`Hasher::release`].
+    /// The memory for argon2, kept by each hashing thread: new memory for each hash would take
+    /// time, as the operating system clears it. See [`Hasher::release`].
     static MEMORY: RefCell<Vec<Block>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The minimum size that is reserved for [`MEMORY`], in blocks of 1 KiB. glibc maps allocations
-/// above 32 MiB separately, and returns them to the operating system when they are freed; it may
-/// keep smaller ones. The part that is not filled takes no memory.
+/// The minimum size to reserve for [`MEMORY`], in blocks of 1 KiB. glibc maps allocations above 32
+/// MiB separately and returns them to the operating system when freed; it may keep smaller ones.
+/// Unfilled parts do not take up memory.
 const LEAST_RESERVED: usize = (32 << 10) + 1;
 
-/// No thread has memory.
+/// The threads do not have memory.
 const FREE: u8 = 0;
 /// The threads may have memory, and there has been no work since the last [`Hasher::release`].
 const IDLE: u8 = 1;
@@ -89,15 +89,15 @@ const IDLE: u8 = 1;
 const USED: u8 = 2;
 
 /// Hashes and checks passwords off the async threads, at most one per core at a time (each takes
-/// the memory of the parameters, 19 MiB by default). The threads are dedicated: in a pool that
-/// grows with load, more threads would keep memory, and [`Self::release`] could not reach them all.
+/// the memory of the parameters, 19 MiB by default). The threads are dedicated: in a pool growing
+/// with load, more threads would keep memory, and [`Self::release`] could not reach them all.
 #[derive(Clone)]
 pub struct Hasher {
     params: Params,
     threads: Arc<OnceLock<ThreadPool>>,
     /// How the memory of the threads was last used: [`FREE`], [`IDLE`] or [`USED`].
     usage: Arc<AtomicU8>,
-    /// The hash that a wrong password is checked against if the account has no argon2id hash.
+    /// The hash to check a wrong password against if the account does not have an argon2id hash.
     decoy: Arc<str>,
 }
 
@@ -118,15 +118,15 @@ impl Hasher {
     #[expect(clippy::expect_used, reason = "the parameters are constants of this program or those of a `Cost`")]
     pub fn new(memory: u32, passes: u32) -> Self {
         let params = Params::new(memory, passes, 1, Some(32)).expect("parameters within argon2's ranges");
-        // The digest is all zeros: checking takes the work of a real hash, and no password can
-        // match.
+        // The digest is all zeros: checking takes as much work as a real hash, but a password
+        // cannot match.
         let decoy = format!("$argon2id$v=19$m={memory},t={passes},p=1$Z2F0ZWxldC1ub2JvZHk${}", "A".repeat(43));
         Self { params, threads: Arc::default(), usage: Arc::new(AtomicU8::new(FREE)), decoy: decoy.into() }
     }
 
     /// Frees the memory of the hashing threads if there has been no work since the last call. A
-    /// long-lived process calls this from time to time, so that it does not keep the memory after a
-    /// burst of work.
+    /// long-lived process calls this from time to time, so as not to keep the memory after a burst
+    /// of work.
     pub fn release(&self) {
         let becomes = |from: u8, to: u8| self.usage.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed).is_ok();
         if !becomes(USED, IDLE)
@@ -151,9 +151,9 @@ impl Hasher {
     }
 
     /// Checks `password` against `hash`; without a hash, does the same work and returns
-    /// [`Verdict::Wrong`]. `dearest` is the highest cost among the bcrypt hashes that were imported
-    /// for the project's users; `None` if there are none, or if the user is signed in and the
-    /// duration thus reveals nothing new.
+    /// [`Verdict::Wrong`]. `dearest` is the highest cost among the project's imported bcrypt
+    /// hashes; `None` if there are none, or if the user is signed in, so that the duration does not
+    /// reveal anything new.
     pub async fn verify(&self, hash: Option<&Hash>, password: &Password, dearest: Option<u32>) -> Verdict {
         let hasher = self.clone();
         let (hash, password) = (hash.cloned(), password.clone());
@@ -163,8 +163,8 @@ impl Hasher {
     fn verify_now(&self, hash: Option<&Hash>, password: &Password, dearest: Option<u32>) -> Verdict {
         let mut verdicts = password.forms().map(|form| self.verify_form(hash, form.expose_secret(), dearest));
         match verdicts.next() {
-            // The hash may be of the password as typed, from before passwords were normalized. If
-            // it matches, it should be replaced.
+            // The hash may be of the password as typed, from before normalization. If it matches,
+            // it should be replaced.
             Some(Verdict::Wrong) | None => match verdicts.next() {
                 Some(Verdict::Right | Verdict::RightButWeak) => Verdict::RightButWeak,
                 Some(Verdict::Wrong) | None => Verdict::Wrong,
@@ -190,8 +190,8 @@ impl Hasher {
         }
     }
 
-    /// Adds the work that a check against this hash (bcrypt of `cost`, or argon2id) lacks compared
-    /// with the most expensive check in the project.
+    /// Adds the work missing from a check against this hash (bcrypt of `cost`, or argon2id) to
+    /// equal the most expensive check in the project.
     fn pad(&self, text: &str, cost: Option<u32>, password: &str, dearest: Option<u32>) {
         if let Some(stored) = params_of(text)
             && let Some((memory, passes)) = rest((self.params.m_cost(), self.params.t_cost()), (stored.m_cost(), stored.t_cost()))
@@ -213,7 +213,7 @@ impl Hasher {
     }
 
     /// Whether a hash is not an argon2 hash, or fills less memory over all its passes than a new
-    /// hash does.
+    /// hash.
     fn is_weak(&self, text: &str) -> bool {
         let filled = |params: &Params| u64::from(params.m_cost()) * u64::from(params.t_cost());
         params_of(text).is_none_or(|stored| filled(&stored) < filled(&self.params))
@@ -233,13 +233,13 @@ impl Hasher {
         let (done, result) = oneshot::channel();
         let usage = Arc::clone(&self.usage);
         threads.spawn(move || {
-            // The caller may have disconnected while the work was in the queue.
+            // The caller may have disconnected while the work was queued.
             if done.is_closed() {
                 return;
             }
             let answer = work();
             usage.store(USED, Ordering::Relaxed);
-            // The result cannot be sent if the caller has disconnected in the meantime.
+            // Fails if the caller has disconnected in the meantime.
             drop(done.send(answer));
         });
         result.await.expect("hashing ends")
@@ -264,7 +264,8 @@ fn hash_now(params: Params, salt: &[u8], password: &str) -> Result<Hash, Error> 
     Ok(Hash(hash.to_string()))
 }
 
-/// Whether a password matches an argon2 PHC string, which determines the algorithm and parameters.
+/// Whether a password matches an argon2 PHC string, with the algorithm and parameters of that
+/// string.
 fn is_right(text: &str, password: &str) -> Result<bool, Error> {
     let stored = PasswordHash::new(text)?;
     let (Some(salt), Some(expected)) = (stored.salt, stored.hash) else { return Ok(false) };

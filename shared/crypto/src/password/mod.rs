@@ -1,8 +1,8 @@
 //! Passwords as people type them, before they are hashed. The submodules hash passwords and
 //! recovery codes.
 //!
-//! A password is normalized to NFC (SP 800-63B-4, §3.1.1.2), so the same characters match whichever
-//! keyboard produced them.
+//! A password is normalized to NFC (SP 800-63B-4, §3.1.1.2), so the same characters match on every
+//! keyboard.
 
 pub mod cost;
 pub mod hash;
@@ -32,7 +32,7 @@ impl Password {
         &self.0.normalized
     }
 
-    /// The forms that a stored hash may match: earlier versions, which did not normalize passwords,
+    /// The forms that a stored hash may match: earlier versions did not normalize passwords and
     /// hashed the typed form.
     pub fn forms(&self) -> impl Iterator<Item = &SecretString> {
         [&self.0.normalized].into_iter().chain(&self.0.typed)

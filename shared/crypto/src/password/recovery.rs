@@ -1,10 +1,10 @@
-//! Recovery codes: each replaces a code of the authenticator app once.
+//! Recovery codes: each can replace a code of the authenticator app once.
 //!
-//! A recovery code has as many characters as a code of the app, because the pages of published
-//! SDKs have one box for each character. It contains a letter, so it cannot be confused with a code
-//! of the app. As a recovery code has only 29 bits, it is hashed like a password, and guesses are
-//! limited (SP 800-63B-4, §3.1.2.2). All codes of a set have the same salt, so one hash suffices to
-//! compare a typed code with all of them.
+//! A recovery code has as many characters as a code of the app, because the pages of published SDKs
+//! have a box for each character. It contains a letter, which tells it from a code of the app. As
+//! it has only 29 bits, it is hashed like a password, and guesses are limited (SP 800-63B-4,
+//! §3.1.2.2). All codes of a set share a salt, so one hash is enough to compare a typed code with
+//! all of them.
 
 use argon2::password_hash::Error;
 use argon2::password_hash::phc::Output;
@@ -22,7 +22,7 @@ pub const COUNT: usize = 10;
 const LENGTH: usize = 6;
 /// Digits and letters without `0`, `1`, `I`, `L` and `O`, which look alike.
 const ALPHABET: &[u8; 31] = b"23456789ABCDEFGHJKMNPQRSTUVWXYZ";
-/// The length of a hash in bytes, which is more than a code of 29 bits needs.
+/// The length of a hash in bytes, more than enough for a code of 29 bits.
 const HASH: usize = 16;
 /// The longest text that may contain a code, in bytes.
 const MAX_PASTED: usize = 256;
@@ -34,7 +34,7 @@ const SALT: usize = 16;
 pub struct RecoveryCode(SecretString);
 
 impl RecoveryCode {
-    /// The code that somebody typed, in any case, with any spaces and hyphens; `None` for text that
+    /// A typed code, in upper or lower case, with any spaces and hyphens; `None` for text that
     /// cannot be a recovery code, such as a code of an authenticator app.
     pub fn parse(typed: &str) -> Option<Self> {
         if typed.len() > MAX_PASTED {
@@ -72,24 +72,24 @@ pub struct HashedCodes {
     hashes: Vec<Output>,
 }
 
-/// A code that somebody entered, hashed like the codes of a set.
+/// An entered code, hashed like the codes of a set.
 #[derive(Clone)]
 pub struct HashedCode(Output);
 
 impl HashedCodes {
-    /// The number of codes that have not been used.
+    /// The number of unused codes.
     pub fn count(&self) -> usize {
         self.hashes.len()
     }
 
-    /// The set without a code that was used; `None` if the set does not have the code.
+    /// The set without a used code; `None` if the set does not have the code.
     pub fn without(&self, code: &HashedCode) -> Option<Self> {
         // Every hash is compared, each in constant time.
         let others: Vec<Output> = self.hashes.iter().filter(|hash| **hash != code.0).copied().collect();
         (others.len() < self.hashes.len()).then(|| Self { hashes: others, ..self.clone() })
     }
 
-    /// The text to seal; [`Self::parse`] reads it again after it has been opened.
+    /// The text to seal; once opened, [`Self::parse`] reads it again.
     pub fn text(&self) -> SecretString {
         let mut text = format!("{},{}${}", self.params.m_cost(), self.params.t_cost(), STANDARD_NO_PAD.encode(self.salt));
         for hash in &self.hashes {
@@ -133,7 +133,7 @@ impl Hasher {
     }
 
     /// Hashes a code with the salt and the parameters of a set. Without a set, uses a fixed salt
-    /// and the current parameters, which takes as long as with a new set.
+    /// and the current parameters, which takes as long as a new set.
     #[expect(clippy::expect_used, reason = "the parameters of a set were checked when it was made or read")]
     pub async fn hash_code(&self, set: Option<&HashedCodes>, code: &RecoveryCode) -> HashedCode {
         let (code, salt) = (code.clone(), set.map_or([0; SALT], |set| set.salt));

@@ -1,6 +1,5 @@
 //! Authenticator data (Web Authentication Level 3, §6.1): what an authenticator signs about the
-//! site, the user and the credential, and the attestation object in which it arrives at a
-//! registration.
+//! site, the user and the credential, and the attestation object around it in a registration.
 
 use ciborium::Value;
 use ring::digest::{SHA256, digest};
@@ -23,7 +22,8 @@ const EXTENSIONS: u8 = 1 << 7;
 pub struct AuthenticatorData {
     rp_id_hash: [u8; 32],
     flags: u8,
-    /// The signature counter (§6.1.1), which grows with every use; 0 if the authenticator has none.
+    /// The signature counter (§6.1.1), which grows with every use; 0 if the authenticator does not
+    /// have one.
     pub sign_count: u32,
     /// The new credential, in a registration.
     pub credential: Option<Credential>,
@@ -34,14 +34,14 @@ pub struct AuthenticatorData {
 pub struct Credential {
     /// The model of the authenticator; all zeros if the authenticator does not reveal it.
     pub aaguid: [u8; 16],
-    /// The id that the authenticator gave the credential.
+    /// The id, chosen by the authenticator.
     pub id: Vec<u8>,
     /// The key that verifies the credential's signatures.
     pub public_key: PublicKey,
 }
 
 impl AuthenticatorData {
-    /// Parses authenticator data; bytes after its end are refused.
+    /// Parses authenticator data; trailing bytes are refused.
     pub fn read(bytes: &[u8]) -> Result<Self, Refused> {
         const MALFORMED: Refused = Refused::Malformed("authenticatorData");
         let (rp_id_hash, rest) = bytes.split_first_chunk::<32>().ok_or(MALFORMED)?;
@@ -64,7 +64,7 @@ impl AuthenticatorData {
         Ok(Self { rp_id_hash: *rp_id_hash, flags, sign_count: u32::from_be_bytes(*sign_count), credential })
     }
 
-    /// The relying party that the authenticator signed for, out of those permitted.
+    /// Which of the permitted relying parties the authenticator signed for.
     pub fn relying_party<'a>(&self, permitted: &[&'a str]) -> Result<&'a str, Refused> {
         let is_own = |id: &&str| digest(&SHA256, id.as_bytes()).as_ref() == self.rp_id_hash;
         permitted.iter().copied().find(is_own).ok_or(Refused::WrongRelyingParty)
@@ -81,7 +81,7 @@ impl AuthenticatorData {
         }
     }
 
-    /// Whether the authenticator verified the user, for example by a PIN or a fingerprint.
+    /// Whether the authenticator verified the user, for example with a PIN or a fingerprint.
     pub fn is_user_verified(&self) -> bool {
         self.flags & USER_VERIFIED != 0
     }
@@ -123,8 +123,8 @@ pub fn of_attestation_object(bytes: &[u8]) -> Result<AuthenticatorData, Refused>
     AuthenticatorData::read(entry("authData")?.as_bytes().ok_or(MALFORMED)?)
 }
 
-/// Verifies the signature of an assertion: it is over the authenticator data and the digest of the
-/// client data (§7.2 steps 23 and 24).
+/// Verifies the signature of an assertion, over the authenticator data and the digest of the client
+/// data (§7.2 steps 23 and 24).
 pub fn verify(key: &PublicKey, authenticator_data: &[u8], client_data: &[u8], signature: &[u8]) -> Result<(), Refused> {
     key.verify(&[authenticator_data, digest(&SHA256, client_data).as_ref()].concat(), signature)
 }

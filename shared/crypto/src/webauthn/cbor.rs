@@ -2,7 +2,7 @@
 
 use ciborium::Value;
 
-/// The longest item that is read, in bytes: an attestation object with several certificates fits.
+/// The longest item to read, in bytes: enough for an attestation object with several certificates.
 const MAX_LENGTH: usize = 16 * 1024;
 
 /// The item at the start of `bytes`, with the bytes after it; `None` if it is malformed or too
@@ -14,7 +14,7 @@ pub(super) fn first(bytes: &[u8]) -> Option<(Value, &[u8])> {
     Some((value, &bytes[length..]))
 }
 
-/// The only item in `bytes`; `None` if it is malformed or too long, or if bytes follow it.
+/// The only item in `bytes`; `None` if it is malformed, too long or followed by other bytes.
 pub(super) fn only(bytes: &[u8]) -> Option<Value> {
     first(bytes).filter(|(_, rest)| rest.is_empty()).map(|(value, _)| value)
 }

@@ -1,4 +1,4 @@
-//! Client data (Web Authentication Level 3, §5.8.1): what the browser says about the page that
+//! Client data (Web Authentication Level 3, §5.8.1): the browser's statement about the page that
 //! requested the passkey.
 
 use base64::Engine as _;
@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::webauthn::Refused;
 
-/// A ceremony of WebAuthn: what the browser is asked to do.
+/// A ceremony of WebAuthn: the browser's task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ceremony {
     /// To create a passkey.
@@ -28,7 +28,7 @@ impl Ceremony {
 /// Client data of the expected ceremony and challenge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientData {
-    /// The origin of the page, which the caller must check.
+    /// The origin of the page; the caller must check it.
     pub origin: String,
 }
 
@@ -43,8 +43,8 @@ struct Collected {
 
 impl ClientData {
     /// Reads client data, and checks everything except the origin (§7.1 steps 5 to 11, §7.2 steps 9
-    /// to 14). Pages in frames of other origins are refused: whoever frames the page could make
-    /// people confirm something that they do not see.
+    /// to 14). Pages in frames of other origins are refused: the framing page could make people
+    /// confirm something they do not see.
     pub fn read(json: &[u8], ceremony: Ceremony, challenge: &[u8]) -> Result<Self, Refused> {
         let json = json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json);
         let data: Collected = serde_json::from_slice(json).map_err(|_| Refused::Malformed("clientDataJSON"))?;

@@ -1,4 +1,4 @@
-//! What failed attempts mean for the email: another attempt, or the end.
+//! What a failed attempt means for the email: another attempt, or the end.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -32,8 +32,8 @@ impl Failures {
         self.clock.now()
     }
 
-    /// Of an attempt that ended before the end of the message, or with an answer to it. Only what
-    /// the server refuses for good is final (RFC 5321 §4.2.1): the first digit decides, with one
+    /// The outcome of an attempt that failed before the end of the message, or with the answer to
+    /// it. Only a permanent refusal is final (RFC 5321 §4.2.1): the first digit decides, with one
     /// exception.
     pub(super) fn of(&self, fault: &Fault, step: Step, server: &Server) -> Outcome {
         let cause = shown(fault, server);
@@ -46,7 +46,8 @@ impl Failures {
         let said = |message: &str| format!("{message}: {}", line::to_line(&cause, usize::MAX));
         let outcome = match reply.code {
             // At RCPT, 552 means too many recipients, as in RFC 821, or a full mailbox, and is
-            // temporary (RFC 5321 §4.5.3.1.10). Elsewhere, the message is too large for good.
+            // temporary (RFC 5321 §4.5.3.1.10). Elsewhere, it is permanent: the message is too
+            // large.
             code if code == 450 || code == 552 && step == Step::Recipient => {
                 self.again("TEMPORARY", said("the mail server accepts no emails for this address at the moment"))
             }
@@ -79,7 +80,7 @@ impl Failures {
     }
 }
 
-/// The text of a fault, without the password, which the server's reply may repeat.
+/// The text of a fault without the password, which a server's reply might repeat.
 pub(super) fn shown(fault: &Fault, server: &Server) -> String {
     let mut text = fault.to_string();
     if let Some((username, password)) = &server.login {

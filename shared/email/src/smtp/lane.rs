@@ -1,4 +1,4 @@
-//! The connections to mail servers: how many at a time, and to which there are none for now.
+//! The connections to mail servers: how many at a time, and which servers are left alone for now.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,9 +8,9 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use wire::id::ProjectId;
 
-/// The maximum number of connections that this process has open to the mail server of one project.
+/// The maximum number of this process's open connections to the mail server of one project.
 pub const CONNECTIONS: usize = 5;
-/// How long no connections are made to a server that was unreachable or did not answer in time.
+/// How long a server is left alone after it was unreachable or did not answer in time.
 const REST: Duration = Duration::from_secs(20);
 
 /// By project, host and port: projects with the same host do not delay each other.

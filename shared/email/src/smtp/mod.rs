@@ -1,23 +1,22 @@
 //! Sending through a project's own mail server (RFC 5321, RFC 6409).
 //!
-//! The end of the message, a line with a dot, is sent last and by itself. Until then the server
-//! cannot have accepted the email, so whatever fails is tried again (RFC 5321 §4.5.4.1), except
-//! what the server refuses for good (5yz) and what no later attempt could change. From the first
-//! byte of that line on, the server may have accepted the email: unless it answers, the outcome is
-//! unknown and final.
+//! The end of the message, a line with a dot, is sent last and by itself. Until then, the server
+//! cannot have accepted the email, so failures are retried (RFC 5321 §4.5.4.1), except permanent
+//! refusals (5yz) and others that a retry cannot change. From the first byte of that line on, the
+//! server may have accepted the email: unless it answers, the outcome is unknown and final.
 //!
 //! The crate `lettre` composes the messages. Its client is not used: it rejects replies without a
-//! text, which RFC 5321 §4.2 allows, and does not tell whether a connection was lost before the end
-//! of the message or after it.
+//! text, which RFC 5321 §4.2 allows, and does not tell whether a connection was lost before or
+//! after the end of the message.
 //!
 //! A project's administrators choose the server, so it is trusted with the project's own emails and
 //! nothing else. It must have a public IP address ([`net::public_address`]) and prove its name with
-//! a certificate before it sees a password or an email. There are two exceptions, both by the
-//! choice of the operator: if private addresses are allowed, as on a developer's machine, its
-//! address may be private, and a server on the same machine may lack TLS; and a mail relay of the
-//! deployment ([`MailRelays`]) may have a private address, and gets emails without TLS from
-//! projects that do not log in to it. The server's time and the size of its replies are bounded. A
-//! server that cannot be reached, or does not answer in time, gets no connections for 20 seconds.
+//! a certificate before it sees a password or an email. The operator can choose two exceptions: if
+//! private addresses are allowed, as on a developer's machine, its address may be private, and a
+//! server on the same machine may lack TLS; and a mail relay of the deployment ([`MailRelays`]) may
+//! have a private address, and gets emails without TLS from projects that do not log in to it. The
+//! server's time and the size of its replies are bounded. A server that is unreachable or does not
+//! answer in time is left alone for 20 seconds.
 
 mod failures;
 mod lane;
@@ -56,20 +55,19 @@ use crate::send::{Mail, Mailer, Server};
 
 /// Ports where TLS begins with the first byte (RFC 8314 §3.3); 2465 is for networks that block 465.
 const TLS_PORTS: [u16; 2] = [465, 2465];
-/// How long a server may take to become ready for a message, half of it to resolve its name, and as
-/// long again to accept the message. Both together are less than the time that a worker reserves
-/// for its last email.
+/// How long a server may take to become ready for a message (half of it to resolve its name), and
+/// as long again to accept it. A worker reserves more than both together for its last email.
 const PATIENCE: Duration = Duration::from_secs(11);
 
-/// Sends through the server that an email names.
+/// Sends through the server named in an email.
 pub struct Smtp {
-    /// Created at the first use: loading certificates is slow, and most projects use the mail
-    /// server of the deployment.
+    /// Created on first use: loading certificates is slow, and most projects use the deployment's
+    /// mail server.
     tls: LazyLock<TlsConnector, Box<dyn FnOnce() -> TlsConnector + Send>>,
     allow_private: bool,
     relays: MailRelays,
     patience: Duration,
-    /// The host of the API, by which this client introduces itself.
+    /// The host of the API, as which this client introduces itself.
     host: Option<Host<String>>,
     composer: Composer,
     failures: Failures,
@@ -79,9 +77,9 @@ pub struct Smtp {
 type Opened = Talk<Box<dyn Stream>>;
 
 impl Smtp {
-    /// The sender for a Lambda function. Instead of linking a set of certificates, which would make
-    /// the function a thirtieth larger, it trusts those of the system, of which the Lambda runtimes
-    /// include a file, and those of the operator.
+    /// The sender for a Lambda function. It trusts the certificates of the system, which the Lambda
+    /// runtimes include as a file, and those of the operator: linking a set would make the function
+    /// a thirtieth larger.
     pub fn from_env(settings: &Settings, clock: Clock) -> Result<Self, Error> {
         Self::trusting(settings, roots::of_system, clock)
     }
@@ -158,7 +156,7 @@ impl Smtp {
         outcome
     }
 
-    /// Opens a connection and takes it to the point where the server expects the message.
+    /// Opens a connection, up to the point where the server expects the message.
     async fn ready(&self, mail: &Mail, server: &Server, message: &Composed) -> Result<Opened, Outcome> {
         let stream = self.connect(mail, server).await?;
         let (mut talk, offers) = self.greeted(stream, server).await?;
@@ -180,7 +178,7 @@ impl Smtp {
     /// Sends the message; also returns whether the server took too long.
     async fn told(&self, mut talk: Opened, message: &Composed, server: &Server) -> (Outcome, bool) {
         let deadline = Instant::now() + self.patience;
-        // The server has to have time for its answer.
+        // Leaves the server time for its answer.
         match timeout(self.patience / 2, talk.message(&message.bytes)).await {
             Ok(Ok(())) => {}
             Ok(Err(fault)) => return (self.failures.of(&fault, Step::Envelope, server), false),
@@ -203,7 +201,7 @@ impl Smtp {
         let addresses = mail_server::resolve(server.host.trim_matches(['[', ']']), server.port, allow_private, limit).await;
         let rest = || self.lanes.of(&mail.project, &server.host, server.port).rest();
         let addresses = addresses.map_err(|error| {
-            // Nobody shall learn from the difference which names a private network knows.
+            // Told apart, the errors would reveal which names a private network knows.
             tracing::debug!(%error, "the host of a mail server cannot be used");
             if error.is::<Elapsed>() {
                 rest();
@@ -225,9 +223,9 @@ impl Smtp {
         connected.map_err(unreachable)
     }
 
-    /// An encrypted connection to a server that knows who is there, and what the server offers.
-    /// Plain text only to a relay that needs no login and, if private IP addresses are allowed, to
-    /// a server on this machine that does not offer TLS.
+    /// An encrypted connection after the introductions, and what the server offers. Plain text only
+    /// to a relay without login and, if private IP addresses are allowed, to a server on this
+    /// machine that does not offer TLS.
     async fn greeted(&self, stream: TcpStream, server: &Server) -> Result<(Opened, Offers), Outcome> {
         let refused = |fault: Fault| self.failures.of(&fault, Step::Greeting, server);
         let closed = |error: std::io::Error| self.failures.closed(&error);
@@ -281,8 +279,8 @@ impl Smtp {
     }
 }
 
-/// How a client introduces itself (RFC 5321 §4.1.4): by its name if that is fully qualified, as
-/// servers refuse others, or by an address.
+/// How a client introduces itself (RFC 5321 §4.1.4): by its name if fully qualified (servers refuse
+/// others), or by an address.
 fn hello(host: Option<&Host<String>>, local: SocketAddr) -> String {
     let is_label = |label: &str| {
         let is_legal = label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
@@ -306,9 +304,9 @@ fn hello(host: Option<&Host<String>>, local: SocketAddr) -> String {
 /// Sends an email through its project's own server, or through the deployment's sender if the
 /// project has none.
 pub struct ByProject<M> {
-    /// For emails of projects with a server of their own.
+    /// For projects with a server of their own.
     pub own: Smtp,
-    /// For all other emails.
+    /// For all other projects.
     pub deployments: M,
 }
 

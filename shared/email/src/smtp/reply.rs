@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-/// A complete reply: its code, and the text of its lines, which may be empty.
+/// A complete reply: its code, and the text of its lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Reply {
     /// From 200 to 559.
     pub(super) code: u16,
-    /// The text of each line, without controls.
+    /// The text of each line, without control characters; may be empty.
     pub(super) lines: Vec<String>,
 }
 
@@ -16,8 +16,8 @@ pub(super) struct Reply {
 pub(super) struct NotAReply;
 
 impl Reply {
-    /// Takes the first reply from what has arrived. `None` if it is not complete yet; what arrives
-    /// later may still turn out not to be a reply.
+    /// Takes the first reply from the received bytes. `None` if it is still incomplete; further
+    /// bytes may show that it is not a reply.
     pub(super) fn take(arrived: &mut Vec<u8>) -> Result<Option<Self>, NotAReply> {
         let (mut code, mut lines, mut at) = (None, Vec::new(), 0);
         while let Some(length) = arrived[at..].iter().position(|byte| *byte == b'\n') {
@@ -37,8 +37,8 @@ impl Reply {
         Ok(None)
     }
 
-    /// Whether the server has done, or goes on to do, what the command says; `1` of RFC 959 does
-    /// not occur in SMTP.
+    /// The first digit: whether the server has done, or will go on to do, what the command says;
+    /// `1` of RFC 959 does not occur in SMTP.
     pub(super) fn class(&self) -> u16 {
         self.code / 100
     }
@@ -52,8 +52,8 @@ impl fmt::Display for Reply {
     }
 }
 
-/// A line without its end: the code, whether another line follows, and the text. The text and the
-/// space before it may be missing.
+/// A line without its end: the code, whether another line follows, and the text, which may be
+/// missing along with the space before it.
 fn parsed(line: &[u8]) -> Option<(u16, bool, String)> {
     let [a @ b'2'..=b'5', b @ b'0'..=b'5', c @ b'0'..=b'9', rest @ ..] = line else { return None };
     let digits = [a, b, c].map(|digit| u16::from(digit - b'0'));

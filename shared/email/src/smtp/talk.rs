@@ -1,5 +1,5 @@
-//! A conversation with a mail server (RFC 5321), one command at a time: nothing is sent before the
-//! reply to what came before, as a server has to offer more than that (RFC 2920).
+//! A conversation with a mail server (RFC 5321), one command at a time: each waits for the reply to
+//! the one before, as not every server offers more than that (RFC 2920).
 
 use std::io::{self, ErrorKind};
 use std::time::Duration;
@@ -13,16 +13,16 @@ use tokio::time::timeout;
 
 use super::reply::Reply;
 
-/// How many bytes are read from one connection, before STARTTLS and again after it; the replies to
-/// one email take less than two thousand. A server that never ends a line cannot exhaust the
-/// memory.
+/// How many bytes are read from one connection, before STARTTLS and again after it, so that a
+/// server that never ends a line cannot exhaust the memory; the replies to one email take less than
+/// two thousand.
 const MOST: usize = 64 * 1024;
 /// How long to wait for the reply to QUIT.
 const GOODBYE: Duration = Duration::from_secs(1);
-/// How long to wait for the rest of a TLS record that has begun to arrive within the message.
+/// How long to wait for the rest of a TLS record that begins to arrive within the message.
 const GLANCE: Duration = Duration::from_millis(200);
-/// The longest command line, in bytes with its end (RFC 5321 §4.5.3.1.4); RFC 4954 §4 holds for
-/// AUTH with an initial response.
+/// The longest command line, in bytes with its end (RFC 5321 §4.5.3.1.4); for AUTH with an initial
+/// response, RFC 4954 §4 applies.
 const LONGEST_COMMAND: usize = 512;
 
 /// A connection, encrypted or not.
@@ -30,25 +30,25 @@ pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
-/// Why a conversation ended before its end.
+/// Why a conversation ended early.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Fault {
-    /// The server said no, for now (4yz) or for good (5yz).
+    /// The server refused, temporarily (4yz) or permanently (5yz).
     #[error("{0}")]
     Refused(Reply),
-    /// The server answered something that is no reply, or a reply to something else.
+    /// The answer is not a reply, or a reply to something else.
     #[error("not a reply: {0}")]
     Invalid(String),
     /// The connection is gone.
     #[error("{0}")]
     Closed(io::Error),
-    /// The server does not offer any way to log in that is known here.
+    /// The server does not offer a way to log in that is supported here.
     #[error("the server offers neither AUTH PLAIN nor AUTH LOGIN")]
     NoLogin,
 }
 
 impl Fault {
-    /// Of a reply that is not the one that the command needs.
+    /// The fault of a reply that the command did not expect.
     fn of(reply: Reply) -> Self {
         if matches!(reply.class(), 4 | 5) { Self::Refused(reply) } else { Self::Invalid(reply.to_string()) }
     }
@@ -63,7 +63,7 @@ pub(super) struct Offers {
 }
 
 impl Offers {
-    /// Keywords are in any case. `AUTH=PLAIN` is how servers wrote it before RFC 4954.
+    /// Keywords may be in upper or lower case. Before RFC 4954, servers wrote `AUTH=PLAIN`.
     fn of(reply: &Reply) -> Self {
         let mut offers = Self::default();
         // The first line has the server's name.
@@ -86,15 +86,15 @@ impl Offers {
 
 pub(super) struct Talk<S> {
     stream: S,
-    /// Looks at the connection beneath, without taking anything from it.
+    /// The connection beneath, to look at without taking anything from it.
     below: std::net::TcpStream,
     arrived: Vec<u8>,
     left: usize,
 }
 
 impl Talk<TcpStream> {
-    /// The stream beneath, for TLS: fails if the server has said more than its reply to STARTTLS,
-    /// which anybody on the way could have added (RFC 3207 §6).
+    /// The stream beneath, for TLS. Fails if more than the reply to STARTTLS has arrived: anybody
+    /// on the way could have added it (RFC 3207 §6).
     pub(super) fn into_stream(self) -> Result<(TcpStream, std::net::TcpStream), Fault> {
         let Self { stream, below, arrived, .. } = self;
         if arrived.is_empty() { Ok((stream, below)) } else { Err(Fault::Invalid(shown(&arrived))) }
@@ -110,14 +110,14 @@ impl<S: Stream + 'static> Talk<S> {
         Talk { stream: Box::new(self.stream), below: self.below, arrived: self.arrived, left: self.left }
     }
 
-    /// The greeting, which comes before any command.
+    /// Awaits the greeting, before any command.
     pub(super) async fn greeting(&mut self) -> Result<(), Fault> {
         let reply = self.reply().await?;
         self.expected(reply, 2).await.map(drop)
     }
 
-    /// Introduces this client, to a server that does not know EHLO as before extensions existed
-    /// (RFC 5321 §3.2).
+    /// Introduces this client: with EHLO or, if the server does not know it, with HELO (RFC 5321
+    /// §3.2).
     pub(super) async fn hello(&mut self, name: &str) -> Result<Offers, Fault> {
         self.say(&format!("EHLO {name}")).await?;
         let reply = self.reply().await?;
@@ -150,7 +150,7 @@ impl<S: Stream + 'static> Talk<S> {
         Ok(())
     }
 
-    /// Sends a command; the reply has to be of this class.
+    /// Sends a command; the reply must be of this class.
     pub(super) async fn command(&mut self, line: &str, class: u16) -> Result<Reply, Fault> {
         self.say(line).await?;
         let reply = self.reply().await?;
@@ -158,8 +158,7 @@ impl<S: Stream + 'static> Talk<S> {
     }
 
     /// Sends the message without its end, so the server cannot have accepted it. Fails if the
-    /// server has closed the connection or refused the message in the meantime, as far as that is
-    /// known here.
+    /// server has visibly closed the connection or refused the message in the meantime.
     pub(super) async fn message(&mut self, message: &[u8]) -> Result<(), Fault> {
         self.write(&transparent(message)).await?;
         if self.arrived.is_empty() {
@@ -170,8 +169,8 @@ impl<S: Stream + 'static> Talk<S> {
                 Err(error) => return Err(Fault::Closed(error)),
             }
         }
-        // Something has arrived: a reply, or a part of TLS that is none.
-        // QUIT would be a line of the message.
+        // Something has arrived: a reply, or a part of TLS that is not one. QUIT would be a line of
+        // the message.
         match timeout(GLANCE, self.reply()).await {
             Ok(reply) => Err(Fault::of(reply?)),
             Err(_) if self.arrived.is_empty() => Ok(()),
@@ -179,14 +178,14 @@ impl<S: Stream + 'static> Talk<S> {
         }
     }
 
-    /// Ends the message. From the first byte of this on, the server may have accepted it; only its
-    /// reply says so.
+    /// Ends the message. From the first byte on, the server may have accepted it; only its reply
+    /// tells.
     pub(super) async fn end(&mut self) -> Result<(), Fault> {
         self.command(".", 2).await.map(drop)
     }
 
-    /// Says goodbye, as a client has to before it closes (RFC 5321 §4.1.1.10). The reply does not
-    /// matter any more.
+    /// Says goodbye, as a client must before closing (RFC 5321 §4.1.1.10). The reply does not
+    /// matter.
     pub(super) async fn quit(&mut self) {
         let goodbye = async {
             self.say("QUIT").await?;
@@ -221,8 +220,7 @@ impl<S: Stream + 'static> Talk<S> {
         }
     }
 
-    /// The reply if it is of this class. To a server that refuses, there is nothing more to say
-    /// than goodbye.
+    /// The reply if it is of this class. After a refusal, only goodbye is left to say.
     async fn expected(&mut self, reply: Reply, class: u16) -> Result<Reply, Fault> {
         if reply.class() == class {
             return Ok(reply);
@@ -235,9 +233,9 @@ impl<S: Stream + 'static> Talk<S> {
     }
 }
 
-/// The message as lines that end with CRLF, of which none is the end of the message (RFC 5321
-/// §4.5.2). A lone CR or LF ends a line, too: servers disagree about what it means, which would let
-/// a message end early (CVE-2023-51764).
+/// The message as lines that end with CRLF, none of which can be mistaken for its end (RFC 5321
+/// §4.5.2). A lone CR or LF ends a line, too: servers disagree about its meaning, and a message
+/// could end early (CVE-2023-51764).
 fn transparent(message: &[u8]) -> Vec<u8> {
     let mut wire = Vec::with_capacity(message.len() + message.len() / 32 + 2);
     let mut left = message;
@@ -254,7 +252,7 @@ fn transparent(message: &[u8]) -> Vec<u8> {
     wire
 }
 
-/// The first bytes of what arrived, as text.
+/// The first of the received bytes, as text.
 fn shown(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(200)]);
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>().trim().to_owned()

@@ -21,7 +21,7 @@ macro_rules! access {
         #[answer(BAD_REQUEST, Sdks::All)]
         AccessTypeWithoutProjectId { request_type: String },
 
-        /// The operation requires authentication, and the request has none.
+        /// The operation requires authentication, but the request is not authenticated.
         #[error("this operation requires an access level, a project id and the matching key")]
         #[hint("Send `X-Service-Access-Type`, `X-Service-Project-Id` and the key of that access level.")]
         #[answer(UNAUTHORIZED, Sdks::All)]
@@ -36,8 +36,7 @@ macro_rules! access {
             allowed_access_types: Vec<&'static str>,
         },
 
-        /// The permissions of the key are limited, and do not include the one that the operation
-        /// requires.
+        /// The key has limited permissions, without the one that the operation requires.
         #[error("the key does not have the permission that this operation requires")]
         #[hint("Create a key with the permission that `details` names, or use one without limits.")]
         #[answer(FORBIDDEN, Sdks::None)]
@@ -73,7 +72,7 @@ macro_rules! access {
             slip: KeySlip,
         },
 
-        /// The project requires its client key, and the request has none.
+        /// The project requires its client key, but the request does not have it.
         #[error("the project requires a publishable client key")]
         #[hint("Send the `pck_` key, or set `config.require_publishable_client_key` of the project to `false`.")]
         #[answer(UNAUTHORIZED, Sdks::All)]

@@ -34,8 +34,8 @@ macro_rules! keys {
         #[answer(UNAUTHORIZED, Sdks::All)]
         ApiKeyExpired,
 
-        /// The API key has been revoked, or is void because its creator's account was in other
-        /// hands.
+        /// The API key has been revoked, or was invalidated because its creator's account had been
+        /// taken over.
         #[error("the API key has been revoked")]
         #[hint("Create a new key; a revoked one cannot be restored.")]
         #[answer(UNAUTHORIZED, Sdks::All)]
@@ -47,7 +47,7 @@ macro_rules! keys {
         #[answer(BAD_REQUEST, Sdks::All)]
         WrongApiKeyType { expected_type: &'static str, actual_type: &'static str },
 
-        /// The API key is meant to be public, so finding it in public is no reason to revoke it.
+        /// The API key is meant to be public, so finding it in public is not a reason to revoke it.
         #[error("the API key is meant to be public, so it is not revoked when it is found in public")]
         #[hint("Report secret keys only; they begin with `sk_`.")]
         #[answer(BAD_REQUEST, Sdks::All)]

@@ -11,7 +11,7 @@
 //! Variant { field: String },
 //! ```
 //!
-//! A row that lacks one of these does not compile. The types of fields are those imported here.
+//! A row without one of these does not compile. The types of fields are those imported here.
 
 #[macro_use]
 mod access;
@@ -54,16 +54,16 @@ use crate::path_slip::PathSlip;
 /// The published SDKs that know a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sdks {
-    /// All that are supported.
+    /// All supported versions.
     All,
     /// Version 2.8.108 and newer ones.
     Since2_8_108,
-    /// None: the code is Gatelet's own.
+    /// None: the code is specific to Gatelet.
     None,
 }
 
-/// Defines the errors by the rows of all areas. Each area's macro adds its rows to those before it
-/// and calls this macro again with the remaining areas.
+/// Defines the errors by the rows of all areas. Each area's macro adds its rows and calls this
+/// macro again with the remaining areas.
 macro_rules! known_errors {
     ([$area:ident $($others:ident)*] $($rows:tt)*) => { $area! { known_errors! [$($others)*] $($rows)* } };
     ([] $(
@@ -95,13 +95,13 @@ macro_rules! known_errors {
                 match self { $(Self::$variant => StatusCode::$status,)* }
             }
 
-            /// When the error is returned; one sentence for the documentation, which only one
-            /// function contains: `edge-fallback`.
+            /// When the error is returned; one sentence for the documentation. Of all functions,
+            /// only `edge-fallback` contains these texts.
             pub fn meaning(self) -> &'static str {
                 match self { $(Self::$variant => concat!($($meaning),+).trim_ascii_start(),)* }
             }
 
-            /// What the developer who gets the error can do. The hint is sent with the error.
+            /// What the developer who gets the error can do; sent with the error.
             pub fn hint(self) -> &'static str {
                 match self { $(Self::$variant => $hint,)* }
             }
@@ -128,8 +128,7 @@ impl ErrorCode {
     }
 
     /// Whether a published SDK knows the code; `is_older` if its version is before 2.8.108. Headers
-    /// name only codes that the SDK knows, because it takes itself for outdated when it gets any
-    /// other.
+    /// name only codes that the SDK knows: any other makes it believe that it is outdated.
     pub fn is_known_to_sdk(self, is_older: bool) -> bool {
         match self.sdks() {
             Sdks::All => true,

@@ -1,4 +1,4 @@
-//! Errors of OAuth: clients, providers, and the accounts that users have at providers.
+//! Errors of OAuth: clients, providers, and users' accounts at providers.
 
 macro_rules! oauth {
     ($next:ident! $($before:tt)*) => { $next! { $($before)*
@@ -78,7 +78,7 @@ macro_rules! oauth {
         #[answer(BAD_REQUEST, Sdks::All)]
         OauthExtraScopeNotAvailableWithSharedOauthKeys,
 
-        /// The provider has the type `shared`, which gives apps no access tokens.
+        /// The provider has the type `shared`, which does not give access tokens to apps.
         #[error("the provider has the type `shared`, which gives apps no access tokens")]
         #[hint("Register a client of your own at the provider, and set the type `standard`.")]
         #[answer(BAD_REQUEST, Sdks::All)]
@@ -90,7 +90,7 @@ macro_rules! oauth {
         #[answer(CONFLICT, Sdks::All)]
         OauthConnectionAlreadyConnectedToAnotherUser,
 
-        /// The user has no account at this provider.
+        /// The user does not have an account at this provider.
         #[error("the user has no account at this provider")]
         #[hint("Have the user link an account first.")]
         #[answer(BAD_REQUEST, Sdks::All)]
@@ -134,7 +134,7 @@ macro_rules! oauth {
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyProviderAccounts { max: usize },
 
-        /// The project has no bundle id of an app that signs in with Apple.
+        /// The project lacks the bundle id of an app that signs in with Apple.
         #[error("the project has no bundle id of an app that signs in with Apple")]
         #[hint("Add the app's bundle id to `apple_bundle_ids` of the provider `apple`.")]
         #[answer(BAD_REQUEST, Sdks::All)]

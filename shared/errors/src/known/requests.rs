@@ -1,10 +1,9 @@
-//! Errors of requests to any operation: their form, their size and their number, and failures of
-//! the service.
+//! Errors of requests to any operation: their form, size and number, and failures of the service.
 
 macro_rules! requests {
     ($next:ident! $($before:tt)*) => { $next! { $($before)*
 
-        /// No operation has this path.
+        /// There is no operation at this path.
         #[error("no operation has this path{0}")]
         #[hint("Check the path, which has no slash at its end; the OpenAPI document lists all paths.")]
         #[answer(NOT_FOUND, Sdks::None)]
@@ -29,7 +28,7 @@ macro_rules! requests {
         #[answer(PAYLOAD_TOO_LARGE, Sdks::None)]
         BodyTooLarge { max_bytes: usize },
 
-        /// The body is compressed or otherwise encoded, and the service decodes no bodies.
+        /// The body is compressed or otherwise encoded, but the service does not decode bodies.
         #[error("the body is encoded ({content_encoding}), and the service decodes no bodies: send it without `content-encoding`")]
         #[hint("Send the body without `Content-Encoding`: switch off the compression of requests in your HTTP client.")]
         #[answer(UNSUPPORTED_MEDIA_TYPE, Sdks::None)]

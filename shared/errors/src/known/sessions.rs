@@ -44,7 +44,7 @@ macro_rules! sessions {
         #[answer(UNAUTHORIZED, Sdks::All)]
         UserAuthenticationRequired,
 
-        /// The request refers to the current user, but nobody is signed in.
+        /// The request refers to the current user, but no user is signed in.
         #[error("the request refers to the current user, but nobody is signed in: send an access token")]
         #[hint("Send the user's access token in `X-Service-Access-Token`, or name a user by id.")]
         #[answer(BAD_REQUEST, Sdks::All)]
@@ -62,8 +62,8 @@ macro_rules! sessions {
         #[answer(FORBIDDEN, Sdks::All)]
         RestrictedUserNotAllowed { restricted_reason: RestrictedReason },
 
-        /// The change or deletion requires that the user reauthenticates first; an impersonation
-        /// cannot make it.
+        /// The user must reauthenticate before this change or deletion, which is not possible in an
+        /// impersonation.
         #[error("the user must reauthenticate first: POST /api/v1/auth/sessions/current/reauthenticate")]
         #[hint("Ask for the password or a code, and send it to `POST /api/v1/auth/sessions/current/reauthenticate`.")]
         #[answer(FORBIDDEN, Sdks::None)]
@@ -75,7 +75,7 @@ macro_rules! sessions {
         #[answer(NOT_FOUND, Sdks::None)]
         SessionNotFound,
 
-        /// The operation cannot end the session that it is called with.
+        /// The operation cannot end the session that calls it.
         #[error("the current session cannot be deleted: sign out instead")]
         #[hint("Sign out instead: `DELETE /api/v1/auth/sessions/current`.")]
         #[answer(BAD_REQUEST, Sdks::All)]
@@ -94,7 +94,7 @@ macro_rules! sessions {
         #[answer(BAD_REQUEST, Sdks::All)]
         InvalidPollingCode,
 
-        /// The user has neither confirmed nor refused the sign-in of the device yet.
+        /// The user has not yet confirmed or refused the sign-in of the device.
         #[error("the user has neither confirmed nor refused the sign-in yet")]
         #[hint("Poll again after the `interval`.")]
         #[answer(BAD_REQUEST, Sdks::None)]
@@ -126,8 +126,8 @@ macro_rules! sessions {
         #[answer(BAD_REQUEST, Sdks::None)]
         InvalidLoginCode,
 
-        /// The sign-in of the command-line tool has no anonymous session, or that session has
-        /// ended.
+        /// The sign-in of the command-line tool does not have an anonymous session, or that session
+        /// has ended.
         #[error("the sign-in has no anonymous session, or that session has ended")]
         #[hint("Sign in in the browser, and confirm with the refresh token.")]
         #[answer(BAD_REQUEST, Sdks::None)]

@@ -15,7 +15,7 @@ macro_rules! sign_in {
         #[answer(FORBIDDEN, Sdks::All)]
         SignUpRejected { message: String },
 
-        /// The project requires a solved bot challenge, and the request has no valid one.
+        /// The project requires a solved bot challenge, but the request does not have a valid one.
         #[error("a bot challenge must be solved first")]
         #[hint("Show the project's challenge, and repeat the request with `bot_challenge_token`.")]
         #[answer(CONFLICT, Sdks::Since2_8_108)]
@@ -66,7 +66,7 @@ macro_rules! sign_in {
         #[answer(BAD_REQUEST, Sdks::All)]
         PasswordRequirementsNotMet { message: String, reason: Weakness },
 
-        /// The user has no password.
+        /// The user does not have a password.
         #[error("the user has no password")]
         #[hint("Set one with `POST /api/v1/auth/password/set`.")]
         #[answer(BAD_REQUEST, Sdks::All)]
@@ -78,13 +78,13 @@ macro_rules! sign_in {
         #[answer(BAD_REQUEST, Sdks::None)]
         UserHasPassword,
 
-        /// The current password that the signed-in user gave is wrong.
+        /// The current password given by the signed-in user is wrong.
         #[error("the password is wrong")]
         #[hint("Let the user try again, or reset the password by email.")]
         #[answer(BAD_REQUEST, Sdks::All)]
         PasswordConfirmationMismatch,
 
-        /// After this change, the user would have no way to sign in.
+        /// After this change, the user could no longer sign in.
         #[error("the user would have no way to sign in: add another way first")]
         #[hint("Add another way to sign in first.")]
         #[answer(CONFLICT, Sdks::None)]
@@ -144,13 +144,14 @@ macro_rules! sign_in {
         #[answer(BAD_REQUEST, Sdks::None)]
         InvalidRecoveryCode,
 
-        /// The user has no authenticator app; recovery codes only replace the codes of an app.
+        /// The user does not have an authenticator app; recovery codes only replace the codes of an
+        /// app.
         #[error("recovery codes require an authenticator app: set one up first")]
         #[hint("Set up an authenticator app first: `POST /api/v1/auth/mfa/authenticators`.")]
         #[answer(BAD_REQUEST, Sdks::None)]
         AuthenticatorAppRequired,
 
-        /// The signed-in user has no authenticator app with this id.
+        /// The signed-in user does not have an authenticator app with this id.
         #[error("the user has no authenticator app with this id")]
         #[hint("List the apps: `GET /api/v1/auth/mfa/authenticators`.")]
         #[answer(NOT_FOUND, Sdks::None)]
@@ -162,7 +163,7 @@ macro_rules! sign_in {
         #[answer(BAD_REQUEST, Sdks::None)]
         TooManyAuthenticators { max: usize },
 
-        /// The signed-in user has no remembered device with this id.
+        /// The signed-in user does not have a remembered device with this id.
         #[error("the user has no remembered device with this id")]
         #[hint("List the devices: `GET /api/v1/auth/mfa/devices`.")]
         #[answer(NOT_FOUND, Sdks::None)]

@@ -9,7 +9,7 @@ macro_rules! users {
         #[answer(NOT_FOUND, Sdks::All)]
         UserNotFound,
 
-        /// A user that the request names does not exist.
+        /// A user named in the request does not exist.
         #[error("user {user_id} does not exist")]
         #[hint("Check the user id and the project.")]
         #[answer(BAD_REQUEST, Sdks::All)]
@@ -21,7 +21,7 @@ macro_rules! users {
         #[answer(CONFLICT, Sdks::All)]
         UserEmailAlreadyExists { email: String, would_work_if_email_was_verified: bool },
 
-        /// The user has no primary address.
+        /// The user does not have a primary address.
         #[error("the user has no primary address to verify or to sign in with")]
         #[hint("Send `primary_email` as well.")]
         #[answer(BAD_REQUEST, Sdks::None)]

@@ -1,5 +1,5 @@
-//! Emails with codes, and the email that says that an account now belongs to the owner of its
-//! address. A code is written together with the outbox entry that delivers it and, except for an
+//! Emails with codes, and the email that tells the owner of an address that an account is now
+//! theirs. A code is written together with the outbox entry that delivers it and, except for an
 //! email of [`CodeEmail::reset`], with the counts of the recipient ([`gate`]).
 
 use jiff::Timestamp;
@@ -21,17 +21,17 @@ use crate::app::App;
 use crate::email::gate::{self, Address, Cause, Counted};
 use crate::email::sealed;
 
-/// The path of the link by which the recipient of a verification email releases the email address.
+/// The path of the link that releases the address, in a verification email.
 pub const RELEASE_PATH: &str = "/api/v1/contact-channels/release-link";
 
-/// The values from which an email with a code is written. The email's main link is `callback` with
-/// the query parameter `code`.
+/// The values for writing an email with a code. Its main link is `callback` with the query
+/// parameter `code`.
 pub struct CodeEmail<'a> {
     /// The app.
     pub app: &'a App,
     /// The project.
     pub project: &'a ProjectId,
-    /// The page of the project's app that the link opens.
+    /// The page of the project's app behind the link.
     pub callback: &'a RedirectUrl,
     /// The current time.
     pub now: Timestamp,
@@ -45,8 +45,8 @@ impl CodeEmail<'_> {
         Ok((code, writes))
     }
 
-    /// The writes of a code that resets the password of `user`, and of the email that delivers it.
-    /// The owner has requested the code through a link in an earlier email to `email`.
+    /// The writes of a code that resets the password of `user`, and of its email. The owner has
+    /// requested the code through a link in an earlier email to `email`.
     pub fn reset(&self, user: &User, email: &Email) -> Result<Vec<Write>, store::Error> {
         let stored = StoredCode {
             purpose: Purpose::ResetPassword,
@@ -61,7 +61,7 @@ impl CodeEmail<'_> {
         self.with_email(&stored, &code, Counted::by_link().queue(self.project, &entry, None)?)
     }
 
-    /// Writes that look and cost like those of [`Self::writes`] but send no email, so nobody
+    /// Writes that look and cost like those of [`Self::writes`] but do not send an email, so nobody
     /// receives the code. Used where the response must not reveal whether an account exists.
     pub fn decoys(&self, recipient: Counted, stored: &StoredCode, mail: Builtin) -> Result<Vec<Write>, store::Error> {
         let (code, entry) = self.code_and_entry(stored, mail, None)?;
@@ -95,9 +95,8 @@ impl CodeEmail<'_> {
         Ok((code, entry))
     }
 
-    /// The writes of a code that verifies a user's email address, and of the email that delivers
-    /// it. With a second link in the email, a recipient who did not create the account can release
-    /// the address.
+    /// The writes of a code that verifies a user's email address, and of its email. A second link
+    /// in the email lets a recipient who did not create the account release the address.
     pub fn verification(&self, recipient: Counted, user: &User, channel: &Channel) -> Result<Vec<Write>, store::Error> {
         let stored = StoredCode {
             purpose: Purpose::VerifyEmail,

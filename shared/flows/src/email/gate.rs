@@ -1,5 +1,5 @@
-//! The gate of all emails: no other module adds an entry to the outbox, which a contract test
-//! holds. Here, the recipient of each email is counted, at the latest before the email is rendered:
+//! The gate of all emails: a contract test ensures that no other module adds entries to the outbox.
+//! Here, the recipient of each email is counted, at the latest before rendering:
 //!
 //! | email | counted | beyond the limit |
 //! |---|---|---|
@@ -13,14 +13,14 @@
 //!
 //! The network of a client that asks for a code is counted with its request
 //! ([`Rule::SendCodeNetwork`]). A mailbox has one name for all its addresses ([`Email::mailbox`]),
-//! and a domain counts only if it is not that of a mail provider ([`Email::organisation`]).
+//! and the domains of mail providers do not count ([`Email::organisation`]).
 //!
 //! *Folded*: the first notice beyond the limit is sent at the end of the window and says that it is
 //! the last one; later ones are skipped. A change never fails because of its notice, so notices are
-//! counted by the worker that renders them. A stranger can cause notices only to addresses that
-//! nobody has proved; their counts are apart, so nobody can use up the notices of an owner. That
-//! includes owners who clicked the link of a verification email without a session, as those of the
-//! published SDK do: only the account with this very address causes notices to it.
+//! counted by the worker that renders them. A stranger can cause notices only to unproved
+//! addresses, which are counted apart, so nobody can use up the notices of an owner. That includes
+//! owners who clicked the link of a verification email without a session, as with the published
+//! SDK: only the account with this very address causes notices to it.
 
 use jiff::Timestamp;
 use model::email::Email;
@@ -43,8 +43,8 @@ use crate::context::Context;
 pub enum Address {
     /// It may belong to a stranger.
     Unproved,
-    /// Somebody who reads its emails has verified it without a session of the account, of which
-    /// they may be the owner.
+    /// Someone who reads its emails, perhaps the account's owner, has verified it without a session
+    /// of the account.
     Verified,
     /// Its owner has proved it, or the response must not show whether it has an account.
     Proved,
@@ -61,12 +61,12 @@ impl Address {
     }
 }
 
-/// The counts of a recipient, without which no email with a code or link is queued.
+/// The counts of a recipient, required to queue an email with a code or link.
 #[derive(Debug)]
 #[must_use]
 pub struct Counted(Vec<Write>);
 
-/// The counters of a recipient of a code, link or invitation.
+/// The counters of the recipient of a code, link or invitation.
 fn counters(app: &App, level: Level, email: &Email, address: Address) -> impl Iterator<Item = Counter> {
     let (limits, now) = (&app.settings.limits, app.clock.now());
     let is_client = level == Level::Client;
@@ -89,9 +89,9 @@ pub fn keys(app: &App, project: &ProjectId, level: Level, email: &Email) -> Vec<
     counters(app, level, email, Address::Unproved).map(|counter| limit::key_before(project, &counter)).collect()
 }
 
-/// The counts of the recipient of a code, link or invitation, for the transaction that writes the
-/// email, which fails if a limit is reached. Costs a unit to read for each counter that is not
-/// prefetched ([`keys`]).
+/// The counts of the recipient of a code, link or invitation, for the transaction with the email,
+/// which fails if a limit is reached. Costs a unit to read for each counter that is not prefetched
+/// ([`keys`]).
 pub async fn recipient(context: &Context, email: &Email, address: Address) -> Result<Counted, store::Error> {
     let project = &context.project.id;
     let mut writes = Vec::new();
@@ -101,7 +101,7 @@ pub async fn recipient(context: &Context, email: &Email, address: Address) -> Re
     Ok(Counted(writes))
 }
 
-/// Counts the recipient of an email that is sent at once, without the outbox.
+/// Counts the recipient of an email sent at once, without the outbox.
 pub async fn count_recipient(context: &Context, email: &Email) -> Result<(), store::Error> {
     for counter in counters(&context.app, context.level, email, Address::Proved) {
         context.app.store.count(&context.project.id, &counter).await?;
@@ -110,8 +110,8 @@ pub async fn count_recipient(context: &Context, email: &Email) -> Result<(), sto
 }
 
 impl Counted {
-    /// No counts, for the email that follows the link in another one: the link works once, and
-    /// somebody who has used up the quota of the recipient must not lock the owner out.
+    /// No counts, for an email requested by the link in another one: the link works once, and using
+    /// up the recipient's quota must not lock the owner out.
     pub(crate) fn by_link() -> Self {
         Self(Vec::new())
     }
@@ -122,13 +122,13 @@ impl Counted {
         Ok([mail].into_iter().chain(self.0).collect())
     }
 
-    /// Writes that look and cost like those of an email, which nobody gets.
+    /// Writes that look and cost like those of an email, but do not send one.
     pub(crate) fn decoy(self, project: &ProjectId, entry: &OutboxEntry, now: Timestamp) -> Result<Vec<Write>, store::Error> {
         Ok([outbox::create_decoy(project, entry, now)?].into_iter().chain(self.0).collect())
     }
 }
 
-/// What causes a notice, as the limits see it.
+/// The cause of a notice, for the limits.
 #[derive(Debug, Clone, Copy)]
 pub struct Cause<'a> {
     /// Whether the recipient has proved the address.
@@ -149,7 +149,7 @@ pub(crate) fn notice_entry(project: &ProjectId, Cause { address, place }: Cause<
     outbox::create(project, &OutboxEntry { notice, ..entry })
 }
 
-/// Counts a notice that is about to be rendered, and decides what becomes of it.
+/// Counts a notice before it is rendered, and decides its fate.
 pub async fn fate(app: &App, project: &ProjectId, entry: &OutboxEntry) -> Result<Fate, store::Error> {
     let (limits, now) = (&app.settings.limits, app.clock.now());
     let (Some(count), Some(to)) = (&entry.notice, entry.to.addresses().first()) else { return Ok(Fate::Sent) };
@@ -178,8 +178,8 @@ pub async fn fate(app: &App, project: &ProjectId, entry: &OutboxEntry) -> Result
     })
 }
 
-/// Queues an email of a server for users: as entries, or, for many recipients, as a broadcast from
-/// which a worker makes the entries. `other` is written in the same transaction.
+/// Queues a server's email to users: as entries or, for many recipients, as a broadcast that a
+/// worker turns into entries. `other` is written in the same transaction.
 pub async fn to_users(app: &App, project: &ProjectId, mail: &OutboxEntry, to: &[UserId], other: Option<Write>) -> Result<(), store::Error> {
     if to.len() > broadcast::entries_at_once(mail) {
         return app.store.create_broadcast(project, BroadcastId::from(mail.id.uuid()), mail, to, other).await;

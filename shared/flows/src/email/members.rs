@@ -1,4 +1,4 @@
-//! The members of a team who can be told something by email.
+//! The members of a team who can be notified by email.
 
 use model::email::Email;
 use model::user::User;
@@ -8,12 +8,12 @@ use wire::id::{ProjectId, TeamId, UserId};
 use crate::app::App;
 use crate::email::gate::Address;
 
-/// The maximum number of members who are told, as their emails are written in one transaction.
+/// The maximum number of members to notify, as one transaction writes all their emails.
 const MOST: usize = 50;
 /// How many members are read at once. Their users are read together.
 const PAGE: usize = 100;
 
-/// A member who can be told something.
+/// A member who can be notified.
 #[derive(Debug)]
 pub struct Told {
     /// The member.
@@ -24,9 +24,9 @@ pub struct Told {
     pub address: Address,
 }
 
-/// The members of a team whom `keep` accepts and whose primary address is verified, with this
-/// address; at most 50, in the order of their user ids. An unverified address may belong to a
-/// stranger, to whom a member could otherwise send the names that the email contains.
+/// The team's members that `keep` accepts and whose primary address is verified, with this address;
+/// at most 50, in the order of their user ids. An unverified address may belong to a stranger, and
+/// a member could otherwise send them the names in the email.
 pub async fn verified(app: &App, project: &ProjectId, team: TeamId, keep: impl Fn(&MemberRow) -> bool) -> Result<Vec<Told>, store::Error> {
     let (mut verified, mut after) = (Vec::new(), None);
     loop {

@@ -1,6 +1,6 @@
 //! Emails that notify the owner of an account of changes and sign-ins, with a "This wasn't me"
 //! link. [`notice`](model::notice) defines the recipients and the effect of the link. The emails
-//! are written in the transaction of the change that they report.
+//! are written in the same transaction as the change.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -29,9 +29,9 @@ use crate::email::sealed;
 /// The path of the "This wasn't me" link.
 pub const NOT_ME_PATH: &str = "/api/v1/auth/not-me-link";
 
-/// The writes of the notices of a change from `before` to `after`; the notices are also recorded
-/// in `after`. `place` is absent if a server made the change, because a server's IP address means
-/// nothing to the owner, and if the recipient must not learn where the change was made.
+/// The writes of the notices of a change from `before` to `after`; the notices are also recorded in
+/// `after`. `place` is absent if a server made the change, because a server's IP address means
+/// nothing to the owner, or if the recipient must not learn the place.
 pub fn of_change(app: &App, project: &Project, place: Option<&Place>, before: &User, after: &mut User) -> Result<Vec<Write>, store::Error> {
     Changed { app, project, place, before, changes: changes(before, after) }.tell(after)
 }
@@ -43,8 +43,8 @@ pub fn of_reset(app: &App, project: &Project, place: Option<&Place>, before: &Us
     Changed { app, project, place, before, changes }.tell(after)
 }
 
-/// Like [`of_change`], for a new API key of a team that the user created. The link does not remove
-/// the key, but a key that was created before the use of the link is void
+/// Like [`of_change`], for a team's new API key that the user created. The link does not remove the
+/// key, but using the link invalidates keys created before
 /// ([`Creator`](model::owned_key::Creator)).
 pub fn of_team_key(
     app: &App,
@@ -56,7 +56,7 @@ pub fn of_team_key(
     Changed { app, project, place, before, changes: vec![Change::of_new_key(key)] }.tell(after)
 }
 
-/// The changes to an account, and their place.
+/// The changes to an account, with their place.
 struct Changed<'a> {
     app: &'a App,
     project: &'a Project,
@@ -99,9 +99,9 @@ impl Changed<'_> {
 }
 
 /// The writes of the notices of a sign-in from a place where the account was not used before. Only
-/// verified addresses are notified: another one may belong to a stranger, whom the account's
-/// creator could flood by signing in from many places. Whoever has verified one without a session
-/// may be the owner, and can otherwise lock the creator out by the link.
+/// verified addresses are notified: any other may belong to a stranger, whom the account's creator
+/// could flood by signing in from many places. Someone who verified an address without a session
+/// may be the account's owner; if not, the link lets them lock the creator out.
 pub fn of_sign_in(app: &App, project: &Project, place: &Place, user: &User) -> Result<Vec<Write>, store::Error> {
     let now = app.clock.now();
     let notice = Notice {
@@ -143,8 +143,8 @@ pub fn new_entry(user: &User, email: Email, mail: Builtin, variables: Map<String
     }
 }
 
-/// An email to this address of a user, from a text that is not one of the built-in templates. The
-/// address is fixed: the user may make another one primary before the email is sent.
+/// An email to this address of a user, from a text other than a built-in template. The address is
+/// fixed: the user may make another one primary before the email is sent.
 pub fn to_address((user_id, email): (UserId, Email), source: Source, variables: Map<String, Value>) -> NewEntry {
     NewEntry {
         to: Recipients::UserCustomEmails { user_id, emails: vec![email] },
@@ -158,7 +158,7 @@ pub fn to_address((user_id, email): (UserId, Email), source: Source, variables: 
 }
 
 /// The snapshot of a user, with secrets resealed under the current deployment secret: a running
-/// `gateway reseal` may already have passed the place where the link with this snapshot is written.
+/// `gateway reseal` may already be past the place where the link with this snapshot is stored.
 fn snapshot(app: &App, project: &Project, user: &User) -> Snapshot {
     let mut snapshot = user.snapshot();
     let owner = totp::owner(&project.id, user.id);

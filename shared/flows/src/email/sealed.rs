@@ -1,6 +1,6 @@
-//! Built-in emails that contain codes. The codes are sealed when the outbox entry is written and
-//! unsealed by the worker that sends the email. [`model::outbox::codes`] explains why codes are
-//! sealed, and what other readers of the entry see.
+//! Built-in emails that contain codes. The outbox entry has the codes sealed; the worker that sends
+//! the email unseals them. [`model::outbox::codes`] explains the reason, and what other readers of
+//! the entry see.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +14,7 @@ use wire::id::{EmailId, ProjectId};
 
 use crate::app::App;
 
-/// A new entry with the variables of `new` and those of `coded`, which contain codes and are
-/// sealed.
+/// A new entry with the variables of `new` and, sealed, those of `coded`, which contain codes.
 pub fn entry(
     app: &App,
     project: &ProjectId,
@@ -34,7 +33,7 @@ pub fn entry(
     Ok(OutboxEntry { codes: Some(codes), ..OutboxEntry::new(id, new, now) })
 }
 
-/// The variables of an entry with the codes in plaintext, which only its recipient may see.
+/// The variables of an entry with the codes in plaintext, for its recipient only.
 pub fn opened(app: &App, project: &ProjectId, entry: &OutboxEntry) -> Result<Map<String, Value>, seal::Error> {
     let mut variables = entry.variables.clone();
     for (name, sealed) in entry.codes.iter().flatten() {

@@ -12,17 +12,17 @@ use crate::app::App;
 
 /// The count of wrong passwords for an account, or of wrong codes of its second factor.
 ///
-/// A wrong password is counted once it is known to be wrong. A correct one is accepted on the
-/// condition that the limit has not been reached. So concurrent guesses reveal no more than the
-/// limit permits, and an owner who knows the password uses up no attempts. Passwords at sign-in are
+/// A wrong password is counted once known to be wrong, and a correct one is accepted on the
+/// condition that the limit is not reached. So concurrent guesses do not reveal more than the limit
+/// permits, and an owner who knows the password does not use up attempts. Passwords at sign-in are
 /// counted by the given email address, so an account that does not exist looks like one that does.
 pub struct Failures<'a> {
     app: &'a App,
     project: &'a ProjectId,
     subject: Subject,
     counter: Option<Counter>,
-    /// The counter with the count of the previous window; that count is zero if it was not read
-    /// before the first use.
+    /// The counter with the previous window's count, which is zero if it was not read before the
+    /// first use.
     window: OnceLock<Window>,
 }
 
@@ -33,9 +33,9 @@ impl<'a> Failures<'a> {
         Self::by(app, project, Subject::email(&normalised))
     }
 
-    /// The count of wrong passwords that a signed-in user gives to change the password or to
-    /// reauthenticate. They are counted separately, so that strangers who guess at sign-in cannot
-    /// prevent the owner from changing the password.
+    /// The count of a signed-in user's wrong passwords when changing the password or
+    /// reauthenticating. It is separate, so that strangers who guess at sign-in cannot keep the
+    /// owner from changing the password.
     pub fn of_old_password(app: &'a App, project: &'a ProjectId, user: UserId) -> Self {
         Self::by(app, project, Subject::proof("old-password", user))
     }
@@ -82,21 +82,21 @@ impl<'a> Failures<'a> {
         Some(self.window.get_or_init(|| Window::alone(counter)))
     }
 
-    /// Makes a write in place of
-    /// [`Store::count_wrong_password`](store::Store::count_wrong_password), for an email address
-    /// that no user signs in with, so that the response takes about as long as for one in use.
+    /// For an email address that nobody signs in with: writes something in place of
+    /// [`Store::count_wrong_password`](store::Store::count_wrong_password), so that the response
+    /// takes about as long as for one in use.
     pub async fn count_nobody(&self) -> Result<(), store::Error> {
         self.app.store.write_unrecorded(limit::count_nobody(self.project, &self.subject, self.app.clock.now())).await
     }
 
-    /// The writes that reset the count, for the transaction in which the owner resets the password:
-    /// guesses of the old password no longer count.
+    /// The writes that reset the count, for the transaction of a password reset: guesses of the old
+    /// password no longer count.
     pub fn forget(&self) -> impl Iterator<Item = Write> + use<> {
         self.counter.as_ref().map(|counter| limit::forget(self.project, counter)).into_iter().flatten()
     }
 
-    /// The write that checks the limit, for the transaction that follows a correct password or
-    /// code; `None` if the limit is off.
+    /// The write that checks the limit, for the transaction after a correct password or code;
+    /// `None` if the limit is off.
     pub fn still_allowed(&self) -> Option<Write> {
         self.window().map(|window| window.check(self.project))
     }

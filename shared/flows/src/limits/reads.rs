@@ -1,13 +1,13 @@
 //! What clients read.
 //!
-//! A large page costs what hundreds of small requests cost, so operations without a limit of their
-//! own count what they have read from the table, in units of [`BYTES_PER_READ`]. A request that
-//! reads less counts nothing. Each process counts in its memory: no request waits for a write, and
-//! functions that only read need no right to write. A request is refused once those before it have
-//! used up the quota.
+//! A large page costs as much as hundreds of small requests, so operations without a limit of their
+//! own count what they read from the table, in units of [`BYTES_PER_READ`]. Less than a unit is not
+//! counted. Each process counts in its memory: requests do not wait for a write, and functions that
+//! only read do not need the right to write. A request is refused once earlier ones have used up
+//! the quota.
 //!
-//! The owner of an account reads to find an intruder. So a session counts on its own, and not the
-//! user.
+//! The owner of an account must be able to read to find an intruder, so each session counts on its
+//! own, instead of the user.
 
 use model::limit::{BYTES_PER_READ, Counter, Rule, Subject};
 use model::place::Place;
@@ -36,7 +36,7 @@ impl Reader {
         self.counters.iter().try_for_each(|counter| app.memory.room(&self.project, counter)).map_err(store::Error::Limited)
     }
 
-    /// Counts a request that has read so many bytes.
+    /// Counts a request that read this many bytes.
     pub fn count(&self, app: &App, bytes: usize) {
         let count = u32::try_from(bytes / BYTES_PER_READ).unwrap_or(u32::MAX);
         if count > 0 {

@@ -1,11 +1,11 @@
 //! Proof of work for the ALTCHA widget (npm `altcha` version 3, protocol version 2).
 //!
-//! A challenge is a set of signed parameters; nothing is stored until the challenge is solved. The
-//! browser searches for a counter for which PBKDF2 over the nonce and the counter gives a key with
-//! a given prefix; checking the solution takes one PBKDF2. A challenge contains its project, so
-//! that no other project accepts it, and its level, because a flood raises the required level.
+//! A challenge is a set of signed parameters; nothing is stored until it is solved. The browser
+//! searches for a counter: PBKDF2 over the nonce and the counter must give a key with a given
+//! prefix. Checking the solution takes one PBKDF2. A challenge contains its project, so that no
+//! other project accepts it, and its level, because a flood raises the required level.
 //!
-//! Proof of work makes floods costly; it does not keep out a program that does the work.
+//! Proof of work makes floods costly, but does not stop a program that does the work.
 
 use std::num::NonZeroU32;
 
@@ -27,10 +27,10 @@ pub const LIFE: SignedDuration = SignedDuration::from_mins(5);
 const MARGIN: SignedDuration = SignedDuration::from_mins(10);
 /// The hardest level: sixteen times the work of level 0.
 const MOST_LEVEL: u32 = 4;
-/// The longest payload that is parsed, in bytes; a real payload has about 650.
+/// The longest payload that is parsed, in bytes; real payloads have about 650.
 const MAX_PAYLOAD: usize = 4096;
-/// PBKDF2 iterations per try at level 0. With 4096 tries, the average, the search takes half a
-/// second on one core of a laptop, and less with the several cores that the widget uses.
+/// PBKDF2 iterations per try at level 0. The average search, 4096 tries, takes half a second on one
+/// core of a laptop, and less on several cores, which the widget uses.
 const COST: u32 = 250;
 /// The hexadecimal prefix that a key must have: 4096 tries on average.
 const PREFIX: &str = "000";
@@ -42,10 +42,10 @@ const KEY_LENGTH: usize = 32;
 const BASE64: GeneralPurpose =
     GeneralPurpose::new(&base64::alphabet::STANDARD, GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent));
 
-/// How much work a challenge takes.
+/// The work that a challenge takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Work {
-    /// From 0 to 4; each level takes twice the work of the one below.
+    /// From 0 to 4; each level doubles the work.
     pub level: u32,
     /// Iterations of PBKDF2 for each try.
     pub cost: u32,
@@ -54,7 +54,7 @@ pub struct Work {
 }
 
 impl Work {
-    /// The work of a challenge while a usual rate is exceeded by `excess`, see
+    /// The work of a challenge while the usual rate is exceeded by `excess`, see
     /// [`Tally::excess`](crate::bot_challenge::rate::Tally::excess).
     pub fn of(excess: u32) -> Self {
         let level = excess.min(MOST_LEVEL);
@@ -68,7 +68,7 @@ pub fn least_level(excess: u32) -> u32 {
     Work::of(excess).level.saturating_sub(1)
 }
 
-/// A challenge, in the form that the widget fetches.
+/// A challenge, as the widget fetches it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Challenge {
@@ -78,7 +78,7 @@ pub struct Challenge {
     pub signature: String,
 }
 
-/// The signed part of a challenge: the signature covers its JSON, with the fields in this order.
+/// The signed part of a challenge. The signature covers its JSON, with the fields in this order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Parameters {
@@ -88,7 +88,7 @@ pub struct Parameters {
     /// Iterations of the key derivation.
     #[schema(example = 250)]
     cost: u32,
-    /// The data that this service adds to the parameters of the protocol.
+    /// What this service adds to the parameters of the protocol.
     data: Data,
     /// When the challenge expires, in seconds since the Unix epoch.
     expires_at: i64,
@@ -98,7 +98,7 @@ pub struct Parameters {
     /// The prefix that the derived key must have, in hexadecimal.
     #[schema(example = "000")]
     key_prefix: String,
-    /// 16 random bytes in hexadecimal, to which the counter is appended.
+    /// 16 random bytes in hexadecimal; the counter is appended to them.
     nonce: String,
     /// The salt of the key derivation: 16 random bytes in hexadecimal.
     salt: String,
@@ -108,7 +108,7 @@ pub struct Parameters {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Data {
-    /// From 0 to 4; each level takes twice the work of the one below.
+    /// From 0 to 4; each level doubles the work.
     level: u32,
     project: ProjectId,
 }
@@ -147,7 +147,7 @@ impl Parameters {
     }
 }
 
-/// The payload of the widget, which sends it as JSON in base64.
+/// The widget's payload: JSON in base64.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Payload {
@@ -161,8 +161,8 @@ struct Counter {
     counter: u32,
 }
 
-/// A challenge that the payload solves, that has not expired and that was made for the expected
-/// project. The store decides whether it has been used before.
+/// An unexpired challenge for the expected project, solved by the payload. The store decides
+/// whether it has been used before.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Solution {
     /// Identifies the challenge within its project.
@@ -219,7 +219,7 @@ impl Solution {
         Ok(Self { id: parameters.nonce, level: parameters.data.level, expires_at: parameters.expires_at })
     }
 
-    /// When the record of a used solution may be deleted: by then, every instance rejects the
+    /// When the record of a used solution may be deleted, as every instance then rejects the
     /// solution as expired.
     pub fn forgotten_at(&self) -> Timestamp {
         after(Timestamp::from_second(self.expires_at).unwrap_or(Timestamp::MAX), MARGIN)
@@ -330,7 +330,7 @@ mod tests {
         malformed(&BASE64.encode(more.to_string()));
     }
 
-    /// The expected values were computed with npm's `altcha-lib` 2.8.0 from the same parameters.
+    /// The expected values come from npm's `altcha-lib` 2.8.0, with the same parameters.
     #[test]
     fn keys_are_derived_as_in_the_widget() {
         let mut parameters = challenge().parameters;

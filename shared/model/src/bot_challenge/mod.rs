@@ -1,7 +1,7 @@
-//! Bot challenges: which operations of a project require one, and which provider supplies them.
+//! Bot challenges: which operations of a project require one, and who provides them.
 //!
-//! The secret key of Turnstile can be set, but is never returned. It is sealed for its project and
-//! site key, so changing the site key requires entering the secret key again.
+//! The secret key of Turnstile can be set but is never returned. It is sealed for its project and
+//! site key, so a new site key needs the secret key again.
 
 pub mod altcha;
 pub mod rate;
@@ -18,7 +18,7 @@ use crate::setting::{Deployment, HIDDEN_SECRET, InvalidSetting, invalid};
 
 /// The longest Turnstile key, in characters. Current site keys have 24, current secret keys 35.
 const MAX_KEY: usize = 128;
-/// The permitted values of a project's usual number of requests per hour.
+/// The range of a project's usual number of requests per hour.
 const USUAL: std::ops::RangeInclusive<u32> = 1..=1_000_000;
 
 /// Who provides the challenges.
@@ -42,7 +42,7 @@ pub enum Policy {
     /// Never.
     #[deserr(rename = "off")]
     Off,
-    /// While the client's IP address, its network or the project is above its usual rate.
+    /// While the client's IP address, its network or the project exceeds its usual rate.
     #[default]
     #[deserr(rename = "when-suspicious")]
     WhenSuspicious,
@@ -60,18 +60,18 @@ pub enum Guarded {
     SendSignInCode,
     /// Starting an OAuth flow to sign in.
     OAuth,
-    /// Operations by which a user causes emails, now or later, to an address that may be
-    /// unverified: address verification (except of the address that the account was created with),
-    /// replacement of an unverified sign-in address, and invitations. They have no policy of their
-    /// own: suspicious requests and all requests of anonymous users require a challenge, unless the
-    /// provider is off, or the policies of `SignUp` and `SendSignInCode` are both off. Without this
-    /// rule, these operations could be used to bypass those two policies.
+    /// Operations that let a user cause emails, now or later, to an address that may be unverified:
+    /// address verification (except of the account's first address), replacement of an unverified
+    /// sign-in address, and invitations. They have no policy of their own: suspicious requests and
+    /// all requests of anonymous users require a challenge, unless the provider is off, or the
+    /// policies of `SignUp` and `SendSignInCode` are both off. Otherwise, these operations could be
+    /// used to bypass those two policies.
     Email,
 }
 
 impl Guarded {
     /// The `action` of the Turnstile widget for this operation. The published SDK uses the same
-    /// names for the first three and has no name for the last.
+    /// names for the first three and has none for the last.
     pub fn action(self) -> &'static str {
         match self {
             Self::SignUp => "sign_up_with_credential",
@@ -97,15 +97,15 @@ pub struct BotChallenge {
     pub send_sign_in_code: Policy,
     /// When starting an OAuth flow requires a challenge.
     pub oauth: Policy,
-    /// The usual number of requests per hour for the whole project, applied separately to OAuth
-    /// flows and to the other guarded operations.
+    /// The usual number of requests per hour for the whole project, once for OAuth flows and once
+    /// for the other guarded operations.
     pub usual_requests_per_hour: u32,
 }
 
 /// A Cloudflare Turnstile widget.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turnstile {
-    /// The public key, which the widget is rendered with.
+    /// The public key, used to render the widget.
     pub site_key: String,
     /// The key for checking tokens.
     pub secret_key: Sealed,
@@ -139,15 +139,15 @@ impl BotChallenge {
             (_, Guarded::OAuth) => self.oauth,
             (_, Guarded::Email) if self.sign_up == Policy::Off && self.send_sign_in_code == Policy::Off => Policy::Off,
             // Not `Always`: most users who verify addresses or invite others have already signed
-            // up. For anonymous users, who have not, the caller applies `Always`.
+            // up. Anonymous users have not; for them, the caller applies `Always`.
             (_, Guarded::Email) => Policy::WhenSuspicious,
         }
     }
 }
 
 impl Turnstile {
-    /// The owner that a Turnstile secret key is sealed for. If the sealed key is copied to another
-    /// project or site key, it cannot be unsealed.
+    /// The owner that a Turnstile secret key is sealed for. A sealed key copied to another project
+    /// or site key cannot be unsealed.
     pub fn secret_owner(project: &str, site_key: &str) -> String {
         format!("{project}/bot challenge {site_key}")
     }
@@ -189,7 +189,7 @@ pub struct BotChallengeInput {
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub site_key: Change<String>,
-    /// The Turnstile secret key, which is never returned. If absent, the existing one is kept;
+    /// The Turnstile secret key, which is never returned. If absent, the existing key is kept;
     /// required when the site key changes.
     #[deserr(default)]
     pub secret_key: Option<String>,

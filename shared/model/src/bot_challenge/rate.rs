@@ -1,12 +1,12 @@
-//! Usual rates: if requests come faster than usual, a bot challenge may be required.
+//! Usual rates: a bot challenge may be required when requests come faster.
 //!
 //! Requests are counted in sliding windows, as for rate limits: for the client's IP address, for
-//! its network and for the project. A flood is therefore detected even if it extends over the edge
-//! of a window. Refused requests count too, and so do those with a solved challenge: a flood is
-//! detected for as long as it lasts.
+//! its network and for the project. So a flood is detected even across the edge of a window.
+//! Refused requests and those with a solved challenge count too, so a flood is detected as long as
+//! it lasts.
 //!
-//! For the project, OAuth flows are counted separately from the other guarded operations, so heavy
-//! use of either kind does not use up the usual rate of the other.
+//! A project's OAuth flows are counted separately from its other guarded operations, so heavy use
+//! of one kind does not use up the usual rate of the other.
 
 use std::net::IpAddr;
 
@@ -16,15 +16,15 @@ use crate::bot_challenge::{BotChallenge, Guarded};
 use crate::limit::{Counter, Limits, Rate, Rule, Subject};
 
 /// The multiple of the usual rate at which counting stops, so that the rest of a flood causes no
-/// writes in this window. Even if the flood ends then, so high a count keeps the subject suspicious
-/// for seven eighths of the next window.
+/// writes in this window. Such a high count keeps the subject suspicious for seven eighths of the
+/// next window, even if the flood ends now.
 const MOST: u32 = 8;
 /// The length of a project's window, in seconds.
 const HOUR: u32 = 3600;
 
-/// The counters that apply to a request: those of its IP address and network (unless their rules
-/// are off), and the project's counter for `operation`. If `operation` is `None`, both counters of
-/// the project apply.
+/// The counters of a request: those of its IP address and network (unless their rules are off), and
+/// the project's counter for `operation`. If `operation` is `None`, both counters of the project
+/// apply.
 pub fn usual(limits: &Limits, settings: &BotChallenge, operation: Option<Guarded>, ip: IpAddr, now: Timestamp) -> Vec<Counter> {
     let places = [(Rule::ChallengeUsualAddress, Subject::address(ip)), (Rule::ChallengeUsualNetwork, Subject::network(ip))];
     let places = places.into_iter().filter_map(|(rule, subject)| limits.counter(rule, &subject, now));

@@ -1,8 +1,8 @@
-//! Checks the answer of Cloudflare Turnstile's `siteverify` about a token.
+//! Checks what Cloudflare Turnstile's `siteverify` answers about a token.
 //!
-//! `success` only means that somebody solved a widget with this site key within the last five
-//! minutes. The answer also contains the host and the action of the widget: the host must be a
-//! trusted domain of the project, and the action must be that of the operation.
+//! `success` only means that someone solved a widget with this site key in the last five minutes.
+//! The answer also has the host and the action of the widget: the host must be a trusted domain of
+//! the project, the action that of the operation.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
@@ -45,12 +45,12 @@ pub enum Rejected {
     Unjudged(String),
 }
 
-/// `siteverify` error codes that mean the token is invalid.
+/// The error codes of `siteverify` for an invalid token.
 const OF_TOKEN: [&str; 3] = ["missing-input-response", "invalid-input-response", "timeout-or-duplicate"];
 
 impl Answer {
-    /// Checks that the token permits this operation in a project that trusts the hosts for which
-    /// `is_trusted` is true.
+    /// Checks that the token permits this operation; `is_trusted` tells the hosts that the project
+    /// trusts.
     pub fn judge(&self, operation: Guarded, is_trusted: impl Fn(&str) -> bool, now: Timestamp) -> Result<(), Rejected> {
         let token = |reason: String| Err(Rejected::Token(reason));
         if !self.success {

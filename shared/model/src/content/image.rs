@@ -1,4 +1,4 @@
-//! The names of the site's images. A name contains a digest and the image's size and format. So a
+//! The names of the site's images. A name contains a digest and the image's size and format, so a
 //! page knows the size without reading the image, and caches may keep the image forever.
 
 use std::fmt;
@@ -8,8 +8,8 @@ use crypto::digest::Digest;
 
 /// The path below which images are served.
 pub const PATH: &str = "/images/";
-/// The largest image, in bytes. A Lambda's response is limited to 6 MB, and base64 makes the image
-/// a third longer.
+/// The largest image, in bytes. Lambda limits responses to 6 MB, and base64 makes the image a third
+/// longer.
 pub const MOST_BYTES: usize = 4 * 1024 * 1024;
 /// The longest side of an image, in pixels.
 pub const LONGEST_SIDE: u32 = 16_384;
@@ -52,7 +52,7 @@ impl Format {
 /// The name of an image, such as `<digest>-1200x630.png`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImageName {
-    /// The digest of the image or, for a picture that is drawn, of all that determines it.
+    /// The digest of the image or, for a drawn picture, of everything it is drawn from.
     pub digest: Digest,
     /// The width in pixels.
     pub width: u32,
@@ -63,7 +63,7 @@ pub struct ImageName {
 }
 
 impl ImageName {
-    /// The name in the path of an image; `None` if the path is not that of an image.
+    /// The name in the path of an image; `None` if the path is not an image's.
     pub fn of_path(path: &str) -> Option<Self> {
         path.strip_prefix(PATH)?.parse().ok()
     }
@@ -95,7 +95,8 @@ impl FromStr for ImageName {
             let format = Format::ALL.into_iter().find(|format| format.extension() == extension)?;
             Some(Self { digest: Digest::parse(digest)?, width: width.parse().ok()?, height: height.parse().ok()?, format })
         };
-        // An image has exactly one name: other spellings of the numbers, such as `01`, are refused.
+        // An image has exactly one name, so other spellings of the numbers, such as `01`, are
+        // refused.
         parsed().filter(|name| name.to_string() == text).ok_or(NotAnImage)
     }
 }

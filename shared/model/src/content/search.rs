@@ -1,5 +1,5 @@
-//! Finds apps and posts by keywords, in an index that is made once for a publication. A query costs
-//! a comparison of its words with each distinct word of the content, not with each text.
+//! Finds apps and posts by keywords, in an index made once per publication. A query compares its
+//! words with each distinct word of the content, not with each text.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::content::Content;
 use crate::text::folded::{MAX_SEARCHED_WORDS, folded};
 
-/// How many apps and posts a search finds at most.
+/// The maximum number of apps and posts in a result.
 const MOST: usize = 20;
 
 /// An app or a post that matches.
@@ -32,7 +32,7 @@ impl Found {
     }
 }
 
-/// The words of a folded text; none has a single character.
+/// The words of a folded text that have two or more characters.
 fn words(folded: &str) -> impl Iterator<Item = &str> {
     folded.split(|character: char| !character.is_alphanumeric()).filter(|word| word.chars().count() > 1)
 }
@@ -40,8 +40,8 @@ fn words(folded: &str) -> impl Iterator<Item = &str> {
 /// The words of a content's names, titles and excerpts.
 #[derive(Debug, Default)]
 pub struct Index {
-    /// Each distinct word, with the positions of the apps and posts that have it: apps come before
-    /// posts, and both are in the order of the content.
+    /// Each distinct word, with the positions of the apps and posts that contain it: apps before
+    /// posts, both in the order of the content.
     words: Vec<(String, Vec<usize>)>,
 }
 
@@ -60,9 +60,9 @@ impl Index {
         Self { words: index.into_iter().collect() }
     }
 
-    /// The apps and posts of the indexed content in which at least one word of a query occurs, at
-    /// most 20, but none of the `later` newest posts. Of the query, the first 16 words count. The
-    /// word `apps` matches every app, and `posts` every post. Those with more of the words come
+    /// The apps and posts of the indexed content that contain at least one word of the query, at
+    /// most 20, without the `later` newest posts. Only the first 16 words of the query count. The
+    /// word `apps` matches every app, and `posts` every post. Results with more of the words come
     /// first; among equals, apps precede posts, and newer posts older ones.
     pub fn find(&self, content: &Content, later: usize, query: &str) -> Vec<Found> {
         let apps = content.apps.len();

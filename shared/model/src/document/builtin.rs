@@ -1,7 +1,7 @@
 //! The emails that the service itself sends, as MiniJinja sources with fixed ids, and the default
-//! theme of every project. A project's own document with the same id overrides the built-in one. A
-//! new outbox entry names its built-in email without containing the sources; sources that are set
-//! in the entry, such as edited ones, take precedence.
+//! theme of all projects. A project's own document with the same id overrides the built-in one. A
+//! new outbox entry names its built-in email and does not contain the sources; sources set in the
+//! entry, such as edited ones, take precedence.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -28,12 +28,12 @@ pub enum Builtin {
     TeamInvitation,
     /// Invites to sign in, without a code.
     SignInInvitation,
-    /// Reports a sign-in from a place where the account was not used before.
+    /// Reports a sign-in from a place that is new for the account.
     NewSignIn,
-    /// Tells the owner of an address that an account, which somebody else created with that
-    /// address, is now theirs.
+    /// Tells the owner of an address that an account which someone else created with it is now
+    /// theirs.
     AccountClaimed,
-    /// Reports that the account's password no longer works, after too many wrong attempts.
+    /// Reports that the account's password was disabled after too many wrong attempts.
     PasswordClosed,
     /// Reports a change to how a user signs in, or to the user's API keys.
     AccountChanged,
@@ -55,8 +55,7 @@ pub const THEME: &str = include_str!("templates/theme.mjml");
 
 impl DocumentPatch {
     /// The template with the change applied; fails if the HTML source is given twice. The built-in
-    /// text says the same as the built-in HTML, so new HTML replaces it too, unless the change sets
-    /// a text.
+    /// text matches the built-in HTML, so new HTML replaces it too, unless the change sets a text.
     pub fn apply_to_template(self, mut template: MailDocument, now: Timestamp) -> Result<MailDocument, Problems> {
         let has_html = self.html_source.is_some() || self.tsx_source.is_some();
         if has_html && document(DocumentKind::Template, template.id).is_some_and(|ours| ours.text == template.text) {
@@ -95,7 +94,7 @@ impl Builtin {
         }
     }
 
-    /// The built-in email of a template; `None` for a template of the project's own.
+    /// The built-in email of a template; `None` for a project's own template.
     pub fn of(template: DocumentId) -> Option<Self> {
         Self::ALL.into_iter().find(|mail| template == mail.id().into())
     }
@@ -146,7 +145,7 @@ impl Builtin {
         }
     }
 
-    /// The MiniJinja sources of the email.
+    /// The email's MiniJinja sources.
     pub fn sources(self) -> Sources<'static> {
         let (subject, html, text) = match self {
             Self::VerifyEmail => (
@@ -220,7 +219,7 @@ fn ours(id: Uuid, name: &str, html: &str) -> MailDocument {
     }
 }
 
-/// The built-in documents of a kind, which apply until a project overrides them.
+/// The built-in documents of a kind, which a project may override.
 pub fn documents(kind: DocumentKind) -> Vec<MailDocument> {
     match kind {
         DocumentKind::Template => Builtin::ALL.into_iter().map(Builtin::document).collect(),

@@ -1,8 +1,8 @@
 //! Email documents of a project: templates, themes and drafts.
 //!
-//! The emails that the service itself sends are templates with fixed ids; the default theme has a
-//! fixed id too. A project overrides a built-in document by writing its own under the same id;
-//! deleting that document restores the default.
+//! The emails that the service itself sends are templates with fixed ids, and the default theme has
+//! a fixed id too. To override a built-in document, a project writes its own under the same id;
+//! deleting that restores the default.
 
 pub mod builtin;
 pub mod theme;
@@ -21,14 +21,14 @@ use crate::document::theme::Theme;
 use crate::email::category::Category;
 use crate::text::line;
 
-/// The maximum number of templates in a project; themes and drafts have the same maximum.
-/// Documents that override a built-in one do not count.
+/// The maximum number of templates in a project; themes and drafts have the same maximum. Documents
+/// that override a built-in one do not count.
 pub const MAX_DOCUMENTS: usize = 200;
 
 /// The kind of a document. Ids are unique within a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DocumentKind {
-    /// The sources of an email that is sent many times.
+    /// The sources of an email that is sent repeatedly.
     Template,
     /// The layout around emails.
     Theme,
@@ -198,7 +198,7 @@ pub struct ThemePatch {
     tsx_source: Option<HtmlSource>,
 }
 
-/// The HTML source, which a request may send as `html_source` or as `tsx_source`, but not both.
+/// The HTML source, sent as `html_source` or as `tsx_source`, but not both.
 pub fn html_of(html: Option<HtmlSource>, tsx: Option<HtmlSource>) -> Result<Option<String>, Problems> {
     match (html, tsx) {
         (Some(_), Some(_)) => Err(Problems::one("body.tsx_source", "is an alias of html_source: send only one of them")),
@@ -218,8 +218,7 @@ impl NewDocument {
         })
     }
 
-    /// The id of the theme that the request names, if any: the caller must check that the theme
-    /// exists.
+    /// The id of the theme in the request, if any; the caller must check that the theme exists.
     pub fn theme_id(&self) -> Option<Uuid> {
         self.theme_id.and_then(Theme::id)
     }
@@ -249,7 +248,7 @@ impl MailDocument {
         }
     }
 
-    /// A template that is never stored, for a preview of its source.
+    /// An unstored template, for a preview of its source.
     pub fn of_source(html: String, now: Timestamp) -> Self {
         let name = Name("Preview".to_owned());
         Self { subject: FIRST_SUBJECT.to_owned(), ..Self::new(DocumentId::from(Uuid::nil()), name, &html, now) }
@@ -279,7 +278,7 @@ impl DocumentPatch {
         Ok(document)
     }
 
-    /// The theme that the change names, if any: the caller must check that the theme exists.
+    /// The theme in the change, if any; the caller must check that the theme exists.
     pub fn theme(&self) -> Option<Theme> {
         match self.theme_id {
             Change::Set(theme) => Some(theme),

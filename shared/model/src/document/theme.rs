@@ -20,8 +20,7 @@ impl<E: deserr::DeserializeError> Deserr<E> for ThemeId {
     }
 }
 
-/// The choice of a theme, or of no theme. No theme is `false` on the wire, because `null` means the
-/// project's theme.
+/// A theme, or none. None is `false` on the wire, because `null` means the project's theme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Wire", into = "Wire")]
 pub enum Theme {
@@ -84,5 +83,5 @@ impl PartialSchema for Theme {
 
 impl ToSchema for Theme {}
 
-/// The id of the built-in theme, which a project uses until it selects another.
+/// The id of the built-in theme, which projects use until they select another.
 pub const DEFAULT_THEME: Uuid = uuid!("1df07ae6-abf3-4a40-83a5-a1a2cbe336ac");

@@ -1,34 +1,34 @@
-//! Recognises sources of emails in TSX, which published SDKs can send but Gatelet cannot render.
+//! Recognises email sources in TSX, which published SDKs can send but Gatelet cannot render.
 //!
 //! A source is a module if it has an import or export declaration (ECMAScript, Modules; also those
 //! of TypeScript) where a statement can begin: at the start of the source or of a line, or after
 //! another statement. Line breaks, indentation and comments do not matter. A sentence that begins
-//! with `import` or `export` usually is no declaration, and code in `<pre>`, `<code>` or `<script>`
-//! does not count.
+//! with `import` or `export` is usually not a declaration, and code in `<pre>`, `<code>` or
+//! `<script>` does not count.
 
 use std::sync::LazyLock;
 
 use regex_lite::Regex;
 
-/// How many places are examined where a declaration can begin, and how much of each, in bytes: the
-/// work is bounded, whatever the source is.
+/// How many places where a declaration can begin are examined, and how much of each, in bytes. This
+/// bounds the work for any source.
 const MAX_PLACES: usize = 200;
 const MAX_DECLARATION: usize = 1000;
 
-/// A name; any character outside of ASCII may be part of it.
+/// A name; it may contain any character outside ASCII.
 const NAME: &str = r"[A-Za-z0-9_$\x{80}-\x{10ffff}]+";
-/// The name of a module, which has no blanks; a quoted word of a sentence may have some.
+/// The name of a module. It has no blanks; a quoted word in a sentence may have some.
 const STRING: &str = r#"(?:"[^"\s]*"|'[^'\s]*')"#;
-/// A list in braces, which is no delimiter of MiniJinja.
+/// A list in braces, but not a delimiter of MiniJinja.
 const LIST: &str = r"\{[^{}%#.]*\}";
-/// The end of a declaration that has a module's string, or the attributes of that module.
+/// The end of a declaration after a module's string or the attributes of that module.
 const END: &str = r"[ ]*(?:[;}\n]|(?:with|assert)\s*\{(?:[^{%#]|$)|$)";
 
 /// A declaration or, after `\x02` at the start of the source, another statement of a module.
 static DECLARATION: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let others = format!(r"(?:{LIST}|\*\s*as\s+{NAME})");
     let module = format!(r"{STRING}{END}");
-    // Without a semicolon, only the name of a component counts: others could end a sentence.
+    // Without a semicolon, only component names count: others could end a sentence.
     let ended = r"(?:[ ]*;[ ]*(?:\n|$|import\b|export\b|const\b|function\b))";
     let name = format!(r"(?:{NAME}{ended}|[A-Z][A-Za-z0-9_$]*[ ]*(?:\n|$))");
     let call = format!(r"(?:{NAME}\s*=>|{NAME}(?:\.{NAME})*(?:<[^<>/]*>)?\()");
@@ -83,7 +83,7 @@ fn plain(source: &str) -> String {
 }
 
 /// The text with a space in place of each comment in `<!-- -->` or `/* */`, each sample of code and
-/// each script, which emails have for data. What does not end is kept.
+/// each script, which emails use for data. Spans without an end are kept.
 fn without_spans(source: &str) -> String {
     let mut spans = vec![("<!--", "-->"), ("/*", "*/"), ("<pre", "</pre>"), ("<code", "</code>"), ("<script", "</script>")];
     let lower = source.to_ascii_lowercase();
@@ -105,7 +105,7 @@ fn without_spans(source: &str) -> String {
                 kept = start + open.len() + length + close.len();
                 at = kept;
             }
-            // No later one ends either.
+            // Later ones have no end either.
             None => drop(spans.remove(position)),
         }
     }
@@ -113,16 +113,16 @@ fn without_spans(source: &str) -> String {
     text
 }
 
-/// A line without the comment at its end. Slashes begin a comment only at the start of the line or
-/// after a blank or a mark of a list, so those of a URL begin none.
+/// A line without the comment at its end. Slashes start a comment only at the start of the line,
+/// after a blank or after a list marker, so the slashes of a URL do not.
 fn without_comment(line: &str) -> &str {
     let begins = |at: &usize| line[..*at].chars().next_back().is_none_or(|before| " ;,{(".contains(before));
     let comment = line.match_indices("//").map(|(at, _)| at).find(begins);
     comment.map_or(line, |at| &line[..at])
 }
 
-/// The rest of the text from each place on that begins like a declaration, where a statement can
-/// begin.
+/// The rest of the text from each place where a statement can begin and that looks like a
+/// declaration.
 fn statements(text: &str) -> impl Iterator<Item = &str> {
     let begins = |at: &usize| {
         let before = text[..*at].trim_end_matches(' ');

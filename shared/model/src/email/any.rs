@@ -1,5 +1,5 @@
-//! Addresses that servers bring. A server imports the users that it has, and some of them have
-//! addresses that nobody could sign up with, such as `ada@localhost` or `a@b.c`.
+//! Addresses from servers. A server imports its existing users, some of whom have addresses that
+//! nobody could sign up with, such as `ada@localhost` or `a@b.c`.
 
 use std::ops::Deref;
 
@@ -7,13 +7,13 @@ use utoipa::ToSchema;
 
 use crate::email::{Email, MAX_LENGTH, is_label, is_local_part, joined};
 
-/// An address whose domain may be any host name: of one label, or with a top-level domain that is
-/// not public.
+/// An address whose domain may be any host name, including single labels and top-level domains that
+/// are not public.
 #[derive(Debug, Clone, PartialEq, Eq, ToSchema)]
 #[schema(value_type = String, format = Email, max_length = 256, example = "ada@example.com")]
 pub struct AnyEmail(pub Email);
 
-/// Why a text is not an address that a server may bring, and what is expected.
+/// Why a server may not use a text as an address, and what is expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AddressRefusal {
     /// There is no `@`.
@@ -50,7 +50,7 @@ impl AnyEmail {
     }
 }
 
-/// Whether a text is a host name. The last label has a letter, as otherwise the text is an IP
+/// Whether a text is a host name. The last label must have a letter, otherwise the text is an IP
 /// address (URL Standard, "ends in a number").
 fn is_host(text: &str) -> bool {
     let top = text.rsplit('.').next().unwrap_or_default();

@@ -1,21 +1,22 @@
-//! Which addresses reach the same mailbox, as the limits of emails count them. Mail providers
-//! ignore parts of an address, so one person has any number of addresses there; a list of what each
-//! of them ignores is in the table below, from their help pages.
+//! Which addresses reach the same mailbox, for the limits of emails. Mail providers ignore parts of
+//! an address, so one person can have any number of addresses there. The table below lists what
+//! each provider ignores, according to its help pages.
 
 /// What a mail provider ignores in the local part of an address.
 struct Provider {
-    /// The domains at which a mailbox has the same name. With `is_one`, they are the same mailbox.
+    /// The domains at which a mailbox has the same name. With `is_one`, all are the same mailbox.
     domains: &'static [&'static str],
-    /// Whether a name at each of the domains is the same mailbox.
+    /// Whether a name is the same mailbox at all of the domains.
     is_one: bool,
-    /// The characters that begin a tag, which ends the name; `+` does everywhere.
+    /// The character that starts a tag, in addition to `+`, which does so everywhere. The tag is
+    /// not part of the name.
     tag: Option<char>,
     /// Characters that the provider ignores.
     ignored: &'static [char],
 }
 
-/// Providers with which everybody can have a mailbox. At their domains, the number of recipients
-/// says nothing, so the limit by domain does not apply.
+/// Providers open to everyone. The number of recipients at their domains means nothing, so the
+/// limit by domain does not apply.
 const PROVIDERS: &[Provider] = &[
     Provider { domains: &["gmail.com", "googlemail.com"], is_one: true, tag: None, ignored: &['.'] },
     Provider { domains: &["proton.me", "protonmail.com", "protonmail.ch", "pm.me"], is_one: true, tag: None, ignored: &['.', '-', '_'] },
@@ -117,14 +118,14 @@ const PROVIDERS: &[Provider] = &[
     },
 ];
 
-/// Domains whose subdomains are mailboxes: `anything@ada.fastmail.com` reaches Ada.
+/// Domains with mailboxes as subdomains: `anything@ada.fastmail.com` reaches Ada.
 const MAILBOX_DOMAINS: &[&str] = &["fastmail.com", "fastmail.fm"];
 
 fn provider(domain: &str) -> Option<&'static Provider> {
     PROVIDERS.iter().find(|provider| provider.domains.contains(&domain))
 }
 
-/// The name that all addresses of a mailbox have in common.
+/// The name common to all addresses of a mailbox.
 pub(super) fn name(local: &str, domain: &str) -> String {
     let of_subdomain = MAILBOX_DOMAINS.iter().find_map(|parent| Some((domain.strip_suffix(parent)?.strip_suffix('.')?, *parent)));
     let (local, domain) = of_subdomain.unwrap_or((local, domain));
@@ -135,8 +136,8 @@ pub(super) fn name(local: &str, domain: &str) -> String {
     format!("{}@{domain}", local.replace(*ignored, ""))
 }
 
-/// The domain that somebody has registered, to which an address belongs, unless everybody can have
-/// a mailbox there: the label before a public suffix (publicsuffix.org), such as `co.uk`.
+/// The registered domain of an address: one label and a public suffix (publicsuffix.org), such as
+/// `co.uk`. `None` if everyone can have a mailbox there.
 pub(super) fn organisation(domain: &str) -> Option<String> {
     let registered = psl::domain_str(domain).unwrap_or(domain);
     provider(registered).is_none().then(|| registered.to_owned())

@@ -1,4 +1,4 @@
-//! Email addresses: what is accepted, and the normal form in which they are stored and compared.
+//! Email addresses: what is accepted, and the normal form for storage and comparison.
 
 pub mod any;
 pub mod category;
@@ -22,7 +22,7 @@ pub struct Email(String);
 #[error("must be an email address")]
 pub struct InvalidEmail;
 
-/// The longest accepted address, in characters: as it is written, and in its normal form.
+/// The longest accepted address, in characters, both as written and in its normal form.
 const MAX_LENGTH: usize = 256;
 /// The longest host name, in characters: 255 octets in the encoding of RFC 1035 §2.3.4.
 const MAX_DOMAIN: usize = 253;
@@ -42,8 +42,8 @@ impl Email {
         joined(local, &domain).ok_or(InvalidEmail)
     }
 
-    /// Whether the domain can be one of the public internet. If not, a server has brought the
-    /// address ([`AnyEmail`](any::AnyEmail)).
+    /// Whether the domain can be one of the public internet. If not, the address comes from a
+    /// server ([`AnyEmail`](any::AnyEmail)).
     pub fn is_public(&self) -> bool {
         self.0.rsplit_once('@').is_some_and(|(_, domain)| is_domain(domain))
     }
@@ -53,16 +53,16 @@ impl Email {
         &self.0
     }
 
-    /// The address as the limits of emails to one recipient count it, without the parts that mail
-    /// providers ignore, such as the tag (`+…`), which most providers support, and, at Gmail, the
-    /// dots. Domains at which a name is the same mailbox count as one.
+    /// The address as counted by the limits of emails to one recipient, without the parts that mail
+    /// providers ignore: the tag (`+…`), which most providers support, and, at Gmail, the dots.
+    /// Domains that share their mailboxes count as one.
     pub fn mailbox(&self) -> String {
         let (local, domain) = self.parts();
         mailbox::name(local, domain)
     }
 
-    /// The domain, as the limits of emails to one domain count it: without subdomains. `None` for
-    /// a mail provider with which everybody can have a mailbox.
+    /// The domain without subdomains, as counted by the limits of emails to one domain. `None` for
+    /// mail providers open to everyone.
     pub fn organisation(&self) -> Option<String> {
         mailbox::organisation(self.parts().1)
     }
@@ -84,7 +84,7 @@ fn is_local_part(text: &str) -> bool {
     text.len() <= 64 && text.split('.').all(|atom| !atom.is_empty() && atom.chars().all(is_atext))
 }
 
-/// The address of a name at a domain in its ASCII form, which may be longer than what was written;
+/// The address of a name at a domain in its ASCII form, which may be longer than the written one;
 /// `None` if the address is too long.
 fn joined(local: &str, domain: &str) -> Option<Email> {
     let fits = local.len() + 1 + domain.len() <= MAX_LENGTH;
@@ -144,7 +144,7 @@ mod tests {
         ] {
             assert_eq!(mailbox(address), mailbox_of, "{address}");
         }
-        // If the local part begins with `+`, nothing remains before the `@`.
+        // Without its tag, a local part that begins with `+` has nothing left before the `@`.
         assert_ne!(mailbox("+a@example.com"), mailbox("b@example.com"));
     }
 
@@ -157,11 +157,11 @@ mod tests {
         for (address, registered) in [
             ("ada@shop.example.co.uk", "example.co.uk"),
             ("ada@west.example.school.nz", "example.school.nz"),
-            // A short name has subdomains like any other.
+            // Subdomains of a short name are nothing special.
             ("ada@any.abc.de", "abc.de"),
             ("ada@any.ibm.com", "ibm.com"),
             ("ada@mail.bücher.de", "xn--bcher-kva.de"),
-            // Nobody has registered a suffix, and nobody can register below an unknown one.
+            // No one has registered a suffix, and no one can register below an unknown one.
             ("ada@co.uk", "co.uk"),
             ("ada@mail.corp.internal", "corp.internal"),
         ] {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What a change is about. A project can switch off the notices of each topic separately.
+/// The subject of a change. A project can switch off the notices of each topic separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema, deserr::Deserr, strum::EnumIter)]
 #[serde(rename_all = "kebab-case")]
 pub enum Topic {
@@ -31,7 +31,7 @@ pub enum Topic {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// A password was set for an account that had none, but not with an emailed code.
+    /// A password was set for an account without one, but not with an emailed code.
     PasswordSet,
     /// The password was changed, but not with an emailed code.
     PasswordChanged,
@@ -41,21 +41,21 @@ pub enum Kind {
     PasswordRemoved,
     /// The user can now sign in with an address.
     AddressAdded,
-    /// An address with which the user cannot sign in was verified.
+    /// An address that the user cannot sign in with was verified.
     AddressVerified,
     /// The user can no longer sign in with an address.
     AddressRemoved,
     /// An address became the primary one.
     AddressMadePrimary,
-    /// Sign-in by emailed codes and links was enabled, after it had been disabled.
+    /// Sign-in by emailed codes and links was enabled again.
     EmailCodesEnabled,
     /// Sign-in by emailed codes and links was disabled.
     EmailCodesDisabled,
-    /// An authenticator app was set up, possibly in addition to others or in place of one.
+    /// An authenticator app was set up, as the first one, an additional one or a replacement.
     AuthenticatorAdded,
     /// One of several authenticator apps was removed.
     OneAuthenticatorRemoved,
-    /// The second factor was switched off: no authenticator app is left.
+    /// The last authenticator app was removed, which switches the second factor off.
     AuthenticatorRemoved,
     /// A set of recovery codes was created; it replaces any earlier set.
     RecoveryCodesCreated,
@@ -73,13 +73,13 @@ pub enum Kind {
     PasskeyAdded,
     /// A passkey was removed.
     PasskeyRemoved,
-    /// The use of a passkey was refused because there may be a copy of its authenticator.
+    /// A passkey was refused because its authenticator may have been copied.
     PasskeyCloneSuspected,
 }
 
 impl Kind {
-    /// The kind under which the account counts a notice. Kinds that earlier versions do not know
-    /// must not be stored in the account, which these versions could not read.
+    /// The kind under which the account counts a notice. Kinds unknown to earlier versions must not
+    /// be stored in the account, because these versions could not read it.
     pub(crate) fn counted_as(self) -> Self {
         match self {
             Self::EmailCodesEnabled | Self::AddressVerified => Self::AddressAdded,

@@ -1,4 +1,4 @@
-//! Counters of rate limits, and the refusals that they cause.
+//! Counters of rate limits, and the resulting refusals.
 
 use std::fmt;
 
@@ -32,7 +32,7 @@ impl Counter {
         Self { rule, rate, subject: subject.clone(), window, resets_at, now }
     }
 
-    /// A counter whose rate comes from the project instead of the deployment.
+    /// A counter with a rate from the project instead of the deployment.
     pub fn of_project(rule: Rule, rate: Rate, subject: &Subject, now: Timestamp) -> Self {
         Self::new(rule, rate, subject, now)
     }
@@ -56,20 +56,20 @@ impl Counter {
         format!("{}#{}#{}x{window}", self.rule.name(), self.subject.0, self.rate.window())
     }
 
-    /// The number of requests that this window permits now, given that the previous one counted
+    /// The number of requests that this window permits now, after a previous window with the count
     /// `before`.
     pub fn quota_after(&self, before: u32) -> u32 {
         self.rate.quota.saturating_sub(self.still(before))
     }
 
-    /// The estimated number of requests in a sliding window that ends now, if this window counted
-    /// `counted` and the previous one `before`.
+    /// The estimated number of requests in the sliding window that ends now, from the counts of
+    /// this window (`counted`) and the previous one (`before`).
     pub fn estimate(&self, before: u32, counted: u32) -> u32 {
         counted.saturating_add(self.still(before))
     }
 
-    /// The number of requests of the previous window that still count. It is rounded down;
-    /// otherwise, a rate of one request per window would permit only one request in two windows.
+    /// The number of requests of the previous window that still count, rounded down. Otherwise, a
+    /// rate of one request per window would permit only one request in two windows.
     fn still(&self, before: u32) -> u32 {
         u32::try_from(u64::from(before) * self.overlap() / self.length()).unwrap_or(u32::MAX)
     }
@@ -79,20 +79,20 @@ impl Counter {
         u64::from(self.rate.window()) * 1000
     }
 
-    /// How many milliseconds of the previous window are still in the sliding window that ends now;
-    /// always fewer than the length of a window.
+    /// How many milliseconds of the previous window the sliding window still covers; always less
+    /// than a window.
     fn overlap(&self) -> u64 {
         let left = u64::try_from(self.resets_at.as_millisecond() - self.now.as_millisecond()).unwrap_or_default();
         left.clamp(1, self.length()) - 1
     }
 
-    /// The refusal when this window has used up its quota, given that the previous one counted
+    /// The refusal when this window's quota is used up, after a previous window with the count
     /// `before`.
     pub fn refusal(&self, before: u32) -> Refused {
         self.refusal_at(before, self.quota_after(before))
     }
 
-    /// The refusal when this window has counted `counted` and the previous one `before`.
+    /// The refusal when this window has the count `counted`, and the previous one `before`.
     pub fn refusal_at(&self, before: u32, counted: u32) -> Refused {
         let (length, overlap) = (self.length(), self.overlap());
         // The largest overlap, in milliseconds, at which fewer than `room` of a window's `of`
@@ -111,15 +111,15 @@ impl Counter {
     }
 }
 
-/// Formats the counter's key: rule, subject, and the length and number of the window. A rule whose
-/// window gets another length therefore has new counters.
+/// Formats the counter's key: rule, subject, and the length and number of the window. A rule with a
+/// new window length therefore gets new counters.
 impl fmt::Display for Counter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name_of(self.window))
     }
 }
 
-/// How much earlier a subject's windows begin than windows counted from the Unix epoch, in
+/// How much earlier a subject's windows begin than those counted from the Unix epoch, in
 /// milliseconds.
 fn offset(rule: Rule, subject: &Subject, length: i64) -> i64 {
     let digest = Digest::of(&format!("{} {}", rule.name(), subject.0));
@@ -127,7 +127,7 @@ fn offset(rule: Rule, subject: &Subject, length: i64) -> i64 {
     i64::try_from(number % length.unsigned_abs()).unwrap_or_default()
 }
 
-/// A request is refused because its subject has used up the quota.
+/// A request was refused because its subject has used up the quota.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("too many requests; try again in {retry_after_seconds} seconds")]
 pub struct Refused {

@@ -5,8 +5,8 @@
 pub enum Limit {
     /// Signing up with a password.
     SignUp,
-    /// Creating an anonymous user. Apps may create one for each visitor, and many visitors may
-    /// share an IP address.
+    /// Creating an anonymous user. Apps may create one per visitor, and many visitors may share an
+    /// IP address.
     AnonymousSignUp,
     /// Signing in with a password, a passkey or a second factor, reauthentication, setting up an
     /// authenticator app, and creating recovery codes.
@@ -23,33 +23,33 @@ pub enum Limit {
     /// Starting an OAuth flow.
     Authorize,
     /// Requesting proof-of-work challenges; also the rates above which requests are suspicious, and
-    /// the numbers of suspicious requests that are permitted while challenges are unavailable.
+    /// how many suspicious requests are permitted while challenges are unavailable.
     Challenge,
     /// Checking API keys of users and teams.
     ApiKey,
-    /// Sending test emails, each through a mail server that the request names.
+    /// Sending test emails, each through a mail server named in the request.
     TestEmail,
-    /// Sending test events to webhook endpoints, each of which may make the operation wait.
+    /// Sending test events to webhook endpoints, which may keep the operation waiting.
     WebhookTest,
-    /// Delivering all failed events of a webhook endpoint again, page by page.
+    /// Redelivering all failed events of a webhook endpoint, page by page.
     WebhookReplay,
-    /// Operations by which a user shuts somebody out: signing out, ending sessions, changing the
-    /// password, removing credentials, and revoking API keys. They have a limit of their own,
-    /// counted by session, so that an intruder cannot use it up for the user.
+    /// Operations that lock someone out: signing out, ending sessions, changing the password,
+    /// removing credentials, and revoking API keys. They have a limit of their own, counted by
+    /// session, so that an intruder cannot use it up for the user.
     SecureAccount,
     /// Every other operation that writes, and previews of emails.
     Write,
-    /// In every operation, uploads of pictures by clients, which are counted besides the limit of
-    /// the operation.
+    /// Uploads of pictures by clients, in any operation, counted in addition to the operation's own
+    /// limit.
     Picture,
-    /// What clients read with operations that have no other limit. A request is counted after it
-    /// has read, in the memory of the process, and not at all if it has read little: few requests
-    /// do, and the others cost nothing more. The next request is refused.
+    /// Reads by clients in operations without another limit. A request is counted after it has
+    /// read, in the memory of the process, and only if it has read much: few requests do, and
+    /// counting costs the others nothing. The next request is refused.
     Read,
-    /// Notices to users about their accounts. A notice beyond the limit is not sent; no request is
-    /// refused because of it.
+    /// Notices to users about their accounts. Notices beyond the limit are not sent; requests are
+    /// never refused because of it.
     Notice,
-    /// In every operation, requests with a wrong key, or for a project, flow or link that does not
-    /// exist; also all reports of exposed API keys, and all checks of versions.
+    /// Requests with a wrong key, or for a project, flow or link that does not exist, in any
+    /// operation; also all reports of exposed API keys, and all checks of versions.
     Unproved,
 }

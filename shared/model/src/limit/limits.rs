@@ -9,11 +9,11 @@ use crate::limit::rate::Rate;
 use crate::limit::rule::Rule;
 use crate::limit::subject::Subject;
 
-/// How often the creator of an account with an unverified address may invalidate the codes for
-/// that address. The rate suffices to correct a mistyped password or address, but is low enough
-/// that the owner of the address, who needs minutes to use a code, can still use one. If a
-/// deployment sets n times the standard quota of [`Rule::Write`], this quota is n times as high
-/// too (n is rounded down, but at least 1); if that rule is off, so is this limit.
+/// How often the creator of an account with an unverified address may invalidate the codes for that
+/// address. The rate is high enough to correct a mistyped password or address, but low enough that
+/// the owner of the address, who needs minutes to use a code, can still use one. If a deployment
+/// sets n times the standard quota of [`Rule::Write`], this quota is n times as high too (n is
+/// rounded down, but at least 1); if that rule is off, so is this limit.
 const ENDED_CODES: Rate = Rate::new(5, 3600);
 
 /// The rate limits of a deployment; a rule without a rate is not counted.
@@ -26,8 +26,8 @@ impl Limits {
         Self(Rule::ALL.map(|rule| Some(rule.standard())))
     }
 
-    /// A hundred times the standard rates: a runaway loop reaches them, a developer working by hand
-    /// does not.
+    /// A hundred times the standard rates: enough for a developer working by hand, but not for a
+    /// runaway loop.
     pub fn generous() -> Self {
         Self(Rule::ALL.map(|rule| Some(Rate { quota: rule.standard().quota * 100, ..rule.standard() })))
     }

@@ -1,15 +1,15 @@
 //! Rate limits: how many requests are permitted in a period of time.
 //!
 //! The route of an operation names its [`Limit`]. A [`Rule`] determines whose requests are counted,
-//! and its [`Rate`] determines how many are permitted. For each rule, a [`Subject`] has one counter
-//! per window. A single conditional update increments the counter, so concurrent processes cannot
-//! exceed the quota. (Requests that name no known project, reports of exposed API keys, and what
-//! clients read are the exception: each process counts them in its own memory.) The count of the
-//! previous window is prorated: requests less than one window length ago still count, on the
-//! assumption that the requests of that window were spread evenly. So a burst cannot exceed the
-//! quota at the edge of a window, and requests after a burst are permitted at even intervals: at
-//! most `quota * (1 + s / window)`, rounded up, in any `s` seconds. The windows of different
-//! subjects start at different times, which spreads the retries after refusals.
+//! and its [`Rate`] how many are permitted. For each rule, a [`Subject`] has one counter per
+//! window. A single conditional update increments the counter, so concurrent processes cannot
+//! exceed the quota. (There are exceptions: requests without a known project, reports of exposed
+//! API keys, and reads by clients are counted by each process in its own memory.) The count of the
+//! previous window is prorated: requests less than one window length ago still count, assuming that
+//! they were spread evenly over their window. So a burst cannot exceed the quota at the edge of a
+//! window, and requests after a burst are permitted at even intervals: at most
+//! `quota * (1 + s / window)`, rounded up, in any `s` seconds. The windows of different subjects
+//! start at different times, which spreads the retries after refusals.
 
 pub mod counter;
 pub mod family;
@@ -29,6 +29,6 @@ pub use rate::{InvalidRate, Rate};
 pub use rule::Rule;
 pub use subject::Subject;
 
-/// How many bytes of what a client reads from the table count as one read ([`Limit::Read`]); less
-/// does not count.
+/// How many bytes read from the table by a client count as one read ([`Limit::Read`]); fewer do not
+/// count.
 pub const BYTES_PER_READ: usize = 16 * 1024;

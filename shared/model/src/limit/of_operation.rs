@@ -29,15 +29,15 @@ impl Limit {
         }
     }
 
-    /// Whether requests are counted in the table. Those that may name no existing project, and
-    /// reads, are counted in the process's memory.
+    /// Whether requests are counted in the table. Those whose project might not exist, and reads,
+    /// are counted in the process's memory.
     pub fn is_in_table(self) -> bool {
         !matches!(self, Self::Unproved | Self::Read)
     }
 
-    /// The rules by which a request is counted before its operation runs; `is_client` is false for
-    /// servers and administrators. All other rules, and these in operations that require no access,
-    /// are applied once it is known whom they count, mostly by the operation itself.
+    /// The rules that count a request before its operation runs; `is_client` is false for servers
+    /// and administrators. All other rules, and these in operations that require no access, apply
+    /// once their subject is known, mostly in the operation itself.
     pub const fn of_request(self, is_client: bool) -> &'static [(Rule, By)] {
         match (self, is_client) {
             (Self::SignUp, true) => &[(Rule::SignUp, By::Address), (Rule::SignUpNetwork, By::Network)],
@@ -72,8 +72,8 @@ impl Limit {
 
 impl Rule {
     /// Whether each process counts in its memory first, and adds ten requests at a time to the
-    /// count in the table. So these rules, which all writes of clients share, add no call of the
-    /// table to most requests. Each process may let up to ten requests through beyond the quota.
+    /// count in the table. So these rules, which all writes of clients share, cost most requests no
+    /// additional call of the table. Each process may permit up to ten requests beyond the quota.
     pub const fn is_batched(self) -> bool {
         matches!(
             self,
@@ -99,10 +99,10 @@ pub enum By {
     Address,
     /// The network of the IP address: IPv4 /24 or IPv6 /48.
     Network,
-    /// The project: all its requests count together.
+    /// The whole project: all its requests count together.
     Project,
-    /// The secret API key of a user or team that the request names. A request that names none, or a
-    /// public key, is not counted.
+    /// The secret API key of a user or team in the request. Requests without one, or with a public
+    /// key, are not counted.
     ApiKey,
     /// The user of a client's access token. A request without one is not counted.
     User,

@@ -31,8 +31,8 @@ pub enum Rule {
     SendCode,
     /// Emails with a code, requested by clients from a network.
     SendCodeNetwork,
-    /// Emails that clients cause to unverified recipients whose domain is not that of a mail
-    /// provider, to one domain.
+    /// Emails caused by clients to unverified recipients at one domain, unless it is that of a mail
+    /// provider.
     SendCodeDomain,
     /// Emails with a code to one recipient, requested by clients.
     SendCodeRecipient,
@@ -41,7 +41,7 @@ pub enum Rule {
     SendCodeRecipientServer,
     /// Emails with a code, requested by a user, from any IP address.
     SendCodeCaller,
-    /// A user's requests that cause emails to email addresses that may be unverified
+    /// A user's requests that cause emails to possibly unverified addresses
     /// ([`Guarded::Email`](crate::bot_challenge::Guarded::Email)), in projects that require bot
     /// challenges.
     SendCodeUser,
@@ -89,10 +89,10 @@ pub enum Rule {
     TestEmailAddress,
     /// Test events to webhook endpoints, by an administrator.
     WebhookTest,
-    /// Requests that deliver the failed events of webhook endpoints again, by an administrator.
+    /// Requests of an administrator that redeliver failed events of webhook endpoints.
     WebhookReplay,
-    /// Requests by which a user shuts somebody out ([`Limit::SecureAccount`]), in one session, or
-    /// from the IP address of a client without a session.
+    /// Requests that lock someone out ([`Limit::SecureAccount`]), in one session, or from the IP
+    /// address of a client without a session.
     SecureAccount,
     /// What [`Self::SecureAccount`] counts, in all sessions, from an IP address.
     SecureAccountAddress,
@@ -101,27 +101,27 @@ pub enum Rule {
     /// Writes by a user, or from the IP address of a client without a user, if no other rule
     /// counts them.
     Write,
-    /// What [`Self::Write`] counts, by all users, from an IP address. A body counts once more for
-    /// each 4 KB.
+    /// What [`Self::Write`] counts, by all users, from an IP address. Each 4 KB of a body counts as
+    /// one more write.
     WriteAddress,
-    /// What [`Self::Write`] counts, by all users, from a network. A body counts once more for each
-    /// 4 KB.
+    /// What [`Self::Write`] counts, by all users, from a network. Each 4 KB of a body counts as one
+    /// more write.
     WriteNetwork,
     /// Writes with a server's key or by an administrator, if no other rule counts them, and
     /// previews of emails.
     WriteServer,
-    /// Pictures that a client uploads, by a user.
+    /// Pictures uploaded by a user's clients.
     Picture,
-    /// Pictures that clients upload from an IP address.
+    /// Pictures uploaded by clients, from an IP address.
     PictureAddress,
-    /// Pictures that clients upload from a network.
+    /// Pictures uploaded by clients, from a network.
     PictureNetwork,
-    /// What a client reads in one session, in units of
+    /// Reads by a client in one session, in units of
     /// [`BYTES_PER_READ`](crate::limit::BYTES_PER_READ).
     Read,
-    /// What clients read from an IP address, in all sessions and without one.
+    /// Reads by clients from an IP address, with or without a session.
     ReadAddress,
-    /// What clients read from a network, in all sessions and without one.
+    /// Reads by clients from a network, with or without a session.
     ReadNetwork,
     /// Notices to one mailbox of a user, at a verified address.
     Notice,
@@ -267,8 +267,8 @@ impl Rule {
         self.row().3
     }
 
-    /// The environment variable that sets the rule's rate: `GATELET_LIMIT_` and the name in
-    /// capitals, with `_` in place of `-`.
+    /// The environment variable for the rule's rate: `GATELET_LIMIT_` and the name in capitals,
+    /// with `_` in place of `-`.
     pub fn variable(self) -> String {
         format!("GATELET_LIMIT_{}", self.name().replace('-', "_").to_uppercase())
     }

@@ -7,7 +7,7 @@ use crypto::digest::Digest;
 use secrecy::{ExposeSecret as _, SecretString};
 use wire::id::{SessionId, UserId};
 
-/// Who or what is counted. Email addresses and secrets appear only as digests.
+/// Who or what is counted. Email addresses and secrets are stored as digests only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subject(pub(crate) String);
 
@@ -45,7 +45,7 @@ impl Subject {
         }
     }
 
-    /// The subject with this text, as another one was displayed.
+    /// The subject with this text, which is the displayed form of another subject.
     pub fn named(text: &str) -> Self {
         Self(text.to_owned())
     }
@@ -81,14 +81,13 @@ impl Subject {
     }
 
     /// Guesses at a secret of a known user: the current password, in a password change or a
-    /// reauthentication, or a code of the second factor. The subject contains a colon, which no
-    /// digest does, so it cannot collide with the subject of an email address.
+    /// reauthentication, or a code of the second factor. The colon in the subject, which digests do
+    /// not have, prevents collisions with subjects of email addresses.
     pub fn proof(kind: &str, user: UserId) -> Self {
         Self(format!("{kind}:{user}"))
     }
 
-    /// An email address. The caller normalises `text`, so that all spellings of an address count
-    /// together.
+    /// An email address. The caller normalises `text`, so that all spellings count together.
     pub fn email(text: &str) -> Self {
         Self(Digest::of(text).to_string())
     }

@@ -31,7 +31,7 @@ fn windows_have_their_length_and_follow_each_other() {
     }
 }
 
-/// A counter with the rate 10/600, this many milliseconds after a window began.
+/// A counter with the rate 10/600, this many milliseconds after the start of a window.
 fn counter_at(millis: i64) -> Counter {
     let new = |now| Counter::new(Rule::Code, Rate::new(10, 600), &Subject::project(), now);
     new(at(new(at(0)).resets_at.as_millisecond() + millis))
@@ -43,7 +43,7 @@ fn the_previous_window_counts_in_proportion() {
     assert_eq!(quotas(0), [10; 7]);
     assert_eq!(quotas(10), [1, 1, 2, 2, 6, 6, 10]);
     assert_eq!(quotas(1), [10; 7]);
-    // Here the quota was lowered after the previous window.
+    // The quota was lowered after the previous window.
     assert_eq!(quotas(1000)[0], 0);
 }
 

@@ -1,12 +1,11 @@
-//! On which days (UTC) users and teams are active. Each user or team is counted once for a day on
-//! which it is active; only an anonymous user who signs up is counted again, as a new user. The
-//! counts of a day are kept by gap: the number of days since the previous day on which the same
-//! user or team was active.
+//! On which days (UTC) users and teams are active. Each user or team is counted once per active
+//! day; only an anonymous user who signs up is counted again, as a new user. The counts of a day
+//! are kept by gap: the number of days since the previous active day of the same user or team.
 //!
 //! These counts suffice to tell how many different users or teams of a [`Kind`] were active in a
-//! window of at most [`WINDOW`] days. Of the active days of a user in the window, only the first
-//! has a gap that reaches back to before the window, or is the day of the sign-up ([`Gap::New`]).
-//! [`distinct`] therefore adds up the counts with such gaps.
+//! window of at most [`WINDOW`] days. Only a user's first active day in the window has a gap that
+//! starts before the window, or is the day of the sign-up ([`Gap::New`]). So [`distinct`] adds up
+//! the counts with such gaps.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +40,7 @@ pub enum Kind {
     Team,
 }
 
-/// The time between a day on which a user or team is active and the previous such day.
+/// The time between two consecutive active days of a user or team.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Gap {
     /// The user signed up, or the team was created, on this day.
@@ -52,7 +51,7 @@ pub enum Gap {
 
 impl Gap {
     /// The gap on `today` of a user who signed up, or a team that was created, on `since` and was
-    /// last active on `last`, which is `None` if that day is unknown.
+    /// last active on `last`, or `None` if that day is unknown.
     pub fn of(today: Day, since: Day, last: Option<Day>) -> Self {
         if since >= today {
             return Self::New;
@@ -65,12 +64,12 @@ impl Gap {
 /// The activities of a day, by kind and gap.
 pub type Counts = BTreeMap<(Kind, Gap), u64>;
 
-/// The users, or teams, who were active on a day.
+/// The active users, or teams, of a day.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Split {
-    /// Users who signed up on this day, or teams that were created on it.
+    /// Users who signed up, or teams that were created, on this day.
     pub new: u64,
-    /// Those who were active on the day before as well.
+    /// Those also active on the day before.
     pub retained: u64,
     /// Those who were last active earlier.
     pub reactivated: u64,
@@ -97,7 +96,7 @@ impl Split {
 }
 
 /// How many different users or teams of these kinds were active in the [`WINDOW`] days that end
-/// with `today`. An anonymous user who signs up and was active before counts as one of each kind.
+/// with `today`. An anonymous user who signs up after being active counts as one of each kind.
 pub fn distinct(days: &BTreeMap<Day, Counts>, today: Day, kinds: &[Kind]) -> u64 {
     let first = today - WINDOW + 1;
     let mut sum = 0;

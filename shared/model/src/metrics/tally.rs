@@ -1,6 +1,6 @@
 //! How a change affects the totals of a project: the number of teams, and of users, also by country
-//! and by sign-in method. The change's entry in the audit trail contains the tally, and the worker
-//! that links the entry into the trail's chain adds the tally to the totals.
+//! and by sign-in method. The tally is in the change's entry in the audit trail, and is added to
+//! the totals by the worker that links the entry into the trail's chain.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub const ANONYMOUS_COUNTRY: &str = "a.";
 /// provider's id.
 pub const METHOD: &str = "m.";
 
-/// Differences by the name of the total, or the totals themselves; those that are zero are absent.
+/// Differences by the name of the total, or the totals themselves; zeros are absent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Tally(BTreeMap<String, i64>);
@@ -49,7 +49,7 @@ impl Tally {
         tally
     }
 
-    /// The effect of a change to a user; `None` stands for a user who does not exist.
+    /// The effect of a change to a user; `None` if the user does not exist.
     pub fn change(before: Option<&User>, after: Option<&User>) -> Self {
         let mut tally = after.map(Self::of).unwrap_or_default();
         tally.merge(&before.map(Self::of).unwrap_or_default(), -1);
@@ -89,12 +89,12 @@ impl Tally {
         self.0.get(name).copied().unwrap_or_default()
     }
 
-    /// All differences or totals that are not zero.
+    /// All differences or totals other than zero.
     pub fn iter(&self) -> impl Iterator<Item = (&str, i64)> {
         self.0.iter().map(|(name, by)| (name.as_str(), *by))
     }
 
-    /// The positive totals whose names have a prefix, by the rest of the name.
+    /// The positive totals whose names have this prefix, by the rest of the name.
     pub fn with_prefix<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = (&'a str, i64)> {
         self.iter().filter(|(_, by)| *by > 0).filter_map(move |(name, by)| Some((name.strip_prefix(prefix)?, by)))
     }
@@ -106,8 +106,8 @@ impl FromIterator<(String, i64)> for Tally {
     }
 }
 
-/// The sign-in methods that are counted for a user: a password, emailed codes, passkeys, and, each
-/// once, the providers whose accounts the user can sign in with.
+/// The sign-in methods counted for a user: password, emailed codes, passkeys, and each provider,
+/// once, with an account that the user can sign in with.
 fn methods(user: &User) -> Vec<&str> {
     let own = [("password", user.password.is_some()), ("otp", user.otp_enabled), ("passkey", !user.passkeys.is_empty())];
     let own = own.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| name);

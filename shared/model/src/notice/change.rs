@@ -1,4 +1,4 @@
-//! The changes that notices report: to how a user signs in, and to the user's API keys.
+//! The changes reported in notices: to how a user signs in, and to the user's API keys.
 
 use serde::Serialize;
 
@@ -15,8 +15,8 @@ use crate::user::{Channel, User};
 pub struct Change {
     /// The kind of change.
     pub kind: Kind,
-    /// The address, the provider's id, the number of recovery codes that are left, or the last four
-    /// characters of the API key; absent for other kinds of changes.
+    /// The address, the provider's id, the number of remaining recovery codes, or the last four
+    /// characters of the API key; absent for other kinds.
     pub detail: Option<String>,
 }
 
@@ -49,7 +49,7 @@ pub fn changes(before: &User, after: &User) -> Vec<Change> {
     let signs_in = |user: &User, email: &Email| user.channel_of(email).is_some_and(Channel::signs_in);
     let starts = after.channels.iter().filter(|channel| channel.signs_in() && !signs_in(before, &channel.value));
     changes.extend(starts.map(|channel| Change::about(Kind::AddressAdded, &channel.value)));
-    // A verified address gets notices and can be made a way to sign in.
+    // A verified address gets notices, and can become a way to sign in.
     let is_verified = |user: &User, email: &Email| user.channel_of(email).is_some_and(|channel| channel.is_verified);
     let is_new = |channel: &&Channel| channel.is_verified && !channel.signs_in() && !is_verified(before, &channel.value);
     let verified = after.channels.iter().filter(is_new).filter(|channel| !signs_in(before, &channel.value));
@@ -66,8 +66,8 @@ pub fn changes(before: &User, after: &User) -> Vec<Change> {
     });
     changes.extend(authenticator_change(before, after));
     changes.extend(recovery_change(before, after));
-    // A provider account that only supplied tokens before, and now permits sign-in, counts as
-    // newly linked; one that no longer permits sign-in counts as unlinked.
+    // A provider account that so far only supplied tokens, and now permits sign-in, counts as newly
+    // linked; one that no longer permits sign-in counts as unlinked.
     let has = |user: &User, account: &ProviderAccount| {
         user.provider_accounts.iter().any(|own| own.is_same(account) && (own.allow_sign_in || !account.allow_sign_in))
     };
@@ -80,8 +80,8 @@ pub fn changes(before: &User, after: &User) -> Vec<Change> {
     changes
 }
 
-/// The API keys that were created, or revoked because they were found in public. Other revocations
-/// are not reported.
+/// API keys that were created, or revoked because they were found in public. Other revocations are
+/// not reported.
 fn key_changes(before: &User, after: &User) -> impl Iterator<Item = Change> {
     let kind = |key: &OwnedKey| match before.api_keys.get(key.id) {
         None => Some(Kind::ApiKeyCreated),
@@ -91,8 +91,8 @@ fn key_changes(before: &User, after: &User) -> impl Iterator<Item = Change> {
     after.api_keys.iter().filter_map(move |key| Some(Change::about(kind(key)?, &key.last_four)))
 }
 
-/// The changes to the passkeys. Their names are omitted for the same reason as the names of
-/// authenticator apps, see `authenticator_change`.
+/// The changes to the passkeys, without their names, for the same reason as in
+/// `authenticator_change`.
 fn passkey_changes(before: &User, after: &User) -> impl Iterator<Item = Change> {
     let of = |user: &User, passkey: &Passkey| user.passkeys.iter().find(|own| own.is_same(passkey)).cloned();
     let added = after.passkeys.iter().filter(move |passkey| of(before, passkey).is_none());
@@ -107,8 +107,8 @@ fn passkey_changes(before: &User, after: &User) -> impl Iterator<Item = Change> 
 }
 
 /// A change to the authenticator apps. If one app replaces another, only the new one is reported.
-/// The name of an app is omitted, because an intruder could choose a name that puts misleading text
-/// into the email.
+/// The name of the app is omitted, because an intruder could use it to put misleading text into the
+/// email.
 fn authenticator_change(before: &User, after: &User) -> Option<Change> {
     let has = |user: &User, app: &Authenticator| user.apps().any(|own| own.secret == app.secret);
     let Some(left) = &after.totp else { return before.totp.as_ref().map(|_| Change::of(Kind::AuthenticatorRemoved)) };
@@ -119,13 +119,14 @@ fn authenticator_change(before: &User, after: &User) -> Option<Change> {
     is_fewer.then(|| Change::of(Kind::OneAuthenticatorRemoved))
 }
 
-/// A change to the recovery codes; `None` also if they were removed. They are removed only with the
-/// authenticator apps, whose removal `authenticator_change` returns, or by a "This wasn't me" link.
+/// A change to the recovery codes; `None` also if they were removed. Removal happens only together
+/// with the authenticator apps, which `authenticator_change` reports, or by a "This wasn't me"
+/// link.
 fn recovery_change(before: &User, after: &User) -> Option<Change> {
     let (old, new) = (before.recovery_codes(), after.recovery_codes()?);
     match old {
         Some(old) if old == new => None,
-        // Fewer codes are left only after one was used: a new set is complete.
+        // A new set is complete, so fewer codes mean that one was used.
         Some(old) if new.left < old.left => Some(Change::about(Kind::RecoveryCodeUsed, new.left)),
         _ => Some(Change::of(Kind::RecoveryCodesCreated)),
     }

@@ -1,7 +1,7 @@
-//! Change notices: which changes are reported, to which of the addresses that the account had
-//! before, and what the "This wasn't me" link undoes.
+//! Change notices: which changes are reported, to which of the addresses from before the change,
+//! and what the "This wasn't me" link undoes.
 //!
-//! Whoever made a change may control the session and a newly added address, so notices go to the
+//! Whoever made a change may control the session and a newly added address. So notices go to the
 //! addresses from before the change, and the link can restore a [`Snapshot`] of the account from
 //! that time. The link must not become a weapon: once an intruder's address is verified, the
 //! intruder receives notices too. These rules decide who may undo what:
@@ -9,33 +9,33 @@
 //! 1. **Seniority.** Only the address that was verified in the account first gets a link that
 //!    restores the account (so do others that were verified at the same time; if no address is
 //!    verified, the only recipient does). The others get a link that locks intruders out: it ends
-//!    sessions and codes and removes the password and the recovery codes. Such a link works only
-//!    while its address is still verified in the account: whoever receives the emails of that
-//!    address could reset the password anyway. So an intruder whose address has been removed cannot
-//!    return through an earlier notice.
+//!    sessions and codes and removes the password and the recovery codes. That link works only
+//!    while its address is still verified in the account: whoever reads the emails of that address
+//!    could reset the password anyway. So an intruder whose address has been removed cannot return
+//!    through an earlier notice.
 //! 2. **Undo goes backwards.** The notices of an account are numbered. Using a link that restores
 //!    the account ends the links of its own notice and all later ones. Earlier links still work,
-//!    because they restore an earlier state. So nothing that an intruder does after the first
-//!    change can invalidate the first notice.
-//! 3. **A new owner.** When the account changes hands because somebody proves ownership of its
+//!    because they restore an earlier state. So an intruder can do nothing after the first change
+//!    that would invalidate the first notice.
+//! 3. **A new owner.** When the account changes hands because someone proves ownership of its
 //!    address ([`ownership`](crate::user::ownership)), all earlier links end. A password reset
-//!    through an address that was already verified ends no links, since an intruder could otherwise
-//!    use it to invalidate the owner's links.
+//!    through an already verified address ends no links; otherwise, an intruder could use it to
+//!    invalidate the owner's links.
 //! 4. **Claimed by another account.** The link does not restore sign-in with an address, provider
-//!    account or passkey that another account has claimed since the change, with one exception: the
-//!    address to which the link was sent, if the other account never verified that address. So
-//!    nobody can remove an address and block its return by signing up with it. A claimed address
-//!    comes back unverified, because its emails may be read by the other account's user.
-//! 5. **Released by its recipient.** An address whose recipient removed it from the account does
-//!    not come back, except by a link that was sent to that address.
+//!    account or passkey that another account has claimed since the change. The one exception is
+//!    the address that the link was sent to, if the other account never verified it. So nobody can
+//!    remove an address and block its return by signing up with it. Such an address comes back
+//!    unverified, because the other account's user may read its emails.
+//! 5. **Released by its recipient.** An address that its recipient removed from the account is
+//!    restored only by a link sent to that address.
 //!
 //! The password and the recovery codes are always removed, because whoever made the change may
 //! know them. The owner can then set a new password through an emailed reset.
 //!
 //! Notices are limited per account and kind of change: the first few in an hour are sent
 //! immediately, and one more at the end of that hour covers all others. The link in that last
-//! notice restores the state before the first change that the notice covers. A flood of one kind
-//! therefore hides neither another kind nor a later change of the same kind.
+//! notice restores the state before the first change it covers. So a flood of one kind hides
+//! neither another kind nor a later change of the same kind.
 
 pub mod change;
 #[cfg(test)]
@@ -56,7 +56,7 @@ use crate::user::{Channel, User};
 
 pub use crate::notice::change::{Change, changes};
 
-/// The maximum number of addresses that receive a notice; those verified earliest come first. Each
+/// The maximum number of recipients of a notice; addresses verified earliest come first. Each
 /// recipient adds two writes to the transaction.
 pub const MAX_RECIPIENTS: usize = 10;
 
@@ -69,7 +69,7 @@ pub struct Recipient {
     pub may_undo: bool,
 }
 
-/// The effect of a "This wasn't me" link: to restore the account, or only to lock intruders out.
+/// The effect of a "This wasn't me" link: restoring the account, or only locking intruders out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NotMe {
     /// The address that the notice was sent to.
@@ -84,8 +84,8 @@ pub struct NotMe {
     pub before: Option<Snapshot>,
 }
 
-/// How a user signed in before a change, or at the time of a reported sign-in, and which API keys
-/// the user had.
+/// How a user signed in, and which API keys the user had, before a change or at the time of a
+/// reported sign-in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
     channels: Vec<Channel>,
@@ -103,8 +103,8 @@ pub struct Snapshot {
     api_keys: Vec<OwnedKeyId>,
 }
 
-/// Addresses, provider accounts and passkeys that other accounts have claimed since the change. The
-/// user can therefore not sign in with them again.
+/// Addresses, provider accounts and passkeys that other accounts have claimed since the change, so
+/// the user cannot get them back for sign-in.
 #[derive(Debug, Clone, Default)]
 pub struct Taken {
     /// Addresses.
@@ -115,15 +115,15 @@ pub struct Taken {
     pub passkeys: Vec<Passkey>,
 }
 
-/// The link no longer has an effect: the change is already undone, the account has another owner,
-/// or the link only locks intruders out and its address is no longer verified in the account.
+/// The link no longer works: the change is already undone, the account has another owner, or the
+/// link only locks intruders out and its address is no longer verified in the account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ended;
 
 impl Snapshot {
-    /// The snapshot without the unverified addresses with which the user could not sign in before
-    /// the change, but that are verified or sign in in `after`: such addresses belong to the
-    /// change, whenever they were added.
+    /// The snapshot without addresses that were unverified and not for sign-in before the change,
+    /// but are verified or for sign-in in `after`: such addresses belong to the change, whenever
+    /// they were added.
     pub fn without_wishes(mut self, after: &User) -> Self {
         let counts = |channel: &Channel| channel.is_verified || channel.signs_in();
         self.channels.retain(|channel| counts(channel) || !after.channel_of(&channel.value).is_some_and(counts));
@@ -138,9 +138,8 @@ impl Snapshot {
 
 impl User {
     /// The recipients of a notice about a change to this user or about a new sign-in: at most
-    /// [`MAX_RECIPIENTS`] verified addresses or, if there are none, one address that the user can
-    /// sign in with, preferably the primary one. Only one, because an unverified address may belong
-    /// to a stranger.
+    /// [`MAX_RECIPIENTS`] verified addresses or, if there are none, one sign-in address, preferably
+    /// the primary one. Only one, because an unverified address may belong to a stranger.
     pub fn told(&self) -> Vec<Recipient> {
         let mut verified: Vec<_> = self.channels.iter().filter(|channel| channel.is_verified).map(|channel| &channel.value).collect();
         verified.sort_by_key(|email| self.notices.joined_at(email));
@@ -153,14 +152,14 @@ impl User {
         verified.into_iter().take(MAX_RECIPIENTS).map(recipient).collect()
     }
 
-    /// Records which addresses became verified since `before`; they are junior to those that were
-    /// verified already. The address that the account began with is recorded as little as one that
-    /// was verified from the start: it stays the most senior, whenever it is verified. Forgets
-    /// addresses that are no longer verified.
+    /// Records which addresses became verified since `before`; they are junior to those verified
+    /// already. The account's first address is not recorded, like one verified from the start: it
+    /// stays the most senior, whenever it is verified. Forgets addresses that are no longer
+    /// verified.
     pub fn note_verified(&mut self, before: &Self, now: Timestamp) {
         let is_verified = |user: &Self, email: &Email| user.channel_of(email).is_some_and(|channel| channel.is_verified);
-        // The new addresses get a later time than every address verified before, even if the clock
-        // has been set back.
+        // New addresses get a later time than all addresses verified before, even if the clock has
+        // been set back.
         let latest = before
             .channels
             .iter()
@@ -183,8 +182,8 @@ impl User {
         self.notices.joined = joined;
     }
 
-    /// How the user currently signs in. Recovery codes are left out, because they are not restored:
-    /// whoever made the change may know them.
+    /// How the user currently signs in. Recovery codes are left out and never restored: whoever
+    /// made the change may know them.
     pub fn snapshot(&self) -> Snapshot {
         Snapshot {
             channels: self.channels.clone(),
@@ -198,9 +197,9 @@ impl User {
         }
     }
 
-    /// Undoes the change that a link refers to and all later ones, without restoring sign-in with
-    /// the addresses, provider accounts and passkeys in `taken`. A link without a snapshot restores
-    /// nothing: it only locks intruders out.
+    /// Undoes the change that `link` refers to and all later ones, but does not restore sign-in
+    /// with what is in `taken`. A link without a snapshot restores nothing: it only locks intruders
+    /// out.
     pub fn undo(&mut self, link: &NotMe, taken: &Taken) -> Result<(), Ended> {
         if self.notices.is_undone(link.since) {
             return Err(Ended);
@@ -218,8 +217,8 @@ impl User {
     }
 
     /// Removes the addresses, provider accounts, passkeys and API keys added in or after the change
-    /// that `link` refers to, and locks intruders out, but restores nothing. Used if removing and
-    /// restoring together would exceed the maximum size of a transaction.
+    /// that `link` refers to, and locks intruders out, but restores nothing. For cases where
+    /// removing and restoring together would exceed the maximum size of a transaction.
     pub fn undo_additions(&mut self, link: &NotMe) -> Result<(), Ended> {
         if self.notices.is_undone(link.since) {
             return Err(Ended);
@@ -246,7 +245,7 @@ impl User {
 
     fn restore(&mut self, before: &Snapshot, recipient: &Email, taken: &Taken) {
         let is_taken = |channel: &Channel| taken.emails.contains(&channel.value);
-        // What has become of the recipient's address since.
+        // The recipient's address today.
         let own = self.channel_of(recipient).filter(|own| own.is_verified);
         let released = &self.notices.released;
         let may_return = |channel: &&Channel| channel.value == *recipient || !released.contains(&channel.value);
@@ -290,15 +289,15 @@ impl User {
         self.notices.joined = joined;
     }
 
-    /// The passkeys from before a change. A passkey that the user still has keeps its current
-    /// state, so that no signature counter received since then is accepted again.
+    /// The passkeys from before a change. Those that the user still has keep their current state,
+    /// so that signature counters received since are not accepted again.
     fn restored_passkeys(&self, before: &Snapshot, taken: &Taken) -> Vec<Passkey> {
         let free = before.passkeys.iter().filter(|passkey| !taken.passkeys.iter().any(|taken| taken.is_same(passkey)));
         free.map(|passkey| self.passkeys.iter().find(|own| own.is_same(passkey)).unwrap_or(passkey).clone()).collect()
     }
 
-    /// Releases this account's claim to an address that was never proved in the account, in favour
-    /// of the person who receives its emails. Returns whether there was such a claim.
+    /// Gives up this account's claim to an address that was never proved in it, in favour of
+    /// whoever receives its emails. Returns whether there was such a claim.
     pub fn cede(&mut self, email: &Email) -> bool {
         let channel = self.channels.iter_mut().find(|channel| channel.value == *email && channel.signs_in() && !channel.is_proved());
         channel.map(Channel::give_up).is_some()

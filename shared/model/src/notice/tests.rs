@@ -41,7 +41,7 @@ fn ada() -> User {
     user
 }
 
-/// The same account after another verified address was added at this minute.
+/// The same account, with another verified address added at this minute.
 fn with_eve(minute: i64) -> User {
     let (before, mut user) = (ada(), ada());
     user.channels.push(channel("eve@example.com", true));
@@ -69,7 +69,7 @@ fn the_address_verified_first_may_undo_at_any_position() {
     assert_eq!(told(&user), [("ada@example.com".to_owned(), true), ("eve@example.com".to_owned(), false)]);
     user.channels.reverse();
     assert_eq!(told(&user), [("ada@example.com".to_owned(), true), ("eve@example.com".to_owned(), false)]);
-    // Data of earlier versions does not say which address was verified first, so all have equal
+    // Data of earlier versions does not tell which address was verified first, so all have equal
     // rank.
     let mut old = ada();
     old.channels.push(channel("work@example.com", true));
@@ -105,7 +105,7 @@ fn five_emails_are_sent_in_an_hour_the_last_at_its_end() {
     assert_eq!(told_change(&mut user, 60), Some(at(60)), "the next hour has a new quota");
 }
 
-/// Earlier versions cannot read an account with a kind that they do not know.
+/// Earlier versions cannot read an account with a kind unknown to them.
 #[test]
 fn new_kinds_are_counted_as_kinds_that_earlier_versions_know() {
     let mut user = ada();

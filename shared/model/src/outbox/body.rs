@@ -1,16 +1,16 @@
-//! The bodies of an email, stored in an item of their own from rendering until a day after the
-//! email has ended (it was sent, skipped or given up), or until it has waited too long. Until then,
-//! administrators can see them; the rest of the entry is kept.
+//! The bodies of an email, in an item of their own. They are stored from rendering until a day
+//! after the email has ended (it was sent, skipped or given up), or until it has waited too long.
+//! Until then, administrators can see them; the rest of the entry is kept.
 //!
 //! The bodies are most of what an email stores, and each change of an entry is charged for the
-//! whole entry, in the table and in the index of the list. So the bodies are written once, when
-//! they are rendered, with an expiry. An email with codes is rendered again when it is sent, so its
-//! bodies expire [`BODY_LIFE`] and [`SLACK`] after it is due. Any other email may wait in its queue
-//! for days, so its bodies expire [`WAIT`] after it is due. When the email ends, the expiry is
+//! whole entry, in the table and in the index of the list. So the bodies are written once, at
+//! rendering, with an expiry. An email with codes is rendered again for sending, so its bodies
+//! expire [`BODY_LIFE`] and [`SLACK`] after it is due. Any other email may wait in its queue for
+//! days, so its bodies expire [`WAIT`] after it is due. When the email ends, the expiry is
 //! corrected if necessary.
 //!
-//! DynamoDB deletes expired items free of charge, but up to a few days late: readers check the time
-//! themselves. An email whose bodies are missing is rendered again when it is sent.
+//! DynamoDB deletes expired items free of charge, but up to a few days late, so readers check the
+//! time themselves. An email without bodies is rendered again for sending.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -22,12 +22,12 @@ use crate::outbox::{OutboxEntry, Rendered, Stage};
 
 /// How long the bodies are kept after an email has ended.
 pub const BODY_LIFE: SignedDuration = SignedDuration::from_hours(24);
-/// How long after the time when it is due an email without codes can wait until its bodies have to
-/// be rendered again. Bodies that nothing refers to, because a worker was overtaken, stay as long.
+/// How long an email without codes can wait, from when it is due, until its bodies must be rendered
+/// again. Unreferenced bodies of an overtaken worker stay as long.
 pub const WAIT: SignedDuration = SignedDuration::from_hours(7 * 24);
 
-/// Stands for the code of the unsubscribe link: the characters are for private use, so no text
-/// contains them by accident.
+/// Stands for the code of the unsubscribe link. The characters are for private use, so texts do not
+/// contain them by accident.
 const UNSUBSCRIBE_CODE: &str = "\u{e000}unsubscribe\u{e001}";
 
 /// The bodies of an email, stored in a separate item from its entry.
@@ -46,7 +46,7 @@ impl Body {
         Self { html: self.html.map(&change), text: self.text.map(&change) }
     }
 
-    /// The bodies as their recipient gets them.
+    /// The bodies as sent to their recipient.
     #[must_use]
     pub fn with_unsubscribe_link(self, url: Option<&str>) -> Self {
         match url.and_then(in_link) {
@@ -55,7 +55,7 @@ impl Body {
         }
     }
 
-    /// The bodies as everybody except their recipient may see them.
+    /// The bodies as shown to anyone else.
     fn shown(self) -> Self {
         self.map(|body| body.replace(UNSUBSCRIBE_CODE, HIDDEN))
     }
@@ -65,7 +65,7 @@ impl Body {
     }
 }
 
-/// A change to the separate item, which goes with a change of its entry.
+/// A change to the separate item, made together with a change of its entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BodyChange {
     /// Stores the bodies until this time.
@@ -74,14 +74,14 @@ pub enum BodyChange {
     Expire(Timestamp),
 }
 
-/// Where the bodies of an email that is about to be sent are.
+/// Where to find the bodies of an email that is about to be sent.
 #[derive(Debug)]
 pub enum Bodies {
-    /// In the entry, which is of an earlier version.
+    /// In the entry, which an earlier version wrote.
     Inside(Body),
     /// In the separate item.
     Kept,
-    /// Nowhere: they have to be rendered.
+    /// Nowhere: they must be rendered.
     None,
 }
 
@@ -113,7 +113,7 @@ impl OutboxEntry {
         self.erased_at().is_some_and(|erased| erased <= now)
     }
 
-    /// Where the bodies to send are. An email with codes is rendered again with its codes.
+    /// Where the bodies to send are. An email with codes is rendered again, with its codes.
     pub fn bodies(&self, now: Timestamp) -> Bodies {
         let mail = self.rendered.as_ref().filter(|_| !self.has_sealed_codes());
         match mail {
@@ -133,8 +133,8 @@ impl OutboxEntry {
     /// link of an ended email.
     pub fn parted(mut self) -> (Self, Option<BodyChange>) {
         let (codes, has_codes, end) = (self.clear_codes(), self.has_sealed_codes(), self.erased_at());
-        // The stored bodies of an entry of an earlier version may contain codes. Until the email
-        // ends, they stay in the entry, as it is sent from them.
+        // The stored bodies of an entry of an earlier version may contain codes. They stay in the
+        // entry until the email ends, because it is sent from them.
         if end.is_none() && !codes.is_empty() {
             return (self, None);
         }
@@ -165,13 +165,13 @@ impl OutboxEntry {
     }
 
     /// The change to the separate item if `next`, which follows this entry, no longer refers to its
-    /// bodies, because the content of the email was edited.
+    /// bodies, because the email's content was edited.
     pub fn discarded_bodies(&self, next: &Self) -> Option<BodyChange> {
         let had_bodies = self.rendered.as_ref().is_some_and(|mail| mail.kept.is_some());
         (had_bodies && next.rendered.is_none()).then(|| BodyChange::Expire(after(next.updated_at, BODY_LIFE)))
     }
 
-    /// Adds bodies that were stored separately, for display.
+    /// Adds separately stored bodies, for display.
     pub fn join(&mut self, body: Body) {
         if let Some(mail) = &mut self.rendered {
             let Body { html, text } = body.shown();

@@ -1,4 +1,4 @@
-//! Tests of when the bodies of an email are stored, and when they expire.
+//! Tests of when an email's bodies are stored and when they expire.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ fn with_code(scheduled_at: Timestamp) -> OutboxEntry {
     OutboxEntry { scheduled_at, codes: Some(codes), ..entry() }
 }
 
-/// The email after it was rendered at 2 ms, as it is stored; with its bodies.
+/// The email after rendering at 2 ms, as it is stored, and its bodies.
 fn rendered(entry: OutboxEntry) -> (OutboxEntry, BodyChange) {
     let entry = entry.begin_rendering(ME, at(1)).and_then(|entry| entry.finish_rendering(ME, mail(), at(2))).expect("a mail");
     let (entry, change) = entry.parted();

@@ -1,16 +1,16 @@
-//! Codes in the emails of the outbox: the links and codes with which people sign in, verify
-//! addresses, reset passwords, join teams, undo changes to their accounts, and remove their address
-//! from an account of somebody else. Readers of the outbox must never see these codes, whatever
-//! their access level.
+//! Codes in the emails of the outbox: the links and codes for signing in, verifying addresses,
+//! resetting passwords, joining teams, undoing changes to an account, and removing one's address
+//! from someone else's account. Readers of the outbox must never see these codes, whatever their
+//! access level.
 //!
 //! The entry stores each variable with a code twice: sealed in `codes`, for the worker that sends
-//! the email, and in `variables` with [`HIDDEN`] in place of the code. The copy of the email
-//! in the table and the API is rendered from `variables`. The sealed codes are deleted once the
-//! email has been sent or skipped.
+//! the email, and in `variables` with [`HIDDEN`] in place of the code. The copy of the email in the
+//! table and the API is rendered from `variables`. The sealed codes are deleted once the email has
+//! been sent or skipped.
 //!
-//! Entries of earlier versions contain plaintext codes in their variables and in the texts
-//! rendered from them. Their emails are sent unchanged. API responses mask the codes. In the table,
-//! they are masked when this version first stores the entry as sent or skipped.
+//! Entries of earlier versions contain plaintext codes in their variables and in the texts rendered
+//! from them. Their emails are sent unchanged. API responses mask the codes; the table does so once
+//! this version stores the entry as sent or skipped.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -25,11 +25,11 @@ use crate::outbox::{OutboxEntry, Stage};
 /// The mask shown in place of a code.
 pub const HIDDEN: &str = "••••••";
 
-/// The variable with the link that the email asks the recipient to follow. The link contains a
-/// code, except in a sign-in invitation.
+/// The variable with the link for the recipient to follow. It contains a code, except in a sign-in
+/// invitation.
 pub const LINK: &str = "link";
-/// The variable with the "This wasn't me" link or, in an email that verifies an address, with the
-/// link that removes the address from the account.
+/// The variable with the "This wasn't me" link or, in an email that verifies an address, the link
+/// that removes the address from the account.
 pub const NOT_ME_LINK: &str = "not_me_link";
 /// The variable with the code to type.
 pub const OTP: &str = "otp";
@@ -40,7 +40,7 @@ pub struct Coded {
     pub name: &'static str,
     /// The value for the recipient.
     pub value: String,
-    /// The value for everybody else.
+    /// The value for anyone else.
     pub shown: String,
 }
 
@@ -51,7 +51,7 @@ impl Coded {
         Self { name, shown: value.replace(code.text(), HIDDEN), value }
     }
 
-    /// A variable with the part of a code that people type.
+    /// A variable with the typed part of a code.
     pub fn typed(name: &'static str, code: &Code) -> Self {
         Self { name, value: code.typed(), shown: HIDDEN.to_owned() }
     }
@@ -127,7 +127,7 @@ fn without(text: &str, code: &str, mark: &str) -> String {
 }
 
 impl OutboxEntry {
-    /// Whether the entry contains sealed codes. Such an email is rendered again when it is sent,
+    /// Whether the entry contains sealed codes. Such an email is rendered again for sending,
     /// because its stored bodies lack the codes.
     pub fn has_sealed_codes(&self) -> bool {
         self.codes.as_ref().is_some_and(|codes| !codes.is_empty())
@@ -138,17 +138,17 @@ impl OutboxEntry {
         self.has_sealed_codes() || !self.clear_codes().is_empty()
     }
 
-    /// The plaintext codes in the variables of an entry of an earlier version; none in any other
-    /// entry.
+    /// The plaintext codes in the variables of an entry of an earlier version; none in other
+    /// entries.
     pub fn clear_codes(&self) -> Codes {
         let is_of_before = self.codes.is_none() && self.source.builtin.is_some();
         if is_of_before { Codes::of(&self.variables) } else { Codes::default() }
     }
 
-    /// The entry as everybody except its recipient may see it.
+    /// The entry as shown to anyone but its recipient.
     pub fn shown(&self) -> Cow<'_, Self> {
-        // An unsubscribe link must be masked too, since anyone who has it can unsubscribe the
-        // recipient. Only rendered text contains the link.
+        // The unsubscribe link must be masked too, since anyone who has it can unsubscribe the
+        // recipient. It occurs only in rendered text.
         let unsubscribe = self.rendered.as_ref().and_then(|mail| in_link(mail.unsubscribe_url.as_deref()?));
         let hidden: Codes = self.clear_codes().0.into_iter().chain(unsubscribe).collect();
         if hidden.is_empty() {
@@ -175,8 +175,8 @@ impl OutboxEntry {
         Cow::Owned(entry)
     }
 
-    /// Replaces the variables. A value that equals the masked one keeps its code; any other value
-    /// replaces the code.
+    /// Replaces the variables. A value equal to the masked one keeps its code; any other value
+    /// replaces it.
     pub(crate) fn replace_variables(&mut self, mut variables: Map<String, Value>) {
         let shown = self.shown().into_owned().variables;
         let is_kept = |name: &str, variables: &Map<String, Value>| variables.get(name).is_some_and(|new| shown.get(name) == Some(new));
@@ -191,8 +191,8 @@ impl OutboxEntry {
         self.variables = variables;
     }
 
-    /// Deletes the codes of an email that was sent or skipped. An email that failed keeps them,
-    /// since it can be sent again after an edit.
+    /// Deletes the codes of an email that was sent or skipped. A failed email keeps them, since it
+    /// can be sent again after an edit.
     pub(crate) fn forget_codes(&mut self) {
         if !matches!(self.stage, Stage::Sent { .. } | Stage::Skipped { .. }) {
             return;

@@ -1,8 +1,8 @@
-//! Delivery statistics of a project: how many emails had which outcome in a window of time, and how
-//! fast the project may send as a result.
+//! Delivery statistics of a project: how many emails had which outcome in a window of time, and the
+//! resulting sending rate.
 //!
 //! Outcomes are counted per minute, so a window of an hour is the last 60 minutes and not the
-//! current clock hour. A window consists of the current minute and those before it.
+//! current clock hour. It includes the current minute.
 
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
@@ -25,7 +25,7 @@ pub enum Fate {
 }
 
 impl OutboxEntry {
-    /// The outcomes that this entry has and `before` did not; each is counted once per email.
+    /// The outcomes that are new in this entry compared with `before`; each counts once per email.
     pub fn fates_since(&self, before: &Self) -> impl Iterator<Item = Fate> {
         let told = |entry: &Self| match entry.stage {
             Stage::Sent { reports, .. } => [true, reports.bounced_at.is_some(), reports.marked_as_spam_at.is_some()],
@@ -59,7 +59,7 @@ impl DeliveryCounts {
     }
 
     /// The factor for the sending rate: 1 without bounces and complaints, less with them, but at
-    /// least 0.1. A complaint weighs as much as 50 bounces.
+    /// least 0.1. One complaint weighs as much as 50 bounces.
     #[expect(clippy::cast_precision_loss, reason = "no project has sent 2^52 emails")]
     fn penalty(&self) -> f64 {
         let failed = self.bounced + 50 * self.marked_as_spam;
@@ -120,8 +120,7 @@ pub struct DeliveryCapacity {
     pub is_limited: bool,
     /// The factor of an active boost, otherwise 1.
     pub boost_multiplier: f64,
-    /// The factor by which bounces and complaints reduce the rate: from 0.1 to 1, which is no
-    /// reduction.
+    /// The factor by which bounces and complaints reduce the rate: from 0.1 to 1 (no reduction).
     pub penalty_factor: f64,
     /// Whether a boost is active.
     pub is_boost_active: bool,

@@ -1,11 +1,11 @@
-//! The record, in an outbox entry, of the separate item with the bodies of the email.
+//! The part of an outbox entry that describes the separate item with the email's bodies.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use wire::clock::{Millis, after};
 
-/// The longest time for which the table may contain the bodies of an ended email after they count
-/// as erased, apart from DynamoDB's own delay, and unless changing the expiry failed.
+/// How long the table may contain the bodies of an ended email after they count as erased, apart
+/// from DynamoDB's own delay and failed changes of the expiry.
 pub const SLACK: SignedDuration = SignedDuration::from_hours(1);
 
 /// The expiry and size of bodies that are stored in a separate item.
@@ -13,7 +13,7 @@ pub const SLACK: SignedDuration = SignedDuration::from_hours(1);
 pub struct Kept {
     /// When the item with the bodies expires, in milliseconds since the Unix epoch; absent while an
     /// email without codes has not ended. This is deliberate: earlier versions cannot read such an
-    /// entry, and so do not send the email without its bodies.
+    /// entry, so they do not send the email without its bodies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Millis>,
     /// The approximate size of the bodies before compression, in bytes.
@@ -26,8 +26,8 @@ impl Kept {
         self.until.is_none_or(|until| now.as_millisecond() < until)
     }
 
-    /// Whether the bodies of an ended email expire at the right time: not before `end`, when they
-    /// count as erased, and at most [`SLACK`] later.
+    /// Whether the bodies of an ended email expire in time: not before `end`, when they count as
+    /// erased, and at most [`SLACK`] later.
     pub(crate) fn suits(self, end: Timestamp) -> bool {
         self.until.is_some_and(|until| (end.as_millisecond()..=after(end, SLACK).as_millisecond()).contains(&until))
     }

@@ -1,10 +1,10 @@
-//! The outbox: one entry is one email, from the request for it to its outcome.
+//! The outbox: one entry is one email, from request to outcome.
 //!
-//! An entry has one [`Stage`]. Whether it is paused is a separate flag, so a resumed entry
-//! continues in the stage where it was paused. Every transition has a row in
-//! [`crate::outbox::status::TRANSITIONS`] and a method, which takes the entry and returns its next
-//! state or refuses the transition. The store writes the result on the condition that the entry is
-//! unchanged since it was read, so a worker never overwrites an edit that was confirmed.
+//! An entry has one [`Stage`]. Pausing is a separate flag, so a resumed entry continues in the
+//! stage where it was paused. Every transition has a row in [`crate::outbox::status::TRANSITIONS`]
+//! and a method, which takes the entry and returns its next state or refuses the transition. The
+//! store writes the result on the condition that the entry has not changed since it was read, so a
+//! worker never overwrites a confirmed edit.
 
 pub mod stage;
 
@@ -54,9 +54,9 @@ use crate::team::invitation;
 
 /// How long a worker may take to render before another one may take over.
 pub const RENDERING_LEASE: SignedDuration = SignedDuration::from_mins(1);
-/// How long a worker may take to send. After that, the outcome counts as unknown.
+/// How long a worker may take to send. Afterwards, the outcome counts as unknown.
 pub const SENDING_LEASE: SignedDuration = SignedDuration::from_mins(20);
-/// The maximum number of attempts to send; an edit of the content starts the count again.
+/// The maximum number of attempts to send; editing the content resets the count.
 pub const MAX_ATTEMPTS: usize = 5;
 /// The maximum number of addresses of an email: Amazon SES sends to at most 50 at once.
 pub const MAX_ADDRESSES: usize = 50;
@@ -82,25 +82,25 @@ pub struct OutboxEntry {
     pub variables: Map<String, Value>,
     /// The variables that contain a code, each sealed; empty once the email has been sent or
     /// skipped, if an edit has replaced all codes, and in a sign-in invitation. Absent in all other
-    /// emails without codes. In an entry of an earlier version, absent as long as codes in
-    /// `variables` are not masked. See [`crate::outbox::codes`].
+    /// emails without codes. In an entry of an earlier version, absent until the codes in
+    /// `variables` are masked. See [`crate::outbox::codes`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub codes: Option<BTreeMap<String, Sealed>>,
     /// The category of the email.
     pub category: Category,
     /// Whether the email is sent before others.
     pub is_high_priority: bool,
-    /// Whether one of the service's own emails ([`Self::is_of_service`]) goes to an address that is
-    /// not a verified address of its user. Determined when the email is rendered.
+    /// Whether one of the service's own emails ([`Self::is_of_service`]) goes to an address other
+    /// than a verified address of its user. Determined at rendering.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_to_stranger: bool,
-    /// How a notice is counted before it is rendered; absent in other emails, once it was counted,
-    /// and in an entry of an earlier version.
+    /// How a notice is counted before it is rendered; absent once it has been counted, in other
+    /// emails, and in an entry of an earlier version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<NoticeCount>,
     /// Whether the email was made from a draft or by an API call.
     pub created_with: CreatedWith,
-    /// Stored for published SDKs. It has no effect, because deliverability is not checked.
+    /// Stored for published SDKs, without effect: deliverability is not checked.
     #[serde(default)]
     pub skip_deliverability_check: bool,
     /// When to send the email.
@@ -113,8 +113,8 @@ pub struct OutboxEntry {
     /// The result of rendering; absent while the entry is not rendered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rendered: Option<Rendered>,
-    /// Failed attempts to send since the content was last edited, oldest first. Of refusals for now
-    /// in a row ([`Failure::NOT_NOW`]), only the first and the last.
+    /// Failed attempts to send since the last edit of the content, oldest first. Of consecutive
+    /// temporary refusals ([`Failure::NOT_NOW`]), only the first and the last.
     #[serde(default)]
     pub failures: Vec<Failure>,
     /// When the next attempt is due, if the last one failed and may be repeated.
@@ -122,7 +122,7 @@ pub struct OutboxEntry {
     pub next_retry_at: Option<Timestamp>,
 }
 
-/// The recipients of an email. The addresses of users are looked up when the email is sent.
+/// The recipients of an email. Users' addresses are looked up when the email is sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema, deserr::Deserr)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 #[deserr(tag = "type", deny_unknown_fields)]
@@ -150,7 +150,7 @@ pub enum Recipients {
 }
 
 impl Recipients {
-    /// The user whom the email is for, if there is one.
+    /// The user whom the email is for, if any.
     pub fn user_id(&self) -> Option<UserId> {
         match self {
             Self::UserPrimaryEmail { user_id } | Self::UserCustomEmails { user_id, .. } => Some(*user_id),
@@ -158,7 +158,7 @@ impl Recipients {
         }
     }
 
-    /// The listed addresses; none if the email goes to the primary address of a user.
+    /// The listed addresses; none if the email goes to a user's primary address.
     pub fn addresses(&self) -> &[Email] {
         match self {
             Self::UserPrimaryEmail { .. } => &[],
@@ -167,9 +167,9 @@ impl Recipients {
     }
 }
 
-/// The MiniJinja sources of an email. Absent sources are taken from the built-in email. If neither
-/// the subject nor the HTML is set and the project has a template of its own for that email, all
-/// sources are taken from this template.
+/// The MiniJinja sources of an email. Absent ones come from the built-in email. If neither the
+/// subject nor the HTML is set and the project overrides the template of that email, all sources
+/// come from the project's template.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
     /// The built-in email, if the entry is for one.
@@ -185,8 +185,8 @@ pub struct Source {
     /// in or `html` is set, text derived from the HTML.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "crate::text::packed")]
     pub text: Option<String>,
-    /// The theme around the email; if absent, there is none. For a built-in email, the default
-    /// theme stands for the project's theme, which the worker looks up.
+    /// The theme around the email; if absent, none. In a built-in email, the default theme stands
+    /// for the project's theme, which the worker looks up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub theme_id: Option<Uuid>,
     /// The template that the sources were copied from.
@@ -203,13 +203,13 @@ impl Source {
         Self { builtin: Some(mail), theme_id: Some(DEFAULT_THEME), ..Self::default() }
     }
 
-    /// The sources, with those of the built-in email in place of absent ones.
+    /// The sources, completed with those of the built-in email.
     pub fn complete(&self) -> Sources<'_> {
         let builtin = self.builtin.map(Builtin::sources);
         Sources {
             subject: self.subject.as_deref().or(builtin.map(|builtin| builtin.subject)).unwrap_or_default(),
             html: self.html.as_deref().or(builtin.map(|builtin| builtin.html)).unwrap_or_default(),
-            // If the HTML was edited, the built-in text no longer matches it.
+            // The built-in text does not match edited HTML.
             text: self.text.as_deref().or_else(|| builtin.filter(|_| self.html.is_none()).and_then(|builtin| builtin.text)),
         }
     }
@@ -288,13 +288,13 @@ impl OutboxEntry {
         }
     }
 
-    /// The priority in a project's queue: entries with a greater number are sent first.
+    /// The priority in a project's queue: greater numbers are sent first.
     pub fn priority(&self) -> u8 {
         (if self.is_high_priority { 100 } else { 0 }) + (if self.category == Category::Transactional { 10 } else { 0 })
     }
 
     /// When the code in a built-in email expires; `None` if the email is not built in, if `codes`
-    /// is absent, or if the kind of email has no code or is sent even after its code has expired.
+    /// is absent, or if this kind of email has no code or is sent even after its code has expired.
     pub fn expires_at(&self) -> Option<Timestamp> {
         let life = match self.source.builtin? {
             Builtin::VerifyEmail => Purpose::VerifyEmail.life(),
@@ -310,8 +310,8 @@ impl OutboxEntry {
         self.codes.is_some().then(|| after(self.created_at, life))
     }
 
-    /// Whether this is one of the service's own emails: those that are built in, even if edited,
-    /// and those with `codes`, even if empty.
+    /// Whether this is one of the service's own emails: built-in ones, even if edited, and those
+    /// with `codes`, even if empty.
     pub fn is_of_service(&self) -> bool {
         self.codes.is_some() || self.source.builtin.is_some()
     }

@@ -1,5 +1,4 @@
-//! What becomes of a notice, an email that nobody asked for and which reports what happened to an
-//! account.
+//! What happens to a notice, an unrequested email that reports what happened to an account.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -8,19 +7,19 @@ use crate::outbox::OutboxEntry;
 use crate::outbox::stage::{SkippedReason, Stage};
 use crate::outbox::status::Move;
 
-/// What becomes of a notice.
+/// What happens to a notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     /// It is sent.
     Sent,
-    /// It is sent then, and covers the next ones.
+    /// It is sent at this time, and covers later ones.
     Last(Timestamp),
-    /// An earlier one covers it.
+    /// It is covered by an earlier one.
     Folded,
 }
 
 impl OutboxEntry {
-    /// The entry with its fate, before it is rendered. It is not counted again.
+    /// The entry with its fate, before rendering. It is not counted again.
     #[must_use]
     pub fn counted(mut self, fate: Fate) -> Self {
         self.notice = None;

@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 /// How a notice is counted before it is rendered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NoticeCount {
-    /// Whether the recipient had proved the address when the notice was written.
+    /// Whether the recipient had already proved the address when the notice was written.
     pub is_proved: bool,
-    /// Whether the address was verified, by whomever.
+    /// Whether the address was verified, by anyone.
     #[serde(default)]
     pub is_verified: bool,
-    /// The network of the client that caused the notice, as limits count it; absent if a server or
-    /// the service itself did.
+    /// The network of the client that caused the notice, as counted by limits; absent if a server
+    /// or the service itself caused it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<String>,
 }

@@ -38,12 +38,12 @@ pub struct OutboxPatch {
     /// The new recipients. An email with a code may only go to the address that the code is for.
     #[deserr(default)]
     pub to: Option<Recipients>,
-    /// Replaces all variables. A variable sent back as it was read, with `••••••` for a code, keeps
-    /// its code.
+    /// Replaces all variables. Sending a variable back as it was read, with `••••••` for a code,
+    /// keeps its code.
     #[schema(value_type = Option<Object>)]
     #[deserr(default)]
     pub variables: Option<Variables>,
-    /// Stored for published SDKs. It has no effect, because deliverability is not checked.
+    /// Stored for published SDKs, without effect: deliverability is not checked.
     #[deserr(default)]
     pub skip_deliverability_check: Option<bool>,
     /// When to send the email, in milliseconds since the Unix epoch.
@@ -100,8 +100,8 @@ pub enum Refused {
     /// The email is being sent, was sent, or was skipped or cancelled.
     #[error("an outbox entry with status {} cannot be edited", .0.name())]
     NotEditable(Status),
-    /// The code in the email proves control of the original recipient's address, so the email must
-    /// not be sent to anyone else.
+    /// The code in the email proves control of the original recipient's address, so nobody else may
+    /// get it.
     #[error("an email with a code cannot be redirected to other recipients")]
     Redirected,
 }
@@ -135,8 +135,8 @@ impl OutboxPatch {
 }
 
 impl Stage {
-    /// The stage after a cancellation. It keeps the time at which rendering or sending began, if
-    /// this stage has one.
+    /// The stage after a cancellation. It keeps the start time of rendering or sending, if this
+    /// stage has one.
     fn cancelled(&self, now: Timestamp) -> Self {
         let (started_rendering_at, started_sending_at) = match *self {
             Self::Rendering { started_at, .. } | Self::RenderError { started_at, .. } => (Some(started_at), None),
@@ -148,8 +148,8 @@ impl Stage {
 }
 
 impl OutboxEntry {
-    /// The entry with `patch` applied. The function is pure, so every transition can be tested
-    /// without a table.
+    /// The entry with `patch` applied. This is pure, so every transition can be tested without a
+    /// table.
     pub fn apply(mut self, patch: OutboxPatch, now: Timestamp) -> Result<Self, Refused> {
         let status = self.status();
         if !status.allows(if patch.cancel.is_some() { Move::Cancel } else { Move::Patch }) {
@@ -165,8 +165,8 @@ impl OutboxEntry {
         if patch.is_empty() {
             return Ok(self);
         }
-        // A worker that is rendering loses its claim. A worker about to send finds that the entry
-        // is no longer queued.
+        // A worker that is rendering loses its claim; one that is about to send finds the entry no
+        // longer queued.
         match self.stage {
             Stage::Rendering { .. } => self.stage = Stage::Preparing,
             Stage::Queued => self.stage = Stage::Scheduled,

@@ -1,18 +1,17 @@
-//! How many emails a project may send now: a token bucket, which refills at the project's rate. An
-//! email takes one token for each of its recipients. It is sent as soon as the bucket has one of
-//! these tokens, and the next emails wait until the missing tokens have been added. So even an
-//! email with more recipients than the bucket can hold is sent, and no project exceeds its rate for
-//! long.
+//! How many emails a project may send now: a token bucket, refilled at the project's rate. An email
+//! takes one token per recipient. It is sent as soon as the bucket has one of these tokens, and the
+//! next emails wait until the missing ones have been added. So even an email with more recipients
+//! than the bucket can hold is sent, and no project exceeds its rate for long.
 //!
 //! A full bucket holds one hour of the project's rate. So after a quiet hour emails are sent
-//! immediately, since people wait for their codes, but within any hour at most about twice the
-//! hourly rate is sent.
+//! immediately, since people wait for their codes, but at most about twice the hourly rate is sent
+//! in any hour.
 //!
-//! Anybody can have a project send a code or a notice to an unverified address. Such an email, like
+//! Anyone can have a project send a code or a notice to an unverified address. Such an email, like
 //! every built-in email to an address that is not verified, takes as many tokens again from a
-//! second bucket, which refills half as fast and holds what is added to it in half an hour. So half
-//! of the rate is reserved for known recipients, and a flood of emails to unverified addresses is
-//! sent slowly.
+//! second bucket, which refills half as fast and holds half an hour of its own rate. So half of the
+//! rate is reserved for known recipients, and a flood of emails to unverified addresses is sent
+//! slowly.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -20,23 +19,22 @@ use wire::clock::Millis;
 
 use crate::outbox::{MAX_ADDRESSES, OutboxEntry};
 
-/// How long a rate is used before it is recomputed. Recomputing it reads a month of counters.
+/// How long a rate is used before it is recomputed, which reads a month of counters.
 const RATE_LIFE: Millis = 60_000;
 /// An hour in milliseconds.
 const HOUR: f64 = 3_600_000.0;
 
 /// The share of a project's rate that emails to strangers may use.
 const STRANGERS: f64 = 0.5;
-/// The share of the strangers' hourly rate that may be sent in one burst, but never less than one
-/// email.
+/// The share of the strangers' hourly rate that may be sent in one burst, but at least one email.
 const BURST: f64 = 0.5;
 
 /// Recipients, as the quota distinguishes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Audience {
-    /// Recipients of all emails that are not for [`Self::Strangers`].
+    /// Recipients of all emails other than those for [`Self::Strangers`].
     Known,
-    /// Addresses that are not known to be verified and are sent a built-in email; see
+    /// Addresses, not known to be verified, that are sent a built-in email; see
     /// [`OutboxEntry::is_to_stranger`].
     Strangers,
 }
@@ -48,8 +46,8 @@ impl Audience {
     }
 }
 
-/// The number of tokens that the email of an entry takes. An email to too many addresses is not
-/// sent and takes one.
+/// The number of tokens for an entry's email. An email to too many addresses is not sent and takes
+/// one.
 pub fn tokens(entry: &OutboxEntry) -> usize {
     let count = entry.to.addresses().len();
     if count > MAX_ADDRESSES { 1 } else { count.max(1) }
@@ -58,10 +56,9 @@ pub fn tokens(entry: &OutboxEntry) -> usize {
 /// A project's bucket, as stored in the table.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Bucket {
-    /// Less than zero if tokens are owed.
+    /// Negative if tokens are owed.
     tokens: f64,
-    /// Tokens for emails to strangers. Buckets of earlier versions do not have the field and start
-    /// full.
+    /// Tokens for emails to strangers. Absent in buckets of earlier versions, which start full.
     #[serde(default = "all")]
     strangers: f64,
     filled_at: Millis,
@@ -115,7 +112,7 @@ impl Bucket {
         self.with(to, f64::from(count))
     }
 
-    /// The bucket with `more` tokens added, up to its capacity, or taken if `more` is negative.
+    /// The bucket with `more` tokens added, up to its capacity; negative values take tokens.
     fn with(self, to: Audience, more: f64) -> Self {
         let of_strangers = if to == Audience::Strangers { more } else { 0.0 };
         Self {
@@ -125,8 +122,8 @@ impl Bucket {
         }
     }
 
-    /// The bucket with the tokens added until now; unchanged if this clock is behind the clock of
-    /// the worker that filled it last.
+    /// The bucket with the tokens added until now; unchanged if this clock is behind that of the
+    /// worker that filled it last.
     #[expect(clippy::cast_precision_loss, reason = "at most a few years in milliseconds, which is far below 2^53")]
     fn filled(self, now: Timestamp) -> Self {
         let passed = (now.as_millisecond() - self.filled_at).max(0);
@@ -189,7 +186,7 @@ mod tests {
             (bucket, sent) = (next, sent + taken);
         }
         assert_eq!(sent, 60 + 120);
-        // Known recipients may use only the tokens that strangers left.
+        // Known recipients can only use what strangers left.
         let (bucket, taken) = bucket.take(Audience::Known, 1000, at(3600));
         assert_eq!(taken, 240 - 2);
         assert_eq!(bucket.take(Audience::Strangers, 1000, at(3600)).1, 0);

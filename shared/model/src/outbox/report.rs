@@ -10,8 +10,8 @@ use crate::outbox::{OutboxEntry, Stage};
 /// One report on one attempt to send an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Report {
-    /// The attempt, identified by the time when sending began, in milliseconds since the Unix
-    /// epoch. A report on any attempt but the last is outdated.
+    /// The attempt, identified by the start of sending in milliseconds since the Unix epoch. Only
+    /// reports on the last attempt count.
     pub attempt: Millis,
     /// The kind of event.
     pub kind: ReportKind,
@@ -21,7 +21,7 @@ pub struct Report {
 
 impl OutboxEntry {
     /// The entry with a report applied; `None` if the report is about another attempt or adds
-    /// nothing new, or if the status of the entry permits no reports.
+    /// nothing new, or if the entry's status permits no reports.
     pub fn report(mut self, report: Report, now: Timestamp) -> Option<Self> {
         if !self.status().allows(Move::Report(report.kind)) {
             return None;

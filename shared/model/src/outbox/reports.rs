@@ -1,10 +1,9 @@
-//! The reports of a mail service about an email that it has accepted: delays, deliveries, bounces,
-//! complaints, opens and clicks.
+//! The mail service's reports about an accepted email: delays, deliveries, bounces, complaints,
+//! opens and clicks.
 //!
-//! Reports arrive late, in any order and more than once. An entry therefore keeps only the earliest
-//! time of each kind, which does not depend on the order. The status of the entry follows from the
-//! first of these for which there is a report: marked as spam, clicked, opened, bounced, delivered,
-//! delayed.
+//! Reports arrive late, in any order and more than once. So an entry keeps only the earliest time
+//! of each kind, which does not depend on the order. The entry's status is the first of these that
+//! was reported: marked as spam, clicked, opened, bounced, delivered, delayed.
 
 use serde::{Deserialize, Serialize};
 use wire::clock::Millis;

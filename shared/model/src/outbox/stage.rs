@@ -9,8 +9,8 @@ use wire::clock::Millis;
 use crate::outbox::kept::Kept;
 use crate::outbox::reports::Reports;
 
-/// The stage of an entry, with the data that exists only in that stage. Times are in milliseconds
-/// since the Unix epoch.
+/// The stage of an entry, with the data of that stage. Times are in milliseconds since the Unix
+/// epoch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case")]
 pub enum Stage {
@@ -33,7 +33,7 @@ pub enum Stage {
         /// Why rendering failed.
         message: String,
     },
-    /// The entry is rendered and waits for its scheduled time or for the next attempt to send.
+    /// The entry is rendered and waits for its scheduled time or the next attempt to send.
     Scheduled,
     /// The entry waits to be sent.
     Queued,
@@ -60,11 +60,11 @@ pub enum Stage {
         at: Millis,
         /// Why the email is not sent.
         reason: SkippedReason,
-        /// When rendering began; absent if it did not. May also be absent for an entry that was
-        /// rendered completely, because [`Rendered`] has that time too.
+        /// When rendering began; absent if it did not. May also be absent for a completely rendered
+        /// entry, because [`Rendered`] has that time too.
         #[serde(default)]
         started_rendering_at: Option<Millis>,
-        /// When the last attempt to send began, for an entry that was skipped during the attempt or
+        /// When the last attempt to send began, if the entry was skipped during the attempt or
         /// cancelled in the stage [`Self::ServerError`].
         started_sending_at: Option<Millis>,
     },
@@ -72,8 +72,8 @@ pub enum Stage {
     Sent {
         /// When sending began.
         started_at: Millis,
-        /// When the worker learnt that the mail service accepted the email. If a report came
-        /// first, the time of the reported event.
+        /// When the worker learnt that the mail service accepted the email. If a report came first,
+        /// the time of the reported event.
         at: Millis,
         /// The mail service's reports on the email.
         #[serde(default, skip_serializing_if = "Reports::is_empty")]
@@ -103,7 +103,7 @@ pub enum SkippedReason {
     ManuallyCancelled,
     /// The code in the email expired before the email could be sent.
     CodeExpired,
-    /// The recipient gets no more notices for now; the last one says so.
+    /// The recipient gets no more notices for now, which the last one announced.
     NoticesFolded,
 }
 
@@ -116,7 +116,7 @@ pub struct Rendered {
     pub at: Millis,
     /// The subject line.
     pub subject: String,
-    /// The HTML body; absent in the table, where it is stored separately, except in an entry of an
+    /// The HTML body. Absent in the table, which stores it separately, except in an entry of an
     /// earlier version.
     #[serde(default, with = "crate::text::packed")]
     pub html: Option<String>,
@@ -124,7 +124,7 @@ pub struct Rendered {
     #[serde(default, with = "crate::text::packed")]
     pub text: Option<String>,
     /// Where the recipient can unsubscribe from the email's category. Absent if the category does
-    /// not permit that or the email is for no user; removed once the email has ended.
+    /// not permit that or the email is not for a user; removed once the email has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unsubscribe_url: Option<String>,
     /// The expiry and size of the bodies, once they are stored separately. See
@@ -140,17 +140,16 @@ pub struct Failure {
     pub at: Millis,
     /// A class of errors that API callers may rely on, such as `TEMPORARY`.
     pub class: String,
-    /// A description of the error, with the words of a mail server that refused the email.
+    /// A description of the error; if a mail server refused the email, with its words.
     pub message: String,
-    /// What caused the failure: the answer of the mail service, or the error that occurred instead;
-    /// empty if neither is known.
+    /// The cause: the answer of the mail service, or the error that occurred instead; empty if
+    /// neither is known.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub cause: String,
 }
 
 impl Failure {
-    /// The class of a refusal for now: the mail service takes no emails at the moment, neither this
-    /// one nor others.
+    /// The class of a temporary refusal: the mail service currently takes no emails at all.
     pub const NOT_NOW: &str = "NOT_NOW";
 
     /// A failure of this class, without a cause.
@@ -163,7 +162,7 @@ impl Failure {
         Self::new(now, "UNKNOWN", message)
     }
 
-    /// Adds what caused the failure.
+    /// Adds the cause.
     #[must_use]
     pub fn because(self, cause: impl Into<String>) -> Self {
         Self { cause: cause.into(), ..self }

@@ -1,8 +1,8 @@
 //! The fifteen statuses of an outbox entry, and every transition between them.
 //!
-//! [`TRANSITIONS`] is authoritative: a move is refused in a status for which the table does not
-//! list the move, and the tests' random walks fail if a move leads to a status that the table does
-//! not list for that move.
+//! [`TRANSITIONS`] is authoritative: a move is refused in statuses that the table does not list for
+//! it, and the tests' random walks fail if a move leads to a status that the table does not list
+//! for it.
 
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
@@ -21,7 +21,7 @@ pub enum Status {
     Rendering,
     /// Rendering failed; see [`Stage::RenderError`](crate::outbox::Stage::RenderError).
     RenderError,
-    /// The entry is rendered and waits for its scheduled time or for the next attempt to send.
+    /// The entry is rendered and waits for its scheduled time or the next attempt to send.
     Scheduled,
     /// The entry waits to be sent.
     Queued,
@@ -29,7 +29,8 @@ pub enum Status {
     ServerError,
     /// A worker is sending the email.
     Sending,
-    /// The email is not sent; a [`SkippedReason`](crate::outbox::stage::SkippedReason) says why.
+    /// The email is not sent; the reason is a
+    /// [`SkippedReason`](crate::outbox::stage::SkippedReason).
     Skipped,
     /// The email was sent, but then permanently refused.
     Bounced,
@@ -52,9 +53,9 @@ pub enum Status {
 pub enum SimpleStatus {
     /// The entry will still change by itself, or is paused.
     InProgress,
-    /// The email could not be rendered or sent, it is unknown whether it was sent, or it bounced.
+    /// The email could not be rendered or sent, may or may not have been sent, or bounced.
     Error,
-    /// The email was skipped, or was sent and its status is not `bounced`.
+    /// The email was skipped, or was sent and has not bounced.
     Ok,
 }
 
@@ -72,14 +73,14 @@ pub enum Move {
     FinishRendering,
     /// Rendering fails; see [`Stage::RenderError`](crate::outbox::Stage::RenderError).
     FailRendering,
-    /// The scheduled time or the time of the next attempt has come.
+    /// The scheduled time, or the time of the next attempt, has come.
     Enqueue,
     /// A worker starts sending; edits are refused until the attempt ends.
     BeginSending,
     /// The mail service accepted the email.
     FinishSending,
-    /// A worker that is about to send finds that there is no recipient, or that the user has
-    /// unsubscribed or no longer exists.
+    /// A worker about to send finds that there is no recipient, or that the user has unsubscribed
+    /// or no longer exists.
     Skip,
     /// The code in the email has expired.
     Expire,
@@ -125,13 +126,12 @@ impl ReportKind {
         [Self::Accepted, Self::Delayed, Self::Delivered, Self::Bounced, Self::Opened, Self::Clicked, Self::MarkedAsSpam];
 }
 
-/// One row of the table: a move, the statuses in which it is permitted, and the statuses that it
-/// may lead to.
+/// One row of the table: a move, the statuses that permit it, and the statuses that it may lead to.
 #[derive(Debug, Clone, Copy)]
 pub struct Transition {
     /// The move.
     pub by: Move,
-    /// The statuses in which the move is permitted.
+    /// The statuses that permit the move.
     pub from: &'static [Status],
     /// The statuses that the move may lead to; empty if the move never changes the status.
     pub to: &'static [Status],
@@ -146,8 +146,8 @@ const fn stays(by: Move, from: &'static [Status]) -> Transition {
     line(by, from, &[])
 }
 
-/// Every transition between statuses. A status is final if no move of a worker or caller starts
-/// from it: only reports of the mail service can still change such an entry.
+/// Every transition between statuses. A status is final if workers and callers have no move from
+/// it: only reports of the mail service can still change such an entry.
 pub const TRANSITIONS: &[Transition] = &[
     line(Move::BeginRendering, &[Preparing, Rendering], &[Rendering]),
     line(Move::FinishRendering, &[Rendering], &[Scheduled, Queued]),
@@ -170,8 +170,8 @@ pub const TRANSITIONS: &[Transition] = &[
     line(Move::Patch, &[Queued], &[Queued, Scheduled, Preparing, Paused]),
     line(Move::Patch, &[ServerError], &[ServerError, Preparing, Paused]),
     line(Move::Cancel, &[Paused, Preparing, Rendering, RenderError, Scheduled, Queued, ServerError], &[Skipped]),
-    // A report may arrive before the worker has recorded that the email was sent. If the outcome
-    // was unknown, the report reveals it.
+    // A report may arrive before the worker has recorded that the email was sent. It also settles
+    // an unknown outcome.
     line(Move::Report(ReportKind::Accepted), &[Sending, ServerError, Sent], &[Sent]),
     stays(Move::Report(ReportKind::Accepted), &[DeliveryDelayed, Bounced, Opened, Clicked, MarkedAsSpam]),
     line(Move::Report(ReportKind::Delayed), &[Sending, ServerError, DeliveryDelayed], &[DeliveryDelayed]),
@@ -202,7 +202,7 @@ impl Status {
         self.into()
     }
 
-    /// The simple status that summarises this status.
+    /// The summary of this status.
     pub fn simple(self) -> SimpleStatus {
         match self {
             Paused | Preparing | Rendering | Scheduled | Queued | Sending => SimpleStatus::InProgress,
@@ -249,7 +249,7 @@ mod tests {
         }
     }
 
-    /// Once sent or bounced, an email only collects reports; once skipped, it never changes again.
+    /// Once sent or bounced, an email only collects reports; a skipped one never changes again.
     #[test]
     fn only_reports_leave_a_final_status_and_lead_to_final_ones() {
         let last = [Skipped, Bounced, DeliveryDelayed, Sent, Opened, Clicked, MarkedAsSpam];
@@ -259,8 +259,8 @@ mod tests {
         }
     }
 
-    /// A late report must not be refused because of the reports before it, so each of these
-    /// statuses permits every report.
+    /// Late reports must not be refused because of earlier ones, so each of these statuses permits
+    /// every report.
     #[test]
     fn every_report_applies_to_every_status_after_sending_starts() {
         for kind in ReportKind::ALL {

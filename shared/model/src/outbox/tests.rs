@@ -19,7 +19,7 @@ use crate::outbox::{
 pub(crate) const ME: Uuid = Uuid::from_u128(1);
 const OTHER: Uuid = Uuid::from_u128(2);
 
-/// The time `millis` milliseconds after the creation of every entry in these tests.
+/// `millis` milliseconds after the creation of every entry in these tests.
 pub(crate) fn at(millis: i64) -> Timestamp {
     Timestamp::from_millisecond(1_000_000_000_000 + millis).expect("a time")
 }
@@ -172,7 +172,7 @@ fn an_email_is_tried_five_times_with_growing_pauses() {
     assert_eq!(last.failures.len(), MAX_ATTEMPTS);
 }
 
-/// The queued entry, after the mail service has refused it for now at this time.
+/// The queued entry, after a temporary refusal by the mail service at this time.
 fn not_now(entry: OutboxEntry, jitter: f64, now: Timestamp) -> OutboxEntry {
     let refusal = Outcome::Retryable(Failure::new(now, Failure::NOT_NOW, "not now"));
     entry.begin_sending(ME, now).and_then(|entry| entry.finish_sending(ME, refusal, jitter, now)).expect("an outcome")

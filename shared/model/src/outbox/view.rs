@@ -34,11 +34,11 @@ pub struct OutboxView {
     pub theme_id: Option<Uuid>,
     /// Who receives the email.
     pub to: Recipients,
-    /// The template's variables. `••••••` masks the codes in the service's own emails, before and
+    /// The template's variables. In the service's own emails, `••••••` masks codes, before and
     /// after sending.
     #[schema(value_type = Object)]
     pub variables: Map<String, Value>,
-    /// Stored for published SDKs. It has no effect, because deliverability is not checked.
+    /// Stored for published SDKs, without effect: deliverability is not checked.
     pub skip_deliverability_check: bool,
     /// When to send the email.
     pub scheduled_at_millis: Millis,
@@ -80,13 +80,14 @@ pub struct AttemptError {
     pub attempt_number: usize,
     /// When the attempt failed, in RFC 3339 format.
     pub timestamp: String,
-    /// A description of the error. If a mail server refused the email, its words follow a colon.
+    /// A description of the error, followed by a colon and the mail server's words if one refused
+    /// the email.
     pub external_message: String,
     /// The class of the error.
     #[schema(value_type = Object)]
     pub external_details: Value,
-    /// What caused the failure: the answer of the mail service, or the error that occurred instead;
-    /// if neither is known, the same as `external_message`.
+    /// The cause: the answer of the mail service, or the error that occurred instead; if neither is
+    /// known, the same as `external_message`.
     pub internal_message: String,
     /// The class of the error, as in `external_details`.
     #[schema(value_type = Object)]
@@ -99,12 +100,10 @@ pub struct RenderedView {
     /// The subject line. `••••••` masks codes, here and in the bodies.
     #[schema(required = false)]
     pub subject: String,
-    /// The HTML body; `null` once 24 hours have passed since the email was sent, skipped or given
-    /// up.
+    /// The HTML body; `null` from 24 hours after the email was sent, skipped or given up.
     #[schema(required = false)]
     pub html: Option<String>,
-    /// The text body; `null` once 24 hours have passed since the email was sent, skipped or given
-    /// up.
+    /// The text body; `null` from 24 hours after the email was sent, skipped or given up.
     #[schema(required = false)]
     pub text: Option<String>,
     /// Whether the email's category is transactional.
@@ -150,7 +149,7 @@ pub struct Moments {
     #[schema(value_type = Option<Object>)]
     pub skipped_details: Option<Value>,
     /// When the recipient's server accepted the email; until that is reported, when the mail
-    /// service accepted it.
+    /// service did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivered_at_millis: Option<Millis>,
     /// When the email bounced.
@@ -174,12 +173,11 @@ pub struct Moments {
 }
 
 impl OutboxView {
-    /// The entry as every caller sees it: with masked codes, and without bodies that count as
-    /// erased.
+    /// The entry as all callers see it: with masked codes, and without bodies that count as erased.
     pub fn of(entry: &OutboxEntry, now: Timestamp) -> Self {
         let entry = &*entry.shown();
         let status = entry.status();
-        // The rendering of a paused entry is not shown, because an edit may discard it.
+        // Hidden while the entry is paused, because an edit may discard it.
         let rendered = entry.rendered.as_ref().filter(|_| status != Status::Paused);
         let moments = if status == Status::Paused { Moments::default() } else { Moments::of(&entry.stage, rendered) };
         let delivered = matches!(status, Status::Sent | Status::Opened | Status::Clicked | Status::MarkedAsSpam);
@@ -272,7 +270,7 @@ impl Moments {
         }
     }
 
-    /// Adds the start of sending and those later times that belong to the status derived from the
+    /// Adds the start of sending, and the later times that belong to the status derived from the
     /// reports.
     fn sent(self, started_at: Millis, at: Millis, reports: &Reports, is_reported_on: bool) -> Self {
         let begun = Self { started_sending_at_millis: Some(started_at), ..self };

@@ -11,7 +11,8 @@ use crate::outbox::tests::{ME, at, entry, failure, mail, patch};
 use crate::outbox::work::Outcome;
 use crate::outbox::{Failure, OutboxEntry, Stage};
 
-/// A step of a random walk: an action of a caller, a worker or the mail service, or time passing.
+/// A step of a random walk: an action of a caller, a worker or the mail service, or the passing of
+/// time.
 #[derive(Debug, Clone)]
 enum Step {
     Patch(Value),
@@ -28,7 +29,7 @@ enum Step {
         worker: u128,
     },
     /// The worker learns the outcome of its attempt: 0 and 1 are sent, 2 is retryable, 3 is a
-    /// refusal for now, 4 is final.
+    /// temporary refusal, 4 is final.
     Told {
         worker: u128,
         outcome: u8,
@@ -126,7 +127,7 @@ fn is_final(status: Status) -> bool {
     !status.is_editable() && !matches!(status, Status::Preparing | Status::Rendering | Status::Scheduled | Status::Queued | Status::Sending)
 }
 
-/// Takes the steps and checks the entry after each. Returns how often the entry reached the stage
+/// Takes the steps and checks the entry after each. Returns how often it reached the stage
 /// [`Stage::Sent`].
 fn walk(steps: &[Step]) -> Result<usize, TestCaseError> {
     let (mut entry, mut millis, mut sent) = (entry(), 0, 0);
@@ -165,7 +166,7 @@ fn walk(steps: &[Step]) -> Result<usize, TestCaseError> {
     Ok(sent)
 }
 
-/// Some reports, and a list that contains each of them twice, in a random order.
+/// Some reports, and a randomly ordered list that contains each of them twice.
 fn shuffled() -> impl Strategy<Value = (Vec<Report>, Vec<Report>)> {
     let report = (prop::sample::select(&ReportKind::ALL[..]), 4..50_i64).prop_map(|(kind, millis)| Report {
         attempt: at(3).as_millisecond(),
@@ -197,7 +198,7 @@ proptest! {
         prop_assert!(walk(&steps)? <= 1);
     }
 
-    /// A worker that performs every due step brings every entry to a state in which no step is due.
+    /// If a worker performs every due step, every entry reaches a state in which no step is due.
     #[test]
     fn an_undisturbed_entry_reaches_a_state_in_which_no_step_is_due(steps in prop::collection::vec(step(), 0..30)) {
         let (mut entry, mut now) = (entry(), at(0));

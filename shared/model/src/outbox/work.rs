@@ -1,6 +1,5 @@
-//! The transitions that workers perform. The method of a transition returns the next state, or
-//! `None` if the transition does not apply to the entry, in which case the worker leaves the entry
-//! alone.
+//! The transitions made by workers. Their methods return the next state, or `None` if the
+//! transition does not apply, in which case the worker leaves the entry alone.
 
 use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
@@ -11,15 +10,15 @@ use crate::outbox::reports::Reports;
 use crate::outbox::status::Move;
 use crate::outbox::{Failure, MAX_ATTEMPTS, OutboxEntry, RENDERING_LEASE, Rendered, SENDING_LEASE, SkippedReason, Stage};
 
-/// The largest entry, in bytes as [`OutboxEntry::bytes`] counts them. DynamoDB permits items of
-/// 400 KB, which must also hold the keys and the data that workers add later.
+/// The largest entry, in bytes as counted by [`OutboxEntry::bytes`]. DynamoDB permits items of 400
+/// KB, which must also hold the keys and the data that workers add later.
 pub const MAX_BYTES: usize = 360_000;
-/// How long the mail service may take no emails until an email is given up, in milliseconds.
+/// How long the mail service may take no emails before an email is given up, in milliseconds.
 const MOST_NOT_NOW: Millis = 24 * HOUR;
-/// Refusals further apart than this do not continue one another: in between, the email waited for
-/// something else, such as its project's quota or a pause.
+/// Refusals further apart than this are not consecutive: in between, the email waited for something
+/// else, such as its project's quota or a pause.
 const APART: Millis = 6 * HOUR;
-/// The most that an entry keeps of what is said about a failure, in characters.
+/// The maximum length of what an entry keeps about a failure, in characters.
 const MOST_SAID: usize = 1_000;
 const HOUR: Millis = 3_600_000;
 /// The approximate size of an entry without its texts and variables, in bytes.
@@ -44,7 +43,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Adds what caused the failure, unless the failure already has a cause.
+    /// Adds the cause, unless the failure already has one.
     pub fn because(self, cause: String) -> Self {
         let said = |failure: Failure| if failure.cause.is_empty() { failure.because(cause) } else { failure };
         match self {
@@ -54,8 +53,8 @@ impl Outcome {
         }
     }
 
-    /// Masks codes in what is said about the failure, as an answer of the mail service may quote
-    /// the email, and shortens it: not before, as a part of a code would not be recognised.
+    /// Masks codes in what is said about the failure, since the mail service's answer may quote the
+    /// email, and only then shortens it: part of a code would not be recognised.
     pub fn without(self, codes: &Codes) -> Self {
         let masked = |text: &str| codes.hide(text).chars().take(MOST_SAID).collect();
         let hidden = |failure: Failure| Failure { message: masked(&failure.message), cause: masked(&failure.cause), ..failure };
@@ -71,7 +70,7 @@ impl Outcome {
 pub type Rendering = Result<(String, Option<String>, Option<String>), String>;
 
 impl OutboxEntry {
-    /// preparing → rendering; also takes over from a worker whose lease has expired.
+    /// preparing → rendering; also takes over from a worker with an expired lease.
     pub fn begin_rendering(mut self, claim: Uuid, now: Timestamp) -> Option<Self> {
         let is_free = match self.stage {
             Stage::Rendering { started_at, .. } => is_over(started_at, RENDERING_LEASE, now),
@@ -106,8 +105,8 @@ impl OutboxEntry {
         Some(self.touched(now))
     }
 
-    /// scheduled → queued, once the scheduled time has come and, after a failed attempt, also the
-    /// time of the next attempt.
+    /// scheduled → queued, at the scheduled time or, after a failed attempt, the time of the next
+    /// attempt if that is later.
     pub fn enqueue(mut self, now: Timestamp) -> Option<Self> {
         let is_due = self.may(Move::Enqueue) && self.due_at().is_some_and(|due| due <= now);
         is_due.then(|| {
@@ -165,8 +164,8 @@ impl OutboxEntry {
         Some(self.touched(now))
     }
 
-    /// sending → server-error, when the lease of the worker has expired. The email may have been
-    /// sent, so it is never retried automatically.
+    /// sending → server-error, when the worker's lease has expired. The email may have been sent,
+    /// so it is never retried automatically.
     pub fn abandon_sending(self, now: Timestamp) -> Option<Self> {
         let Stage::Sending { claim, started_at } = self.stage else { return None };
         if !is_over(started_at, SENDING_LEASE, now) {
@@ -176,8 +175,8 @@ impl OutboxEntry {
         self.finish_sending(claim, Outcome::Final(failure), 0.0, now)
     }
 
-    /// rendering → preparing, sending → queued: only if it is known that the worker has stopped and
-    /// the email was not sent.
+    /// rendering → preparing, sending → queued: only if the worker has certainly stopped and the
+    /// email was not sent.
     pub fn take_back(mut self, now: Timestamp) -> Option<Self> {
         let stage = match self.stage {
             Stage::Rendering { .. } => Stage::Preparing,
@@ -214,8 +213,8 @@ impl OutboxEntry {
     /// The seconds until the next attempt after this failure, before a random factor from 0.5 to
     /// 1.5; `None` if there is no other attempt.
     ///
-    /// After an attempt that counts: 40, doubled for each earlier one. After a refusal for now: as
-    /// long as the mail service has taken no emails, from 40 to 400; of such refusals in a row,
+    /// After an attempt that counts: 40, doubled for each earlier one. After a temporary refusal:
+    /// as long as the mail service has taken no emails, from 40 to 400; of consecutive refusals,
     /// only the first and the last are kept.
     fn wait_after(&mut self, failure: &mut Failure) -> Option<f64> {
         let counts = |failure: &Failure| failure.class != Failure::NOT_NOW;

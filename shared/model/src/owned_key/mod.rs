@@ -1,10 +1,10 @@
-//! API keys of users and teams, which apps accept in place of a sign-in. The keys of a project are
-//! something else: see [`ApiKey`](crate::project::ApiKey).
+//! API keys of users and teams, which apps accept in place of a sign-in. They are not the keys of a
+//! project: see [`ApiKey`](crate::project::ApiKey).
 //!
 //! A key is part of its owner's item: it is deleted with the owner, a change to it is one
 //! conditional write, and one read checks the key and its owner together. Ended keys stay visible
-//! for at most [`ENDED_FOR`]. Adding a key drops those that ended earlier and, if many have ended,
-//! those that were created first.
+//! for at most [`ENDED_FOR`]. Adding a key drops older ended keys and, if many have ended, those
+//! created first.
 
 pub mod owner;
 pub mod text;
@@ -21,14 +21,14 @@ pub use crate::owned_key::owner::{Owner, OwnerKind};
 use crate::owned_key::text::KeyText;
 use crate::quota::Quota;
 
-/// The maximum number of active keys of an owner: those that were not revoked and have not expired.
-/// Every request of a user reads the user's item, so it must stay small.
+/// The maximum number of an owner's active keys, neither revoked nor expired. Every request of a
+/// user reads the user's item, so it must stay small.
 pub const MAX_KEYS: usize = Quota::UserApiKeys.max();
-/// The maximum number of ended keys that stay when a key is added; those created first are dropped
+/// The maximum number of ended keys kept when a key is added; those created first are dropped
 /// first.
 const MAX_ENDED: usize = 25;
-/// After this time, a revoked or expired key is no longer listed, and is dropped when another key
-/// is added. It may be dropped earlier, if more than `MAX_ENDED` keys have ended.
+/// How long a revoked or expired key is listed. After that, it is dropped when another key is
+/// added, or earlier, if more than `MAX_ENDED` keys have ended.
 pub const ENDED_FOR: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// The longest description, in characters.
 pub const MAX_DESCRIPTION: usize = 256;
@@ -36,7 +36,7 @@ pub const MAX_DESCRIPTION: usize = 256;
 pub const MAX_SCOPES: usize = 32;
 /// The longest scope, in characters.
 pub const MAX_SCOPE: usize = 64;
-/// The precision of the time of a key's last use: at most one use is recorded in this period.
+/// The precision of a key's last use: at most one use is recorded in this period.
 pub const USE_PRECISION: SignedDuration = SignedDuration::from_hours(1);
 
 /// A key of a user or team, as stored in the item of its owner.
@@ -65,12 +65,12 @@ pub struct OwnedKey {
     /// When the key was revoked; absent if it was not.
     #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub revoked_at: Option<Timestamp>,
-    /// Whether the key was revoked because somebody, such as a secret scanner, reported it as
+    /// Whether the key was revoked because someone, such as a secret scanner, reported it as
     /// exposed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub was_exposed: bool,
-    /// Who created a key of a team with client access; absent from other keys, and from keys of
-    /// earlier versions.
+    /// The creator of a team's key, if it was created with client access; absent from other keys,
+    /// and from keys of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub creator: Option<Creator>,
     /// When the key was last checked, to within [`USE_PRECISION`]; absent if it never was.
@@ -88,15 +88,15 @@ pub struct Creator {
 }
 
 impl Creator {
-    /// Whether the key may be an intruder's: the creator's account has got a new owner since then,
-    /// or an intruder was reported. `owner_epoch` is that of the creator by now; `None` if the user
-    /// was deleted, which does not end the key.
+    /// Whether the key may be an intruder's: since its creation, the creator's account has changed
+    /// hands, or an intruder was reported. `owner_epoch` is the creator's current one; `None` if
+    /// the user was deleted, which does not end the key.
     pub fn may_be_intruder(&self, owner_epoch: Option<u64>) -> bool {
         owner_epoch.is_some_and(|epoch| epoch > self.owner_epoch)
     }
 }
 
-/// The properties that the creator of a key chooses.
+/// What the creator of a key chooses.
 #[derive(Debug, Clone)]
 pub struct NewKey {
     /// A description of 1 to [`MAX_DESCRIPTION`] characters.
@@ -133,24 +133,24 @@ impl OwnedKey {
         self.expires_at.is_some_and(|time| time <= now)
     }
 
-    /// When the key was revoked or expired, whichever came first; `None` if it can still be used.
+    /// When the key was revoked or expired, whichever came first; `None` if it is still usable.
     fn ended_at(&self, now: Timestamp) -> Option<Timestamp> {
         let expired_at = self.expires_at.filter(|time| *time <= now);
         self.revoked_at.into_iter().chain(expired_at).min()
     }
 
-    /// Whether the key can be used, or ended less than [`ENDED_FOR`] ago.
+    /// Whether the key is usable, or ended less than [`ENDED_FOR`] ago.
     fn is_listed(&self, now: Timestamp) -> bool {
         self.ended_at(now).is_none_or(|ended| now < after(ended, ENDED_FOR))
     }
 
-    /// Revokes the key. A key that was revoked before keeps the time of its revocation.
+    /// Revokes the key. A key already revoked keeps the time of its revocation.
     pub fn revoke(&mut self, now: Timestamp) {
         self.revoked_at = self.revoked_at.or(Some(now));
     }
 
-    /// Whether a use of the key must be recorded: no use is recorded, or the recorded one is at
-    /// least [`USE_PRECISION`] old.
+    /// Whether a use of the key must be recorded: there is no recorded use, or it is at least
+    /// [`USE_PRECISION`] old.
     pub fn is_use_news(&self, now: Timestamp) -> bool {
         self.last_used_at.is_none_or(|last| now.duration_since(last) >= USE_PRECISION)
     }
@@ -171,8 +171,8 @@ impl OwnedKeys {
         self.0.is_empty()
     }
 
-    /// The keys that an owner sees, oldest first: those that can be used, and those that ended less
-    /// than [`ENDED_FOR`] ago.
+    /// The keys that an owner sees, oldest first: usable ones, and those that ended less than
+    /// [`ENDED_FOR`] ago.
     pub fn listed(&self, now: Timestamp) -> impl DoubleEndedIterator<Item = &OwnedKey> {
         self.0.iter().filter(move |key| key.is_listed(now))
     }
@@ -198,8 +198,8 @@ impl OwnedKeys {
         self.0.iter().find(|key| key.digest == digest)
     }
 
-    /// Adds a key, and drops keys that ended longer ago than [`ENDED_FOR`] or exceed the maximum
-    /// number of ended keys.
+    /// Adds a key; drops keys that ended longer ago than [`ENDED_FOR`] or exceed the maximum number
+    /// of ended keys.
     pub fn add(&mut self, key: OwnedKey, now: Timestamp) -> Result<(), TooManyKeys> {
         self.0.retain(|key| key.is_listed(now));
         let ended = self.0.iter().filter(|key| key.ended_at(now).is_some()).count();

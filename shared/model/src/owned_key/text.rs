@@ -12,7 +12,7 @@
 //! | marker | 9 | [`MARKER`], by which secret scanners recognise a key |
 //! | checksum | 8 | CRC-32 (ISO-HDLC) of all of the above, in hexadecimal |
 //!
-//! The key names its owner, so a check reads the owner's item and needs no index. The checksum
+//! The key contains its owner, so a check reads the owner's item and needs no index. The checksum
 //! rejects mistyped keys and most other texts before anything is read.
 
 use crypto::digest::Digest;
@@ -37,11 +37,11 @@ const PUBLIC: u8 = 2;
 #[error("is not an API key of a user or team")]
 pub struct NotAKey;
 
-/// A plaintext key, with the data that its text contains. The key need not exist.
+/// A plaintext key, with the data in its text. The key need not exist.
 pub struct KeyText {
-    /// The project that the key names.
+    /// The project in the key.
     pub project: ProjectId,
-    /// The owner that the key names.
+    /// The owner in the key.
     pub owner: Owner,
     /// Whether the key may be published.
     pub is_public: bool,
@@ -49,7 +49,7 @@ pub struct KeyText {
 }
 
 impl KeyText {
-    /// A freshly generated key.
+    /// A new random key.
     pub fn random(project: &ProjectId, owner: Owner, is_public: bool, entropy: &Entropy) -> Self {
         let prefix = if is_public { "pk" } else { "sk" };
         let project_uuid = Uuid::try_parse(project.as_str()).unwrap_or_default();
@@ -98,12 +98,12 @@ impl KeyText {
         self.text.expose_secret()
     }
 
-    /// The digest, which is stored in place of the key.
+    /// The digest, stored in place of the key.
     pub fn digest(&self) -> Digest {
         Digest::of(self.text())
     }
 
-    /// The plaintext as a secret, under whose digest rate limits count the uses of the key.
+    /// The plaintext as a secret; rate limits count uses of the key under its digest.
     pub fn secret(&self) -> &SecretString {
         &self.text
     }
@@ -166,7 +166,7 @@ mod tests {
         let key = key(false);
         let upper = key.text().to_uppercase();
         assert!(KeyText::parse(&upper).is_err());
-        // A correct checksum does not make up for a wrong flag, type or prefix.
+        // A correct checksum does not excuse a wrong flag, type or prefix.
         for (from, to) in [("team1", "team3"), ("team1", "them1"), ("sk_", "xx_")] {
             let body = key.text()[..LENGTH - 8].replacen(from, to, 1);
             assert!(KeyText::parse(&format!("{body}{}", checksum(&body))).is_err(), "{to}");

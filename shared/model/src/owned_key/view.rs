@@ -37,11 +37,11 @@ pub struct OwnedKeyView {
     /// The owner, if it is a team.
     #[serde(skip_serializing_if = "Option::is_none")]
     team_id: Option<TeamId>,
-    /// The whole key in the response to its creation, its last four characters in all others.
+    /// The whole key in the response to its creation, otherwise its last four characters.
     value: ShownKey,
 }
 
-/// The part of a key that a response shows.
+/// The part of a key shown in a response.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum ShownKey {
@@ -77,7 +77,7 @@ impl OwnedKeyView {
         }
     }
 
-    /// A new key with its text, which no other response contains.
+    /// A new key with its text, which is in no other response.
     pub fn new(owner: Owner, key: &OwnedKey, text: &KeyText) -> Self {
         Self { value: ShownKey::Whole(text.text().to_owned()), ..Self::of(owner, key) }
     }

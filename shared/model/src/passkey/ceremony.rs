@@ -20,26 +20,26 @@ use crate::text::bytes::Bytes;
 use crate::user::User;
 use crate::user::passkey::{Assertion, Passkey};
 
-/// The maximum number of transports that are stored with a passkey; the standard has six.
+/// The maximum number of transports stored with a passkey; the standard has six.
 const MAX_TRANSPORTS: usize = 8;
-/// The longest transport, in bytes; longer ones are left out. The standard's have at most ten.
+/// The longest transport, in bytes; longer ones are omitted. The standard's have at most ten.
 const MAX_TRANSPORT: usize = 32;
 
 /// Why a response is refused; the text is for the app's developers and users.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Failed {
-    /// The response lacks a field or has an invalid one, is not of a public-key credential, or
+    /// The response lacks a field or has an invalid one, is not for a public-key credential, or
     /// contains different credential ids.
     #[error("the authenticator's response is malformed")]
     Malformed,
     /// The verification failed.
     #[error("{0}")]
     Refused(#[from] Refused),
-    /// The page's origin is not trusted by the project, or its host is an IP address.
+    /// The project does not trust the page's origin, or its host is an IP address.
     #[error("{0}")]
     Origin(#[from] UntrustedOrigin),
-    /// The response names no existing user or not the expected one, or the user does not have this
-    /// passkey.
+    /// The response is for a user who does not exist, is not the expected one, or does not have
+    /// this passkey.
     #[error("this passkey is not registered for the account: use another one")]
     Unknown,
 }
@@ -49,7 +49,7 @@ pub enum Failed {
 #[expect(clippy::struct_field_names, reason = "the names are those of the browser's JSON")]
 struct Response<R> {
     id: Bytes,
-    /// The same as `id`; some libraries leave it out.
+    /// The same as `id`; some libraries omit it.
     #[serde(default)]
     raw_id: Option<Bytes>,
     #[serde(default)]
@@ -77,7 +77,7 @@ struct Assertive {
     client_data: Bytes,
     authenticator_data: Bytes,
     signature: Bytes,
-    /// `null` if the page named the passkey and the authenticator does not store whose it is.
+    /// `null` if the page named the passkey and the authenticator does not store its user.
     #[serde(default)]
     user_handle: Option<Bytes>,
 }
@@ -91,10 +91,10 @@ impl<R: DeserializeOwned> Response<R> {
     }
 }
 
-/// The user whose passkey the response of an authentication is, without proof: the one that it
-/// claims or, if its `userHandle` is `null` or absent, the known `owner`. Authenticators that do
-/// not store whose a passkey is give none (§7.2 step 6). `None` if the claim is invalid or of
-/// somebody else than `owner`, or if there is neither.
+/// The unproved user of the passkey in an authentication response: the one it claims or, if its
+/// `userHandle` is `null` or absent, the known `owner`. Authenticators that do not store a
+/// passkey's user send none (§7.2 step 6). `None` if the claim is invalid or for someone other than
+/// `owner`, or if there is neither.
 pub fn claimed_user(response: &Value, owner: Option<UserId>) -> Option<UserId> {
     let handle = &response["response"]["userHandle"];
     if handle.is_null() {
@@ -105,7 +105,7 @@ pub fn claimed_user(response: &Value, owner: Option<UserId>) -> Option<UserId> {
     owner.is_none_or(|owner| owner == claimed).then_some(claimed)
 }
 
-/// Checks the flags and the origin of the page, and returns the relying party id of the response.
+/// Checks the flags and the page's origin, and returns the response's relying party id.
 fn relying_party(project: &Project, origin: &str, data: &AuthenticatorData) -> Result<String, Failed> {
     data.check_flags(project.config.passkeys.user_verification == UserVerification::Required)?;
     Ok(data.relying_party(&project.relying_parties(origin)?)?.to_owned())
@@ -139,13 +139,13 @@ pub fn register(project: &Project, challenge: &Challenge, response: &Value, id: 
     })
 }
 
-/// Verifies the response of an authentication by a passkey of `user`. The signature counter is
+/// Verifies the response of an authentication with a passkey of `user`. The signature counter is
 /// checked when the use is recorded ([`User::use_passkey`]).
 ///
-/// That a passkey can be synchronised (BE) should never change, and §7.2 step 21 refuses a response
-/// in which it has. Password managers have changed it in updates nevertheless, and refusing would
-/// lock such a passkey out for good. The signature covers the flag, so only the holder of the same
-/// key can change it: the new value is recorded.
+/// The flag for passkeys that can be synchronised (BE) should never change, and §7.2 step 21
+/// refuses a response in which it has. But updates of password managers have changed it, and
+/// refusing would lock the user of such a passkey out for good. The signature covers the flag, so
+/// only the holder of the same key can change it: the new value is recorded.
 pub fn authenticate(project: &Project, challenge: &Challenge, response: &Value, user: &User) -> Result<Assertion, Failed> {
     let Response { id: credential_id, response, .. } = Response::<Assertive>::read(response)?;
     if response.user_handle.is_some_and(|handle| handle.0 != user.id.to_string().as_bytes()) {

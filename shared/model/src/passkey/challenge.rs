@@ -1,4 +1,4 @@
-//! Challenges: random bytes that an authenticator signs, so that its response is accepted only
+//! Challenges: random bytes for an authenticator to sign, so that its response is accepted only
 //! once.
 
 use crypto::digest::Digest;
@@ -12,20 +12,21 @@ use crate::code::{Code, Rejected};
 use crate::text::bytes::Bytes;
 use crate::user::User;
 
-/// How long a challenge is valid: the 60 seconds for which the browser asks the user, and five more
+/// How long a challenge is valid: the 60 seconds in which the browser asks the user, and five more
 /// for the requests.
 const LIFE: SignedDuration = SignedDuration::from_secs(65);
-/// How long a challenge for autofill is valid: it waits in a form until the user picks a passkey.
+/// How long a challenge for autofill is valid, which waits in a form until the user picks a
+/// passkey.
 const AUTOFILL_LIFE: SignedDuration = SignedDuration::from_mins(10);
 
-/// A challenge, as stored in the table. It is found by a code that nobody types, so attempts need
-/// not be counted.
+/// A challenge, as stored in the table. It is found by a code that nobody types, so attempts are
+/// not counted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Challenge {
     /// 32 random bytes.
     pub bytes: Bytes,
     /// The user who registers a passkey, with the credential epoch; absent if the challenge is for
-    /// the use of a passkey.
+    /// using one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registrant: Option<Registrant>,
     /// If the challenge is for the second factor of a sign-in, the digest of that sign-in's attempt
@@ -62,8 +63,8 @@ impl Challenge {
         Self { bytes, registrant: None, attempt: None, expires_at: after(now, life), used: false }
     }
 
-    /// Restricts the challenge to the second factor of the sign-in with this attempt code; with
-    /// `None`, the challenge is not for a second factor.
+    /// Restricts the challenge to the second factor of the sign-in with this attempt code; `None`
+    /// if it is not for a second factor.
     #[must_use]
     pub fn for_attempt(self, attempt: Option<&Code>) -> Self {
         Self { attempt: attempt.map(Code::digest), ..self }
@@ -81,8 +82,8 @@ impl Challenge {
         Rejected::of(challenge.expires_at, challenge.used, 0, now).map_or(Ok(challenge), Err)
     }
 
-    /// Whether `user` may register a passkey with this challenge: it was made for this user, whose
-    /// credential epoch has not changed since.
+    /// Whether `user` may register a passkey with this challenge: it was made for this user, in the
+    /// same credential epoch.
     pub fn is_of(&self, user: &User) -> bool {
         self.registrant == Some(Registrant { user_id: user.id, epoch: user.credential_epoch })
     }

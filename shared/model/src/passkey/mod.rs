@@ -1,5 +1,5 @@
-//! Passkeys: credentials of WebAuthn with which a user signs in. In this module, § refers to the
-//! sections of Web Authentication Level 3 (W3C).
+//! Passkeys: WebAuthn credentials for signing in. In this module, § refers to the sections of Web
+//! Authentication Level 3 (W3C).
 //!
 //! Passkeys are part of the user, so that every rule about how a user signs in is checked against
 //! one state ([`crate::user::passkey`], [`crate::user::passkeys`]). A passkey works only for the

@@ -1,4 +1,4 @@
-//! The options that a page passes to `navigator.credentials` (WebAuthn Level 3, §5.4, §5.5).
+//! The options for `navigator.credentials` in a page (WebAuthn Level 3, §5.4, §5.5).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -9,16 +9,16 @@ use crate::passkey::challenge::Challenge;
 use crate::project::Project;
 use crate::user::User;
 
-/// A placeholder for the relying party id, which published SDKs replace with the host of the page.
+/// A placeholder for the relying party id; published SDKs replace it with the page's host.
 pub const RP_ID_PLACEHOLDER: &str = "THIS_VALUE_WILL_BE_REPLACED.example.com";
 
 /// How long the browser asks the user, in milliseconds.
 const TIMEOUT: u32 = 60_000;
 
-/// The name of an account that has neither a name nor an address.
+/// The name of an account with neither a name nor an address.
 const NAMELESS: &str = "Account";
 
-/// The options of a registration. `rp_id` must be one that the project configures; without it, the
+/// The options of a registration. `rp_id` must be configured in the project; without it, the
 /// options contain [`RP_ID_PLACEHOLDER`].
 pub fn of_registration(project: &Project, user: &User, challenge: &Challenge, rp_id: Option<&str>) -> Value {
     let address = user.primary().map(|channel| channel.value.as_str());
@@ -52,7 +52,7 @@ pub fn of_registration(project: &Project, user: &User, challenge: &Challenge, rp
     })
 }
 
-/// The options of an authentication. They name no credentials, so they work before the user is
+/// The options of an authentication. They list no credentials, so they work before the user is
 /// known, and in the autofill of a form.
 pub fn of_authentication(project: &Project, challenge: &Challenge, rp_id: Option<&str>) -> Value {
     json!({

@@ -1,28 +1,28 @@
-//! Where a project's passkeys work: on its trusted origins, for the host of the page or for one of
-//! the relying party ids that the project configures.
+//! Where a project's passkeys work: on its trusted origins, for the page's host or a relying party
+//! id configured in the project.
 //!
-//! A browser lets a page use the passkeys of its own host and of its parent domains, and those of
-//! another domain that lists the page's origin (related origins, WebAuthn Level 3, §5.11). A
-//! client's statements are always checked: the origin must be permitted for redirect URLs, and a
-//! relying party id other than the host of the origin must be configured.
+//! A browser lets a page use the passkeys of its own host, of its parent domains, and of another
+//! domain that lists the page's origin (related origins, WebAuthn Level 3, §5.11). What a client
+//! states is always checked: the origin must be permitted for redirect URLs, and a relying party id
+//! other than the host of the origin must be configured.
 
 use url::{Host, Url};
 
 use crate::project::redirect::RedirectUrl;
 use crate::project::{Project, ProjectConfig};
 
-/// The origin is not trusted by the project, or its host is an IP address.
+/// The project does not trust the origin, or its host is an IP address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the page's origin is not trusted: add it to the project's domains (`config.domains`); if its host is an IP address, use a domain")]
 pub struct UntrustedOrigin;
 
 impl Project {
     /// The relying party ids of passkeys that may be used on this origin: the page's host, and
-    /// those that the project configures. Fails if the origin is not trusted, or if its host is an
-    /// IP address.
+    /// those configured in the project. Fails if the origin is not trusted or its host is an IP
+    /// address.
     pub fn relying_parties<'a>(&'a self, origin: &'a str) -> Result<Vec<&'a str>, UntrustedOrigin> {
         let url = RedirectUrl::parse(origin).map_err(|_| UntrustedOrigin)?;
-        // Text that only begins with an origin is not one.
+        // A text that only begins with an origin is not an origin.
         let is_origin = url.url().origin().ascii_serialization() == origin;
         let host = origin.split_once("://").map(|(_, authority)| authority.split(':').next().unwrap_or_default());
         match (url.url().host(), host) {

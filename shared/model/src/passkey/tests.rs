@@ -1,4 +1,4 @@
-//! Tests of the ceremonies with the test vectors of the standard, and of the rules about passkeys.
+//! Tests of the ceremonies, with the standard's test vectors, and of the rules about passkeys.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -55,8 +55,7 @@ fn assertion(vector: &Value, user: &User) -> Value {
     } })
 }
 
-/// The vectors of the standard whose registration is accepted, each with a user who has its
-/// passkey.
+/// The standard's vectors with an accepted registration, each with a user who has its passkey.
 fn supported() -> Vec<(User, Value)> {
     let vectors: Value = serde_json::from_str(VECTORS).expect("JSON");
     let user = |vector: &Value| {
@@ -103,7 +102,7 @@ fn fields_that_are_null_or_absent_do_not_matter() {
             fields.remove("userHandle");
             fields.extend(absent.clone().map(|null| ("userHandle".to_owned(), null)));
             assert!(authenticate(&project(), &challenge, &response, &user).is_ok(), "{}", vector["name"]);
-            // What is there has to be right.
+            // Optional fields must be correct if present.
             for (field, value) in [("rawId", json!("AAAA")), ("type", json!("password"))] {
                 let mut wrong = response.clone();
                 wrong[field] = value;

@@ -28,9 +28,9 @@ pub struct PasskeyRead {
     pub transports: Vec<String>,
     /// Whether the passkey is synchronised between devices or backed up.
     pub backed_up: bool,
-    /// The model of the authenticator, as it claims; nil if it does not say.
+    /// The model that the authenticator claims to be; nil if unknown.
     pub aaguid: Uuid,
-    /// Whether there may be a copy of the authenticator: its signature counter once failed to grow.
+    /// Whether the authenticator may have been copied: its signature counter once failed to grow.
     pub clone_suspected: bool,
 }
 

@@ -2,14 +2,14 @@
 //!
 //! `common.bin` contains a fingerprint of each of these passwords: the first 40 bits (five bytes)
 //! of the SHA-256 of the password, normalised and in lower case. The fingerprints are sorted.
-//! Passwords that are too short for every project are left out. In numbers:
+//! Passwords too short for any project are left out. In numbers:
 //!
 //! - 21,648 entries, 108,240 bytes; linked only into functions that set passwords
 //! - false positives: 21,648 in 2^40, or one in fifty million
 //! - a lookup takes less than a microsecond: one digest and 15 steps of binary search
 //!
 //! `cargo run -p infra -- common-passwords LIST…` generates `common.bin` from lists of passwords.
-//! `common.LICENSES.txt` names the lists used, with their licences.
+//! The lists used, with their licences, are in `common.LICENSES.txt`.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Which passwords are acceptable. Lengths are counted in characters (Unicode code points) after
+//! Which passwords are acceptable. Lengths are in characters (Unicode code points) after
 //! normalisation to NFC, never in bytes.
 
 pub mod common;
@@ -33,7 +33,7 @@ pub enum Weakness {
     #[default]
     #[error("the password is one of the most common passwords; choose another one")]
     Common,
-    /// The password is an email address of the account or the local part of one, apart from case.
+    /// The password is an email address of the account or its local part, apart from case.
     #[error("the password must not be an email address of the account, or the part of such an address before the @")]
     Address,
     /// The password is the project's display name, apart from case and whitespace.
@@ -44,12 +44,12 @@ pub enum Weakness {
     Sequence,
 }
 
-/// What a project requires of passwords.
+/// A project's requirements for passwords.
 #[derive(Debug, Clone, Copy)]
 pub struct Rules<'a> {
     /// The minimum length, in characters.
     pub min_length: usize,
-    /// The name of the project, which is not a good password.
+    /// The project's name, which is not a good password.
     pub project_name: &'a str,
 }
 
@@ -64,8 +64,8 @@ pub fn check<'a>(password: &Password, rules: Rules<'_>, addresses: impl IntoIter
     }
 }
 
-/// Checks a password that a server imports: 1 to 128 characters, however easy to guess. It is the
-/// password of a user of another service, who should sign in here as there.
+/// Checks a password imported by a server: 1 to 128 characters, however easy to guess. It belongs
+/// to a user of another service, who should sign in here with the same one.
 pub fn check_imported(password: &Password) -> Result<(), Unacceptable> {
     match password.secret().expose_secret().chars().count() {
         0 => Err(Unacceptable::TooShort(1)),
@@ -113,8 +113,8 @@ fn is_sequence(text: &str) -> bool {
     characters.all(|character| character == first) || ROWS.iter().any(|row| runs_along(row, text) || runs_along(row, &backwards))
 }
 
-/// Whether each character of the text follows the previous one in the row. After the last character
-/// of the row comes its first. Rows are ASCII, so byte positions are character positions.
+/// Whether each character of the text follows the previous one in the row, which wraps around. Rows
+/// are ASCII, so byte positions are character positions.
 fn runs_along(row: &str, text: &str) -> bool {
     let Some(start) = text.chars().next().and_then(|first| row.find(first)) else { return false };
     text.chars().zip(row.chars().cycle().skip(start)).all(|(found, next)| found == next)

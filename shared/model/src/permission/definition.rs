@@ -6,15 +6,15 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// The maximum number of permissions per scope in a project; it is low because every request reads
-/// them all.
+/// The maximum number of permissions per scope in a project; low, because every request reads them
+/// all.
 pub const MAX_DEFINITIONS: usize = 100;
 /// The longest id, in bytes.
 const MAX_ID: usize = 64;
 /// The longest description, in characters.
 pub const MAX_DESCRIPTION: usize = 256;
 
-/// The system permissions, which decide what a client may do with a team.
+/// The system permissions: what a client may do with a team.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum System {
     /// Change the team.
@@ -157,15 +157,15 @@ pub struct Described {
     pub contains: BTreeSet<PermissionId>,
 }
 
-/// A permission that the configuration no longer defines. If the configuration defines the
-/// permission again, its former holders hold it again.
+/// A permission that the configuration no longer defines. If it is defined again, its former
+/// holders hold it again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Idle {
     pub(crate) key: u32,
     pub(crate) scope: Scope,
 }
 
-/// The events at which default permissions are granted.
+/// The events that grant default permissions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Occasion {
     /// Creating a team.

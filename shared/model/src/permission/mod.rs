@@ -1,16 +1,16 @@
-//! Permissions of a project: their ids, which permissions each contains, and which are granted by
+//! Permissions of a project: their ids, which others each contains, and which are granted by
 //! default (`rbac`).
 //!
 //! A team permission applies within one team, a project permission everywhere in the project. A
 //! permission may contain others of its scope, which its holders then hold too. System permissions,
-//! whose ids begin with `$`, contain no others and determine what a client may do with a team.
+//! with ids that begin with `$`, contain no others and determine what a client may do with a team.
 //!
-//! Definitions are part of the project, which every request reads, so authorisation takes no extra
+//! Definitions are part of the project, which every request reads, so authorisation costs no extra
 //! round trip. Users and members hold [`Grant`]s: keys that survive a renaming of the permission
-//! and are never reused. Deleting a definition therefore revokes the permission from everybody at
-//! once, and nobody holds a new permission that is later created under the same id. A permission
-//! that a configuration leaves out is not deleted but set aside, until the configuration defines it
-//! again, an administrator deletes it, or another permission gets its id.
+//! and are never reused. So deleting a definition revokes the permission from everyone at once, and
+//! a new permission with the same id starts without holders. A permission missing from a
+//! configuration is not deleted but set aside, until the configuration defines it again, an
+//! administrator deletes it, or another permission gets its id.
 
 pub mod definition;
 pub mod rbac;

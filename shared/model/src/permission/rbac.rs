@@ -1,4 +1,4 @@
-//! The permissions that a project defines, and which of them are granted by default.
+//! The permissions defined by a project, and the defaults among them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,13 +19,13 @@ pub struct Rbac {
     last_key: u32,
     #[serde(default)]
     defaults: Defaults,
-    /// Whether the default permissions of team members let them invite people to their team. If
-    /// not, a member needs another permission that confers `$invite_members`.
+    /// Whether the default permissions let team members invite people to their team. If not, a
+    /// member needs another permission that confers `$invite_members`.
     #[serde(default = "yes")]
     pub members_invite: bool,
 }
 
-/// The value of `members_invite` in projects that were stored before this setting existed.
+/// The value of `members_invite` in projects stored before this setting existed.
 fn yes() -> bool {
     true
 }
@@ -46,7 +46,7 @@ pub enum Refused {
         /// The scope of the permission.
         actual: Scope,
     },
-    /// A permission that the definition is to contain does not exist in this scope.
+    /// The definition is to contain a permission that does not exist in this scope.
     #[error("the contained permission {0} does not exist in this scope")]
     ContainedNotFound(PermissionId),
     /// Another permission has this id.
@@ -62,7 +62,7 @@ pub enum Refused {
 
 impl Default for Rbac {
     /// The defaults: `team_admin` may do everything with a team and is granted to its creator;
-    /// `team_member` sees the members and may invite, and is granted to everybody else who joins.
+    /// `team_member` sees the members and may invite, and is granted to everyone else who joins.
     fn default() -> Self {
         let set = |description: &str, contains: &[System]| Definition {
             key: 0,
@@ -138,10 +138,9 @@ impl Rbac {
         self.last_key
     }
 
-    /// The permissions after a configuration has defined `described`, and no others. A permission
-    /// that is missing is set aside with its grants, and is no longer granted by default. One that
-    /// was set aside is restored with its grants. Fails with the id of the refused permission and
-    /// the reason.
+    /// The permissions after a configuration has defined exactly `described`. A missing permission
+    /// is set aside with its grants, and no longer granted by default. One that was set aside is
+    /// restored with its grants. Fails with the id of the refused permission and the reason.
     pub fn configured(mut self, described: BTreeMap<PermissionId, Described>) -> Result<Self, (PermissionId, Refused)> {
         for (id, new) in &described {
             let refuse = |refused| Err((id.clone(), refused));
@@ -218,8 +217,8 @@ impl Rbac {
         Ok(())
     }
 
-    /// Deletes a definition, or a permission that the configuration no longer defines: holders lose
-    /// the permission for good. Other permissions no longer contain it, and it is no longer granted
+    /// Deletes a definition, or a permission that the configuration no longer defines. Holders lose
+    /// the permission for good; other permissions no longer contain it, and it is no longer granted
     /// by default.
     pub fn delete(&mut self, id: &PermissionId, scope: Scope) -> Result<(), Refused> {
         if self.idle.get(id).is_some_and(|idle| idle.scope == scope) {
@@ -248,7 +247,7 @@ impl Rbac {
         if self.closure(contains.iter().cloned()).contains(id) { Err(Refused::Cycle(id.clone())) } else { Ok(()) }
     }
 
-    /// The permissions together with all that they contain, directly or indirectly.
+    /// The permissions and all that they contain, directly or indirectly.
     fn closure(&self, ids: impl Iterator<Item = PermissionId>) -> BTreeSet<PermissionId> {
         let (mut all, mut waiting) = (BTreeSet::new(), ids.collect::<Vec<_>>());
         while let Some(id) = waiting.pop() {
@@ -296,9 +295,9 @@ impl Rbac {
         }
     }
 
-    /// The permissions that these grants confer; if `recursive`, with all that they contain. While
-    /// [`Self::members_invite`] is off, `$invite_members` is left out unless a grant that is not a
-    /// default of team members confers it.
+    /// The permissions conferred by these grants; if `recursive`, with all that they contain. While
+    /// [`Self::members_invite`] is off, `$invite_members` is omitted unless it is conferred by a
+    /// grant that is not a default of team members.
     pub fn granted(&self, grants: &BTreeSet<Grant>, scope: Scope, recursive: bool) -> BTreeSet<PermissionId> {
         let mut granted = self.of_grants(grants, scope, recursive);
         if !self.members_invite && scope == Scope::Team {

@@ -22,8 +22,8 @@ pub struct ApiKey {
     /// When the key was revoked; absent if it was not.
     #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub revoked_at: Option<Timestamp>,
-    /// The permissions of a server key; absent from keys that may use every operation of their
-    /// access level.
+    /// The permissions of a server key; absent if the key may use every operation of its access
+    /// level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permissions: Option<BTreeSet<KeyPermission>>,
 }
@@ -44,7 +44,7 @@ impl KeyKind {
     /// Every kind.
     pub const ALL: [Self; 3] = [Self::PublishableClient, Self::SecretServer, Self::SuperSecretAdmin];
 
-    /// The text that every key of this kind begins with.
+    /// The prefix of every key of this kind.
     pub fn prefix(self) -> &'static str {
         match self {
             Self::PublishableClient => "pck_",
@@ -62,7 +62,7 @@ impl KeyKind {
         }
     }
 
-    /// The kind of a key, according to the prefix of its text; `None` for any other prefix.
+    /// The kind of a key by the prefix of its text; `None` for other prefixes.
     pub fn by_prefix(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| text.starts_with(kind.prefix()))
     }
@@ -74,7 +74,7 @@ impl ApiKey {
         self.kind == kind && self.revoked_at.is_none() && self.expires_at.is_none_or(|time| now < time)
     }
 
-    /// Whether the key may use the operations that a permission allows.
+    /// Whether the key may use operations that need this permission.
     pub fn may(&self, permission: KeyPermission) -> bool {
         self.permissions.as_ref().is_none_or(|permissions| permissions.contains(&permission))
     }

@@ -1,4 +1,4 @@
-//! The bundle ids of a project's apps that offer native Sign in with Apple.
+//! The bundle ids of a project's apps with native Sign in with Apple.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ pub const APPLE: &str = "apple";
 const MAX_LENGTH: usize = 155;
 const MAX_BUNDLES: usize = 20;
 
-/// An app's bundle id, with its name in the configuration if the request gives one.
+/// An app's bundle id, with its name in the configuration if the request has one.
 #[derive(Clone)]
 pub struct AppleBundle {
     /// The name in the configuration; absent if the request lists only ids (`apple_bundle_ids`).
@@ -26,7 +26,7 @@ impl<E: DeserializeError> Deserr<E> for AppleBundle {
     }
 }
 
-/// The bundle ids of a provider by name. An id without a name keeps the name in `old`, or gets a
+/// The bundle ids of a provider by name. An id without a name keeps its name from `old`, or gets a
 /// new one.
 pub(crate) fn named(
     provider_id: &str,

@@ -4,11 +4,11 @@ use percent_encoding::percent_decode_str;
 use url::Url;
 
 /// Whether OAuth providers send users back to this URL at a deployment of this service. The
-/// operation there hands the code in the query to the provider that the path names, and any project
-/// can have a provider of its own: such a URL as a callback would give the project's codes away.
+/// operation there hands the code in the query to the provider named in the path, and any project
+/// can have its own provider: using such a URL as a callback would give the project's codes away.
 ///
-/// The host does not matter, as a deployment answers at several, possibly below another path.
-/// Spellings that a proxy might correct count, too.
+/// The host does not matter: a deployment has several, possibly with a path prefix. Spellings that
+/// a proxy might correct count, too.
 pub(crate) fn is_of_providers(url: &Url) -> bool {
     let path = percent_decode_str(url.path()).decode_utf8_lossy().to_lowercase();
     let mut segments: Vec<&str> = Vec::new();

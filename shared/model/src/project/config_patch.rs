@@ -45,7 +45,7 @@ pub struct ConfigPatch {
     /// Whether authenticators must verify the user, for example by a PIN or a fingerprint.
     #[deserr(default)]
     pub passkey_user_verification: Option<UserVerification>,
-    /// Whether a passkey replaces the second factor if its authenticator verified the user.
+    /// Whether a passkey counts as both factors if its authenticator verified the user.
     #[deserr(default)]
     pub passkey_replaces_second_factor: Option<bool>,
     /// Whether users may create teams with client access.
@@ -55,8 +55,8 @@ pub struct ConfigPatch {
     #[deserr(default)]
     #[schema(maximum = 200)]
     pub max_teams_per_user: Option<u16>,
-    /// Whether anonymous users may create teams, contact channels, passkeys, API keys and whatever
-    /// else users may create. Default: `false`.
+    /// Whether anonymous users may create teams, contact channels, passkeys, API keys and
+    /// everything else that users may create. Default: `false`.
     #[deserr(default)]
     pub anonymous_creation_enabled: Option<bool>,
     /// Whether default permissions let members invite people to their team.
@@ -65,10 +65,10 @@ pub struct ConfigPatch {
     /// Whether users may delete their own account with client access.
     #[deserr(default)]
     pub client_user_deletion_enabled: Option<bool>,
-    /// Whether users may have API keys. While this is off, their keys are kept but not accepted.
+    /// Whether users may have API keys. While off, existing keys are kept but not accepted.
     #[deserr(default)]
     pub allow_user_api_keys: Option<bool>,
-    /// Whether teams may have API keys. While this is off, their keys are kept but not accepted.
+    /// Whether teams may have API keys. While off, existing keys are kept but not accepted.
     #[deserr(default)]
     pub allow_team_api_keys: Option<bool>,
     /// Whether redirect URLs may point to localhost.
@@ -83,11 +83,11 @@ pub struct ConfigPatch {
     /// Whether clients must send the publishable client key.
     #[deserr(default)]
     pub require_publishable_client_key: Option<bool>,
-    /// Whether users receive an email about sign-ins from new places.
+    /// Whether users are emailed about sign-ins from new places.
     #[deserr(default)]
     pub new_sign_in_mails: Option<bool>,
-    /// The topics, such as `password`, of changes that users are not notified of; replaces the
-    /// whole list.
+    /// The topics, such as `password`, whose changes users are not notified of; replaces the whole
+    /// list.
     #[deserr(default)]
     pub disabled_notices: Option<Vec<Topic>>,
     /// The minimum length of passwords in characters, 8 to 128.
@@ -104,19 +104,19 @@ pub struct ConfigPatch {
     /// in, in seconds: 60 to 31,708,800, or 0 for no limit.
     #[deserr(default)]
     pub reauthentication_max_age_seconds: Option<u32>,
-    /// Which users need a second factor, and for how long a device replaces it.
+    /// Which users need a second factor, and how long a remembered device stands in for it.
     #[deserr(default)]
     #[schema(value_type = SecondFactorInput, required = false)]
     pub second_factor: Option<SecondFactorInput>,
-    /// How long audit log entries written from now on are kept, in days: 1 to 400.
+    /// How long new audit log entries are kept, in days: 1 to 400.
     #[deserr(default)]
     pub audit_log_retention_days: Option<u16>,
     /// When sign-ups, sign-in codes and OAuth flows require a solved bot challenge.
     #[deserr(default)]
     #[schema(value_type = BotChallengeInput, required = false)]
     pub bot_challenge: Option<BotChallengeInput>,
-    /// Requests per hour, 1 to 1,000,000, above which the project is suspicious: applied separately
-    /// to OAuth flows, and to sign-ups and emails together.
+    /// Requests per hour, 1 to 1,000,000, above which the project is suspicious: once for OAuth
+    /// flows, and once for sign-ups and emails together.
     #[deserr(default)]
     pub bot_challenge_usual_requests_per_hour: Option<u32>,
     /// What happens when a provider reports the address of an existing account.
@@ -138,17 +138,17 @@ pub struct ConfigPatch {
     /// The sender and the mail server.
     #[deserr(default)]
     pub email_config: Option<EmailInput>,
-    /// The id of the theme for emails that name none; `null` for the built-in one.
+    /// The id of the theme for emails without one of their own; `null` for the built-in one.
     #[deserr(default)]
     #[schema(value_type = Option<Uuid>)]
     pub email_theme: Change<ThemeId>,
-    /// The permissions that the creator of a team is granted; replaces the whole list.
+    /// The permissions granted to the creator of a team; replaces the whole list.
     #[deserr(default)]
     pub team_creator_default_permissions: Option<Vec<PermissionInput>>,
-    /// The permissions that a new member of a team is granted; replaces the whole list.
+    /// The permissions granted to a new member of a team; replaces the whole list.
     #[deserr(default)]
     pub team_member_default_permissions: Option<Vec<PermissionInput>>,
-    /// The permissions that a new user is granted; replaces the whole list.
+    /// The permissions granted to a new user; replaces the whole list.
     #[deserr(default)]
     pub user_default_permissions: Option<Vec<PermissionInput>>,
 }
@@ -233,7 +233,7 @@ impl ConfigPatch {
             config.bot_challenge.usual_requests_per_hour = bot_challenge::check_usual(requests)?;
         }
         if let Some(rules) = self.sign_up_rules {
-            // Rules that an earlier version accepted stay, so that other settings can be changed.
+            // Rules accepted by an earlier version stay, so that other settings can be changed.
             if in_order(&rules) != in_order(&config.sign_up_rules) {
                 check_rules(&rules)?;
             }

@@ -1,4 +1,4 @@
-//! New projects, as a user of the project `internal` creates them.
+//! New projects, created by users of the project `internal`.
 
 use deserr::Deserr;
 use jiff::Timestamp;
@@ -19,7 +19,7 @@ use crate::setting::{Deployment, InvalidSetting};
 pub struct NewProject {
     /// The name that users see, one line of 1 to 256 characters.
     pub display_name: String,
-    /// The team that owns the project; the user must be a member of it.
+    /// The team that owns the project. The user must be a member.
     pub owner_team_id: TeamId,
     /// The purpose of the project, in at most 4096 characters; `null` counts as empty.
     #[deserr(default)]
@@ -41,10 +41,10 @@ pub struct NewProject {
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub logo_full_dark_mode_url: Change<String>,
-    /// Stored for published SDKs; it changes nothing in the service.
+    /// Stored for published SDKs, without effect.
     #[deserr(default)]
     pub is_production_mode: Option<bool>,
-    /// The progress of the set-up in a dashboard; it changes nothing in the service. Default:
+    /// The progress of the set-up in a dashboard, without effect on the service. Default:
     /// `completed`.
     #[deserr(default)]
     pub onboarding_status: Option<OnboardingStatus>,
@@ -58,9 +58,9 @@ pub struct NewProject {
 }
 
 impl NewProject {
-    /// The new project and the levels of its configuration, or the first invalid setting. A setting
-    /// of the request is stored in the levels even if it has its default value, so that no push to
-    /// the branch changes it.
+    /// The new project and the levels of its configuration, or the first invalid setting. Settings
+    /// in the request are stored in the levels even if they equal the default, so that no push to
+    /// the branch changes them.
     pub fn create(self, id: ProjectId, deployment: &Deployment<'_>, now: Timestamp) -> Result<(Project, Levels), InvalidSetting> {
         let project = Project { owner_team_id: Some(self.owner_team_id.to_string()), ..Project::new(id, "", now) };
         let patch = ProjectPatch {

@@ -20,12 +20,12 @@ pub struct EmailConfig {
     /// The project's own mail server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<MailServer>,
-    /// The theme of emails that do not select one.
+    /// The theme of emails without one of their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub theme_id: Option<Uuid>,
 }
 
-/// The parts of a project that are needed to send its emails.
+/// The parts of a project needed to send its emails.
 #[derive(Debug, Clone, Deserialize)]
 pub struct SendingProject {
     /// The id of the project.
@@ -49,7 +49,7 @@ pub struct SendingConfig {
 }
 
 impl EmailConfig {
-    /// The theme of emails that do not select one: the project's, or else the built-in one.
+    /// The theme of emails without one of their own: the project's, or the built-in one.
     pub fn theme(&self) -> Uuid {
         self.theme_id.unwrap_or(DEFAULT_THEME)
     }

@@ -38,9 +38,9 @@ pub struct EmailInput {
 }
 
 impl EmailInput {
-    /// The settings that the input describes, with the theme of `old`, the existing settings.
-    /// Without a new password, the password of `old` is kept for the same host, port and username.
-    /// Fails with the first problem found.
+    /// The settings described by the input, with the theme of `old`, the existing settings. Without
+    /// a new password, the password of `old` is kept for the same host, port and username. Fails
+    /// with the first problem found.
     pub fn check(self, old: &EmailConfig, project: &str, deployment: &Deployment<'_>) -> Result<EmailConfig, InvalidSetting> {
         let theme_id = old.theme_id;
         match self.r#type.as_str() {
@@ -53,8 +53,8 @@ impl EmailInput {
                     .map_err(|error| invalid("config.email_config.sender_name", error.to_string()))?;
                 let server = MailServerInput { host: self.host, port: self.port, username: self.username, password: self.password };
                 let server = server.check(old.server.as_ref(), project, deployment)?;
-                // A sender that was permitted when it was set can be kept; while it is no longer
-                // permitted, emails are sent from the deployment's own address.
+                // A sender permitted when it was set can be kept; while it is no longer permitted,
+                // emails come from the deployment's own address.
                 let is_kept = old.server.is_none() && old.sender_email.as_deref() == Some(email.as_str());
                 if server.is_none() && !is_kept && !deployment.senders.allow(email.as_str()) {
                     return Err(invalid("config.email_config.sender_email", deployment.senders.advice()));

@@ -1,16 +1,16 @@
-//! Patterns of hosts, in the trusted domains of a project.
+//! Host patterns in the trusted domains of a project.
 
 use url::Host;
 
 /// The longest name of a host, in bytes (RFC 1035 §2.3.4: 255 octets with the first length byte and
 /// the root).
 pub(crate) const MAX_HOST: usize = 253;
-/// The maximum number of wildcards in a pattern: each takes a pass over the host, in every request
-/// that names a URL, and hosts have few labels.
+/// The maximum number of wildcards in a pattern. Each takes a pass over the host, in every request
+/// with a URL, and hosts have few labels.
 pub(crate) const MAX_WILDCARDS: usize = 8;
 
-/// The ASCII form, in lower case, of a host or of a pattern (RFC 5890 §2.3.2.1): the form in which
-/// browsers send a host, however people write it. A text that has no such form stays as it is.
+/// The ASCII form, in lower case, of a host or of a pattern (RFC 5890 §2.3.2.1): browsers send a
+/// host in this form, however people write it. A text without such a form stays as it is.
 pub(crate) fn ascii_form(host: &str) -> String {
     if host.is_ascii() {
         return host.to_ascii_lowercase();
@@ -18,8 +18,8 @@ pub(crate) fn ascii_form(host: &str) -> String {
     idna::domain_to_ascii(host).unwrap_or_else(|_| host.to_owned())
 }
 
-/// The form in which URLs have the host of a pattern: an IP address or a percent-encoded name can
-/// be written in several ways, of which one would match.
+/// The form of a pattern's host in URLs: an IP address or a percent-encoded name has several
+/// spellings, only one of which would match.
 pub(crate) fn canonical(pattern: &str) -> String {
     if pattern.contains('*') {
         return ascii_form(pattern);
@@ -27,13 +27,13 @@ pub(crate) fn canonical(pattern: &str) -> String {
     Host::parse(pattern).map_or_else(|_| ascii_form(pattern), |host| host.to_string())
 }
 
-/// Whether a pattern has a label with both a wildcard and characters outside of ASCII. Such a label
+/// Whether a label of the pattern has both a wildcard and characters outside ASCII. Such a label
 /// has no ASCII form that would match.
 pub(crate) fn has_mixed_label(pattern: &str) -> bool {
     pattern.split('.').any(|label| label.contains('*') && !label.is_ascii())
 }
 
-/// How many wildcards a pattern has.
+/// The number of wildcards in a pattern.
 fn wildcards(pattern: &str) -> usize {
     pattern.matches('*').count() - pattern.matches("**").count()
 }
@@ -44,13 +44,12 @@ pub(crate) fn has_too_many_wildcards(pattern: &str) -> bool {
 }
 
 /// Matches a host against a pattern: `**` stands for one or more characters, `*` for one or more
-/// characters except dots. A pattern of an earlier version that has too many wildcards matches
-/// nothing.
+/// characters except dots. A pattern of an earlier version with too many wildcards matches nothing.
 ///
-/// The time is that of comparing each character of the pattern with the whole host, which is
-/// short: whoever sets the domains of one project shares the process with others.
+/// The time is that of comparing each character of the pattern with the whole, short host: whoever
+/// sets a project's domains shares the process with others.
 pub(crate) fn host_matches(pattern: &str, host: &str) -> bool {
-    // Everything in a pattern stands for at least one character.
+    // Every part of a pattern stands for at least one character.
     let least = pattern.len() - pattern.matches("**").count();
     if host.len() > MAX_HOST || least > host.len() || has_too_many_wildcards(pattern) {
         return false;
@@ -103,7 +102,7 @@ mod tests {
         assert!(has_mixed_label("mün*.example") && !has_mixed_label("*.münchen.example") && !has_mixed_label("pr-*.example"));
     }
 
-    /// A matcher that tries every length for each wildcard would not end.
+    /// A matcher that tries every length for each wildcard would never finish.
     #[test]
     fn many_wildcards_take_no_longer_than_one() {
         let (wildcards, host) = ("*a".repeat(MAX_WILDCARDS - 1), "a".repeat(253));

@@ -24,7 +24,7 @@ pub struct KeyPermission {
 pub enum KeyArea {
     /// Sign-in, sessions and OAuth.
     Auth,
-    /// The welcome page, the health check and other operations that belong to no other area.
+    /// The welcome page, the health check and other operations outside the other areas.
     Edge,
     /// Emails.
     Emails,

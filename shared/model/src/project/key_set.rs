@@ -1,7 +1,7 @@
-//! Sets of API keys: the keys of a set are created and revoked together, and expire together. Only
-//! the gateway may later replace one of them.
+//! Sets of API keys: the keys of a set are created, revoked and expire together. Only the gateway
+//! may later replace one of them.
 //!
-//! A key is shown only once, when it is created. The set keeps its last four characters, by which
+//! A key is shown only once, at its creation. The set keeps its last four characters, so that
 //! people can tell the keys apart.
 
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ use crate::project::{ApiKey, KeyKind};
 
 /// The longest description, in characters.
 pub const MAX_DESCRIPTION: usize = 256;
-/// The time that means "never" where an API response must contain a time: the end of the year 9999.
+/// The time that means "never" where an API response needs a time: the end of the year 9999.
 const NEVER_MILLIS: i64 = 253_402_300_799_000;
 
 /// A set of keys, as stored in the table.
@@ -40,8 +40,8 @@ pub struct KeySet {
     /// When the keys were revoked; absent if they were not.
     #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub revoked_at: Option<Timestamp>,
-    /// The permissions of the set's server key; absent if it may use every operation that server
-    /// access permits.
+    /// The permissions of the set's server key; absent if it may use every operation of server
+    /// access.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permissions: Option<BTreeSet<KeyPermission>>,
     /// The keys, without their secrets.
@@ -53,14 +53,13 @@ pub struct KeySet {
 pub struct KeyMark {
     /// The kind of the key, which determines its access level.
     pub kind: KeyKind,
-    /// The digest under which requests look up the key.
+    /// The digest by which requests look up the key.
     pub digest: Digest,
     /// The last four characters.
     pub last_four: String,
 }
 
-/// A new set together with its keys in plaintext. The plaintext is not stored, so it must be shown
-/// at once.
+/// A new set with its keys in plaintext, which is not stored and must be shown at once.
 pub struct NewKeys {
     /// The set to store.
     pub set: KeySet,
@@ -75,7 +74,7 @@ impl NewKeys {
         Self::of(entropy, kinds.into_iter().map(secret).collect(), description, now)
     }
 
-    /// A set of the given keys, such as those that an operator chose.
+    /// A set of the given keys, for example chosen by an operator.
     pub fn of(entropy: &Entropy, secrets: Vec<(KeyKind, SecretString)>, description: String, created_at: Timestamp) -> Self {
         let keys = secrets.iter().map(|(kind, secret)| KeyMark::of(*kind, secret)).collect();
         let id = KeySetId::from(entropy.uuid());
@@ -98,14 +97,14 @@ impl KeyMark {
 }
 
 impl KeySet {
-    /// The item of a key in the set, which requests look up by the digest of the key.
+    /// The item of a key in the set, which requests look up by its digest.
     pub fn api_key(&self, kind: KeyKind) -> ApiKey {
         let permissions = self.permissions.clone();
         ApiKey { kind, set_id: self.id.uuid(), expires_at: self.expires_at, revoked_at: self.revoked_at, permissions }
     }
 }
 
-/// When the keys of a new set expire; `None` for never. A request gives the time in milliseconds
+/// When the keys of a new set expire; `None` for never. Requests give the time in milliseconds
 /// since the Unix epoch. The end of the year 9999 (the value for "never" in responses) and all
 /// later times also mean never.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,21 +121,20 @@ impl<E: DeserializeError> Deserr<E> for Expiry {
     }
 }
 
-/// The fields of a set that every response contains.
+/// The fields of a set in every response.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct KeySetBase {
     id: KeySetId,
     description: String,
     /// When the set was created, in milliseconds since the Unix epoch.
     created_at_millis: i64,
-    /// When the keys expire, in milliseconds since the Unix epoch; the end of the year 9999 for
-    /// keys that do not expire.
+    /// When the keys expire, in milliseconds since the Unix epoch; the end of the year 9999 if
+    /// never.
     expires_at_millis: i64,
     /// When the keys were revoked, in milliseconds since the Unix epoch; absent if they were not.
     #[serde(skip_serializing_if = "Option::is_none")]
     manually_revoked_at_millis: Option<i64>,
-    /// The permissions of the server key; absent if it may use every operation that server access
-    /// permits.
+    /// The permissions of the server key; absent if it may use every operation of server access.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<String>>, example = json!(["users:read"]))]
     permissions: Option<BTreeSet<KeyPermission>>,
@@ -176,7 +174,7 @@ impl KeySetBase {
 }
 
 impl KeySetRead {
-    /// The form of a set with the last characters of its keys.
+    /// A set with the last characters of its keys.
     pub fn of(set: &KeySet) -> Self {
         let last_four = |kind: KeyKind| {
             let mark = set.keys.iter().find(|key| key.kind == kind);

@@ -1,10 +1,10 @@
 //! A project's own mail server.
 //!
-//! The server's password can be set, but is never returned. In responses, a project has
-//! [`HIDDEN_SECRET`] in its place, because published SDKs expect a value. A request with that
-//! value, or without a password, keeps the existing password, but only with the same host, port and
-//! user name. Any other server or user name requires the password again, so that nobody can have
-//! it sent to a server under their control.
+//! The server's password can be set but is never returned. Responses have [`HIDDEN_SECRET`] in its
+//! place, because published SDKs expect a value. A request with that value, or without a password,
+//! keeps the existing password, but only with the same host, port and user name. Any other server
+//! or user name requires the password again, so that nobody can have it sent to a server under
+//! their control.
 
 use crypto::seal::Sealed;
 use secrecy::SecretString;
@@ -37,7 +37,7 @@ pub struct Login {
     pub password: Sealed,
 }
 
-/// A mail server, as a request describes it. An empty string and port zero count as absent.
+/// A mail server, as described in a request. An empty string and port zero count as absent.
 #[derive(Debug, Default)]
 pub struct MailServerInput {
     /// A domain or an IP address; an IPv6 address may be in brackets.
@@ -51,8 +51,8 @@ pub struct MailServerInput {
 }
 
 impl MailServer {
-    /// The owner that the password for this user name is sealed for. If the sealed password is
-    /// copied to another project, server or user name, it cannot be unsealed.
+    /// The owner that the password for this user name is sealed for. A sealed password copied to
+    /// another project, server or user name cannot be unsealed.
     pub fn password_owner(&self, project: &str, username: &str) -> String {
         format!("{project}/{username}@{}:{}", self.host, self.port)
     }
@@ -63,7 +63,7 @@ impl MailServer {
 }
 
 impl MailServerInput {
-    /// The server, or `None` if the input describes no server; fails with the first problem found.
+    /// The server; `None` if the input has none. Fails with the first problem found.
     pub fn check(self, old: Option<&MailServer>, project: &str, deployment: &Deployment<'_>) -> Result<Option<MailServer>, InvalidSetting> {
         let given = |text: Option<String>| text.filter(|text| !text.is_empty());
         let (host, port) = (given(self.host), self.port.filter(|port| *port > 0));

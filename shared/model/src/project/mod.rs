@@ -77,22 +77,22 @@ pub struct Project {
     /// When the project was created.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub created_at: Timestamp,
-    /// Stored for published SDKs; the service ignores it.
+    /// Stored for published SDKs, without effect.
     #[serde(default)]
     pub is_production_mode: bool,
-    /// The progress of the set-up in a dashboard; the service ignores it.
+    /// The progress of the set-up in a dashboard, without effect on the service.
     #[serde(default, skip_serializing_if = "OnboardingStatus::is_completed")]
     pub onboarding_status: OnboardingStatus,
-    /// The team that owns this project; it is a team in the internal project. Absent if no
-    /// team owns this project, as with the internal one.
+    /// The team that owns this project: a team in the internal project. Absent if there is none, as
+    /// for the internal project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner_team_id: Option<String>,
-    /// The highest cost among the bcrypt hashes imported for the project's users; absent if there
-    /// are none. At sign-in, every check of a wrong password includes the work of a hash of this
-    /// cost, so that its timing reveals nothing about the account.
+    /// The highest cost of the bcrypt hashes imported for the project's users; absent without such
+    /// hashes. At sign-in, every check of a wrong password includes the work of a hash of this
+    /// cost, so that the timing reveals nothing about the account.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dearest_bcrypt_cost: Option<u32>,
-    /// The source from which the branch level of the configuration was pushed.
+    /// The source of the configuration's branch level.
     #[serde(default, skip_serializing_if = "ConfigSource::is_unlinked")]
     pub config_source: ConfigSource,
     /// The settings.
@@ -129,33 +129,31 @@ pub struct ProjectConfig {
     pub require_email_verification: bool,
     /// Whether clients must send the publishable client key.
     pub require_publishable_client_key: bool,
-    /// Whether users receive an email about sign-ins from new places.
+    /// Whether users are emailed about sign-ins from new places.
     pub new_sign_in_mails: bool,
-    /// The topics of changes that users are not notified of. Users are notified of changes of all
-    /// other topics ([`notice`](crate::notice)).
+    /// The topics whose changes users are not notified of ([`notice`](crate::notice)).
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub disabled_notices: BTreeSet<Topic>,
     /// The minimum length of passwords in characters, from 8 to 128.
     pub password_min_length: usize,
     /// The domains that redirect URLs may point to.
     pub domains: Vec<TrustedDomain>,
-    /// The URLs of the trusted domains, by the names that the domains have in the configuration.
+    /// The URLs of the trusted domains, by the domains' names in the configuration.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub domain_names: BTreeMap<String, String>,
     /// The providers that users can sign in with.
     pub oauth_providers: Vec<OAuthProvider>,
     /// Providers that users cannot sign in with: `allowSignIn` is false, or no level sets their
-    /// `type`. They keep their secrets for as long as a level sets their client id.
+    /// `type`. They keep their secrets as long as a level sets their client id.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub idle_oauth_providers: Vec<OAuthProvider>,
-    /// The first registrations of providers whose issuer or client has changed, and of those that
-    /// were removed ([`registration`](crate::provider::registration)), by the ids of the
-    /// providers.
+    /// The first registrations of providers that were removed, or whose issuer or client has
+    /// changed ([`registration`](crate::provider::registration)), by the ids of the providers.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub first_registrations: BTreeMap<String, Registration>,
     /// What happens when a provider reports the address of an existing account.
     pub oauth_account_merge_strategy: MergeStrategy,
-    /// The sign-up rules, in the order in which they were listed; they are evaluated by priority.
+    /// The sign-up rules in their listed order; they are evaluated by priority.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sign_up_rules: Vec<SignUpRule>,
     /// The action if no sign-up rule decides.
@@ -165,7 +163,7 @@ pub struct ProjectConfig {
     /// How long after signing in or reauthenticating in a session users may change how they sign
     /// in, in seconds; 0 for no limit.
     pub reauthentication_max_age_seconds: u32,
-    /// Which users need a second factor, and for how long a device replaces it.
+    /// Which users need a second factor, and how long a remembered device stands in for it.
     #[serde(skip_serializing_if = "SecondFactorSettings::is_default")]
     pub second_factor: SecondFactorSettings,
     /// How many days new entries of the audit log are kept, from 1 to 400.
@@ -226,22 +224,22 @@ impl ProjectConfig {
         self.oauth_providers.iter().find(|provider| provider.id == id)
     }
 
-    /// A page of the project's app on the first trusted domain without a wildcard, for links for
-    /// which the app has given no URL. `None` if there is no such domain.
+    /// A page of the project's app on the first trusted domain without a wildcard, for links
+    /// without a URL from the app. `None` if there is no such domain.
     pub fn handler_page(&self, name: &str) -> Option<RedirectUrl> {
         let domain = self.domains.iter().find(|domain| domain.is_web() && !domain.domain.contains('*'))?;
         RedirectUrl::parse(&format!("{}{}/{name}", domain.domain, domain.handler_path.trim_end_matches('/'))).ok()
     }
 }
 
-/// What happens when a provider reports an address that another account signs in with.
+/// What happens when a provider reports another account's sign-in address.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, deserr::Deserr)]
 #[serde(rename_all = "snake_case")]
 #[deserr(rename_all = lowercase)]
 pub enum MergeStrategy {
     /// The provider account is linked to that account, if the address is verified both at the
     /// provider and here. If only the provider has verified it, that account is handed over to the
-    /// person who signs in ([`ownership`](crate::user::ownership)); otherwise, the sign-in is
+    /// person signing in ([`ownership`](crate::user::ownership)); otherwise, the sign-in is
     /// refused.
     #[default]
     #[deserr(rename = "link_method")]
@@ -249,7 +247,7 @@ pub enum MergeStrategy {
     /// The sign-in is refused, whoever has verified the address.
     #[deserr(rename = "raise_error")]
     RaiseError,
-    /// A new account is created, which does not sign in with the address.
+    /// A new account is created, without the address as a way to sign in.
     #[deserr(rename = "allow_duplicates")]
     AllowDuplicates,
 }
@@ -259,19 +257,18 @@ pub enum MergeStrategy {
 pub struct OAuthProvider {
     /// The id: one of the catalog (`github`), or the project's own name for an OpenID issuer.
     pub id: String,
-    /// The client id under which the project is registered at the provider; empty for a shared
-    /// client.
+    /// The client id of the project at the provider; empty for a shared client.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub client_id: String,
     /// The client secret, sealed for [`secret_owner`]; absent if the project uses the deployment's
     /// client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_secret: Option<Sealed>,
-    /// The issuer, for a provider that is not in the catalog.
+    /// The issuer of a provider outside the catalog.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issuer: Option<String>,
-    /// The configured authorization endpoint; if absent, the endpoint in the catalog or, for other
-    /// issuers, the discovered one is used.
+    /// The configured authorization endpoint; if absent, that of the catalog or, for other issuers,
+    /// the discovered one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub authorization_endpoint: Option<String>,
     /// The configuration id of Facebook Login for Business.
@@ -280,8 +277,7 @@ pub struct OAuthProvider {
     /// The Microsoft tenant; if absent, `common`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub microsoft_tenant_id: Option<String>,
-    /// The bundle ids of apps that offer native Sign in with Apple, each under its name in the
-    /// configuration.
+    /// The bundle ids of apps with native Sign in with Apple, by their names in the configuration.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub apple_bundles: BTreeMap<String, String>,
 }
@@ -293,8 +289,8 @@ impl OAuthProvider {
     }
 }
 
-/// The owner that a provider's client secret is sealed for. If the sealed secret is copied to
-/// another project or provider, it cannot be unsealed.
+/// The owner that a provider's client secret is sealed for. A sealed secret copied to another
+/// project or provider cannot be unsealed.
 pub fn secret_owner(project: &str, provider: &str) -> String {
     format!("{project}/{provider}")
 }
@@ -332,7 +328,7 @@ impl Project {
         Self { config, ..Self::new(ProjectId::internal(), "Gatelet", now) }
     }
 
-    /// What the project requires of passwords.
+    /// The project's requirements for passwords.
     pub fn password_rules(&self) -> password::Rules<'_> {
         password::Rules { min_length: self.config.password_min_length, project_name: &self.display_name }
     }

@@ -1,6 +1,6 @@
-//! Redirects to native apps by URI schemes of their own (RFC 8252 §7.1). Any app can register any
-//! scheme on a device, so a scheme is trusted only if the project lists it among its domains, and
-//! only in OAuth flows, where a code is useless without its PKCE verifier.
+//! Redirects to native apps by their own URI schemes (RFC 8252 §7.1). Any app can register any
+//! scheme on a device, so a scheme is trusted only if it is one of the project's domains, and only
+//! in OAuth flows, where a code is useless without its PKCE verifier.
 
 use url::Url;
 
@@ -8,14 +8,14 @@ use url::Url;
 const SDK_SCHEME: &str = "stack-auth-mobile-oauth-url";
 
 /// Whether a scheme can be that of a native app: it has a dot, like a domain name in reverse order
-/// (RFC 8252 §8.4), or is that of the published SDK. So neither `javascript` nor any other scheme
-/// with a meaning for browsers is one.
+/// (RFC 8252 §8.4), or is that of the published SDK. This excludes `javascript` and all other
+/// schemes with a meaning for browsers.
 pub(super) fn is_scheme(scheme: &str) -> bool {
     scheme.contains('.') || scheme == SDK_SCHEME
 }
 
 /// Reads an entry of the trusted domains, such as `com.example.app:/callback`; `None` if it is not
-/// a redirect to a native app. Without a host and a path, as in `com.example.app://`, it stands for
+/// a redirect to a native app. Without host and path, as in `com.example.app://`, it stands for
 /// every URL of the scheme.
 pub(super) fn parse(entry: &str) -> Option<Url> {
     let (scheme, rest) = entry.split_once(':')?;

@@ -1,11 +1,11 @@
-//! How far the set-up of a project in a dashboard has come. It is kept for dashboards, and changes
-//! nothing in the service.
+//! The progress of a project's set-up in a dashboard. Kept for dashboards, without effect on the
+//! service.
 
 use deserr::Deserr;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// The step of a dashboard that comes next in the set-up of a project.
+/// The next step of a project's set-up in a dashboard.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Deserr, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[deserr(rename_all = lowercase)]
@@ -30,7 +30,7 @@ pub enum OnboardingStatus {
     PaymentsSetup,
     /// The last page of the set-up.
     Welcome,
-    /// The set-up is complete. Also the status of projects that were stored without one.
+    /// The set-up is complete. Also the status of projects stored without one.
     #[default]
     Completed,
 }

@@ -15,17 +15,17 @@ pub const MAX_RP_IDS: usize = 10;
 pub struct PasskeySettings {
     /// Whether users may register passkeys and sign in with them.
     pub enabled: bool,
-    /// Domains whose passkeys work on the project's origins, besides the host of the page.
+    /// Domains whose passkeys work on the project's origins, besides the page's host.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rp_ids: Vec<String>,
     /// Whether authenticators must verify the user.
     pub user_verification: UserVerification,
-    /// Whether a passkey replaces the second factor if its authenticator verified the user.
+    /// Whether a passkey counts as both factors if its authenticator verified the user.
     pub replaces_second_factor: bool,
 }
 
 impl PasskeySettings {
-    /// Whether the use of a passkey counts as two factors; `is_user_verified` says whether the
+    /// Whether a use of a passkey counts as two factors; `is_user_verified` tells whether the
     /// authenticator verified the user.
     pub fn is_two_factors(&self, is_user_verified: bool) -> bool {
         self.enabled && self.replaces_second_factor && is_user_verified
@@ -50,14 +50,14 @@ pub enum UserVerification {
 }
 
 /// Parses a relying party id, and returns its ASCII form in lower case: a domain name, but not a
-/// public suffix such as `com` or `co.uk`, whose passkeys all sites below it could use. `None` for
-/// any other text.
+/// public suffix such as `com` or `co.uk`, since all sites below it could use its passkeys. `None`
+/// for any other text.
 pub fn parse_rp_id(text: &str) -> Option<String> {
     let name = ascii_form(text.trim());
     let is_domain = Url::parse(&format!("https://{name}")).is_ok_and(|url| {
         matches!(url.host(), Some(Host::Domain(host)) if host == name) && url.origin().ascii_serialization() == format!("https://{name}")
     });
-    // The URL standard allows more characters in a host than a domain name has.
+    // The URL standard allows characters in a host that a domain name cannot have.
     let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.".contains(&byte));
     (is_domain && is_name && !name.ends_with('.') && psl::domain_str(&name).is_some()).then_some(name)
 }

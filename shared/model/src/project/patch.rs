@@ -38,10 +38,10 @@ pub struct ProjectPatch {
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub logo_full_dark_mode_url: Change<String>,
-    /// Stored for published SDKs; it changes nothing in the service.
+    /// Stored for published SDKs, without effect.
     #[deserr(default)]
     pub is_production_mode: Option<bool>,
-    /// The progress of the set-up in a dashboard; it changes nothing in the service.
+    /// The progress of the set-up in a dashboard, without effect on the service.
     #[deserr(default)]
     pub onboarding_status: Option<OnboardingStatus>,
     /// The settings to change.
@@ -53,7 +53,7 @@ pub struct ProjectPatch {
 const MAX_DESCRIPTION: usize = 4096;
 
 impl ProjectPatch {
-    /// The configuration keys whose values the patch sets.
+    /// The configuration keys of the values in the patch.
     pub fn keys(&self) -> Vec<&'static str> {
         self.config.as_ref().map(ConfigPatch::keys).unwrap_or_default()
     }

@@ -32,7 +32,7 @@ pub struct ProviderInput {
     /// existing secret is kept, provided the client id, issuer and tenant do not change.
     #[deserr(default)]
     pub client_secret: Option<String>,
-    /// The URL of an OpenID issuer that is not in the catalog. If absent, the existing one is kept.
+    /// The URL of an OpenID issuer outside the catalog. If absent, the existing one is kept.
     #[deserr(default)]
     pub issuer: Option<String>,
     /// The authorization endpoint, in place of the one in the catalog or in the issuer's metadata.
@@ -47,8 +47,8 @@ pub struct ProviderInput {
     /// the existing one in a change of one provider.
     #[deserr(default)]
     pub microsoft_tenant_id: Option<String>,
-    /// The bundle ids of apps that offer native Sign in with Apple, at most 20. If absent, the
-    /// existing ones are kept.
+    /// The bundle ids of apps with native Sign in with Apple, at most 20. If absent, the existing
+    /// ones are kept.
     #[deserr(default)]
     #[schema(value_type = Option<Vec<String>>)]
     pub apple_bundle_ids: Option<Vec<AppleBundle>>,
@@ -92,8 +92,8 @@ pub fn key(id: &str) -> String {
     format!("auth.oauth.providers.{id}")
 }
 
-/// Adds a provider to a project's, or changes the one with its id. The others, and their secrets,
-/// stay as they are. The path of an error is that of a field of the input.
+/// Adds a provider to a project, or changes the one with its id. Other providers and their secrets
+/// stay as they are. Errors have the path of a field of the input.
 pub fn set_provider(
     input: ProviderInput,
     config: &mut ProjectConfig,
@@ -120,7 +120,7 @@ pub fn set_provider(
     config.record_registrations("id", old.as_slice())
 }
 
-/// Removes the provider with this id from a project's, with its secret; `false` if there is none.
+/// Removes the provider with this id, and its secret, from a project; `false` if there is none.
 pub fn remove_provider(id: &str, config: &mut ProjectConfig) -> Result<bool, InvalidSetting> {
     let mut removed: Vec<OAuthProvider> = config.oauth_providers.extract_if(.., |provider| provider.id == id).collect();
     removed.extend(config.idle_oauth_providers.extract_if(.., |provider| provider.id == id));
@@ -129,13 +129,13 @@ pub fn remove_provider(id: &str, config: &mut ProjectConfig) -> Result<bool, Inv
 }
 
 impl ProviderInput {
-    /// Whether the input has the type `shared` for a provider that no deployment can share.
+    /// Whether the input has the type `shared` for a provider that cannot be shared.
     pub fn is_unshareable(&self) -> bool {
         self.r#type == Some(ProviderKind::Shared) && shareable(&self.id).is_none()
     }
 
-    /// The input with what it does not name and a list of all providers would clear: a new secret
-    /// must not open an app of one tenant to all tenants.
+    /// The input, completed with existing values that a list of all providers would clear if they
+    /// were absent: a new secret must not open an app of one tenant to all tenants.
     fn keeping(self, old: &OAuthProvider) -> Self {
         Self {
             facebook_config_id: self.facebook_config_id.or_else(|| old.facebook_config_id.clone()),
@@ -184,8 +184,8 @@ impl ProviderInput {
         let client_id = self.client_id.or_else(|| old.map(|old| old.client_id.clone())).filter(|id| !id.is_empty());
         let client_id = client_id.ok_or_else(|| invalid(path("client_id"), "is required"))?;
         let given = self.client_secret.filter(|secret| !secret.is_empty() && secret != HIDDEN_SECRET);
-        // The secret is kept only if it would be sent to the same provider, so that nobody can
-        // have it sent elsewhere.
+        // The secret is kept only if it would be sent to the same provider, so that nobody can have
+        // it sent elsewhere.
         let is_same = |(old, _): &(&OAuthProvider, &seal::Sealed)| {
             old.client_id == client_id && old.issuer == issuer && old.microsoft_tenant_id == microsoft_tenant_id
         };
@@ -210,7 +210,7 @@ impl ProviderInput {
         })
     }
 
-    /// A provider that uses the deployment's client. Fails if the deployment has no client for the
+    /// A provider with the deployment's client. Fails if the deployment has no client for the
     /// provider, or if a field other than the id and the type is set.
     fn check_shared(self, deployment: &Deployment<'_>, path: &impl Fn(&str) -> String) -> Result<OAuthProvider, InvalidSetting> {
         let Some(shared) = shareable(&self.id) else {

@@ -11,7 +11,7 @@ use crate::project::{callback_path, native_redirect};
 /// The longest accepted URL, in bytes.
 const MAX_LENGTH: usize = 2048;
 
-/// A domain that the project trusts: an origin, whose host may have wildcards, and the path of its
+/// A domain trusted by the project: an origin, whose host may have wildcards, and the path of its
 /// handler pages. In place of an origin, a redirect to a native app.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TrustedDomain {
@@ -66,8 +66,8 @@ impl RedirectUrl {
         Self(url)
     }
 
-    /// The URL without its fragment, and with its query encoded as [`Self::with_query`] encodes it:
-    /// what remains when an app removes the parameters that a redirect added.
+    /// The URL without its fragment, with the query encoded as in [`Self::with_query`]: what
+    /// remains when an app removes the parameters added by a redirect.
     #[must_use]
     pub fn as_received(&self) -> Self {
         let mut url = self.without_fragment().0;
@@ -113,7 +113,7 @@ impl Rules<'_> {
         (self.allow_localhost && is_localhost(url)) || self.domains.iter().any(|domain| matches(&domain.domain, url))
     }
 
-    /// Whether the project trusts this host with at least one scheme and port.
+    /// Whether the project trusts this host with any scheme and port.
     pub fn trust_host(&self, name: &str) -> bool {
         let name = ascii_form(name);
         let is_local = || Url::parse(&format!("http://{name}")).is_ok_and(|url| url.host_str() == Some(&name) && is_localhost(&url));
@@ -121,17 +121,17 @@ impl Rules<'_> {
         (self.allow_localhost && is_local()) || self.domains.iter().any(is_of)
     }
 
-    /// Like [`Self::trust`], but also accepts the native apps that the project lists.
+    /// Like [`Self::trust`], but also accepts the native apps listed in the project.
     pub fn trust_for_oauth(&self, url: &RedirectUrl) -> bool {
         self.trust(url) || self.domains.iter().any(|domain| native_redirect::matches(&domain.domain, url.url()))
     }
 
-    /// Like [`Self::trust`], with an error that says how to fix an untrusted URL.
+    /// Like [`Self::trust`], with an error that tells how to fix an untrusted URL.
     pub fn check(&self, url: &RedirectUrl) -> Result<(), Untrusted> {
         if self.trust(url) { Ok(()) } else { Err(Untrusted::of(url)) }
     }
 
-    /// Like [`Self::trust_for_oauth`], with an error that says how to fix an untrusted URL.
+    /// Like [`Self::trust_for_oauth`], with an error that tells how to fix an untrusted URL.
     pub fn check_for_oauth(&self, url: &RedirectUrl) -> Result<(), Untrusted> {
         let scheme = url.url().scheme();
         match self.trust_for_oauth(url) {
@@ -142,8 +142,8 @@ impl Rules<'_> {
     }
 }
 
-/// Why users may not be redirected to a URL. Errors contain at most the origin of the URL, because
-/// the rest may contain a code.
+/// Why users may not be redirected to a URL. Errors contain at most its origin, because the rest
+/// may contain a code.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Untrusted {
     /// None of the project's domains matches the URL.
@@ -154,7 +154,7 @@ pub enum Untrusted {
         /// A hint for localhost URLs; otherwise empty.
         localhost: &'static str,
     },
-    /// The scheme can be that of a native app, which the project does not list.
+    /// The scheme can be that of a native app, but the project does not list it.
     #[error(
         "redirect URL with the scheme {scheme} is not trusted: if it is your native app's, add it to the project's trusted domains (`config.domains`), as in com.example.app:/callback"
     )]
@@ -220,12 +220,12 @@ fn is_localhost(url: &Url) -> bool {
 enum Port {
     Any,
     Is(Option<u16>),
-    /// The one of the scheme, because the pattern names none.
+    /// The scheme's default, because the pattern has no port.
     Unnamed,
 }
 
-/// Whether an http URL has a loopback address. A pattern that names this address without a port
-/// trusts it at every port: a native app listens on whatever port is free (RFC 8252 §7.3).
+/// Whether an http URL has a loopback address. A pattern with this address and no port trusts it at
+/// every port: a native app listens on whatever port is free (RFC 8252 §7.3).
 fn is_of_native_app(url: &Url) -> bool {
     url.scheme() == "http" && matches!(url.host(), Some(Host::Ipv4(_) | Host::Ipv6(_))) && is_localhost(url)
 }
@@ -256,8 +256,8 @@ fn authority(pattern: &str) -> Option<(&str, &str, Port)> {
     Some((scheme, host, port))
 }
 
-/// Validates a domain setting: an http or https origin, with wildcards only in the host, where they
-/// are few, and as the whole port, or a redirect to a native app.
+/// Validates a domain setting: an http or https origin, with a few wildcards, only in the host or
+/// as the whole port; or a redirect to a native app.
 pub fn parse_domain(text: &str) -> Result<(), InvalidUrl> {
     if text.len() <= MAX_LENGTH && native_redirect::parse(text).is_some() {
         return Ok(());
@@ -267,7 +267,7 @@ pub fn parse_domain(text: &str) -> Result<(), InvalidUrl> {
     if authority.is_empty() || authority.contains(['@', '\\', ' ', '?', '#']) || authority.contains(char::is_control) {
         return Err(InvalidUrl);
     }
-    // No host has an encoded character, and only the whole of a host can be decoded.
+    // Hosts do not have encoded characters, and only a whole host can be decoded.
     if has_mixed_label(authority) || has_too_many_wildcards(authority) || (authority.contains('*') && authority.contains('%')) {
         return Err(InvalidUrl);
     }

@@ -138,7 +138,7 @@ fn international_domains_match_however_they_are_written() {
     assert!(rules.trust_host("xn--mnchen-3ya.example") && rules.trust_host("München.example") && !rules.trust_host("munchen.example"));
 }
 
-/// Each of these has one meaning, and would otherwise be accepted and match nothing.
+/// Each of these has one meaning; without normalisation, it would be accepted and match nothing.
 #[test]
 fn a_host_matches_however_its_address_is_written() {
     for (pattern, url) in [
@@ -191,7 +191,7 @@ fn a_code_replaces_an_existing_code_parameter() {
     assert_eq!(url.with_query("code", "new").as_str(), "https://a.test/p?x=1&code=new#f");
 }
 
-/// As many wildcards as a domain may have.
+/// The maximum number of wildcards in a domain.
 const EIGHT: &str = "https://*.*.*.*.*.*.*.**.example:*";
 
 #[test]

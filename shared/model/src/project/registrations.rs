@@ -8,8 +8,8 @@ use crate::provider::registration::Registration;
 use crate::provider::tokens::ProviderTokens;
 use crate::setting::{InvalidSetting, invalid};
 
-/// How many providers' first registrations a project records at most. They are part of the
-/// project's item, which every request reads.
+/// The maximum number of recorded first registrations in a project. They are part of the project's
+/// item, which every request reads.
 const MAX_RECORDED: usize = 200;
 
 impl OAuthProvider {
@@ -26,8 +26,8 @@ impl ProjectConfig {
         self.first_registrations.get(&provider.id).cloned().unwrap_or_else(|| provider.registration())
     }
 
-    /// Records the first registrations of those of the providers `old` that the present ones change
-    /// or lack. `path` is that of an error.
+    /// Records the first registrations of providers in `old` that have changed or are gone. `path`
+    /// is for errors.
     pub(crate) fn record_registrations(&mut self, path: &str, old: &[OAuthProvider]) -> Result<(), InvalidSetting> {
         for old in old {
             let now = self.oauth_providers.iter().find(|provider| provider.id == old.id);
@@ -42,13 +42,13 @@ impl ProjectConfig {
         Ok(())
     }
 
-    /// The issuer that the accounts of a provider name: none if it is the provider's first one.
+    /// The issuer stored with a provider's accounts: `None` for the provider's first issuer.
     pub fn issuer_of_accounts(&self, provider: &OAuthProvider) -> Option<String> {
         let (issuer, first) = (provider.registration().issuer, self.first_registration(provider).issuer);
         issuer.filter(|issuer| first.as_ref() != Some(issuer))
     }
 
-    /// Whether users may sign in with the provider of an account, and its issuer is the one that
+    /// Whether users may sign in with the account's provider, and its issuer is the one that
     /// identified the account.
     pub fn identifies(&self, account: &ProviderAccount) -> bool {
         let provider = self.oauth_provider(&account.provider_id);
@@ -60,7 +60,7 @@ impl ProjectConfig {
         tokens.registration.clone().unwrap_or_else(|| self.first_registration(provider))
     }
 
-    /// Whether tokens were issued by the provider's present issuer to its present client.
+    /// Whether tokens were issued by the provider's current issuer to its current client.
     pub fn issued(&self, provider: &OAuthProvider, tokens: &ProviderTokens) -> bool {
         self.registration_of(provider, tokens) == provider.registration()
     }
@@ -79,7 +79,7 @@ mod tests {
         ProjectConfig { oauth_providers: providers.to_vec(), ..ProjectConfig::default() }
     }
 
-    /// The configuration with these providers in place of the present ones.
+    /// The configuration with these providers in place of the current ones.
     fn with(mut config: ProjectConfig, providers: &[OAuthProvider]) -> ProjectConfig {
         let old = std::mem::replace(&mut config.oauth_providers, providers.to_vec());
         config.record_registrations("", &old).expect("few");
@@ -98,14 +98,14 @@ mod tests {
         let second = with(first, std::slice::from_ref(&b));
         assert_eq!(issuer(&second), Some("https://b.test".to_owned()));
         assert_eq!(issuer(&with(second.clone(), std::slice::from_ref(&a))), None, "the first issuer is remembered");
-        // A provider that is removed and added again is the same only with the same issuer.
+        // A provider removed and added again is the same only with the same issuer.
         let gone = with(config(std::slice::from_ref(&a)), &[]);
         assert_eq!(issuer(&with(gone.clone(), std::slice::from_ref(&a))), None);
         assert_eq!(issuer(&with(gone, std::slice::from_ref(&b))), Some("https://b.test".to_owned()));
-        // Another client, or another setting, leaves the issuer as it is.
+        // Another client or setting does not change the issuer.
         let client = with(config(std::slice::from_ref(&a)), &[provider("acme", "https://a.test", "2")]);
         assert_eq!((issuer(&client), client.first_registrations["acme"].client_id.as_str()), (None, "1"));
-        // The issuer of a provider of the catalog is fixed.
+        // The issuer of a catalog provider is fixed.
         let github = with(config(&[provider("github", "https://a.test", "1")]), &[provider("github", "https://b.test", "1")]);
         assert_eq!((issuer(&github), github.first_registrations.len()), (None, 0));
     }

@@ -1,4 +1,5 @@
-//! Which users of a project need a second factor, and for how long a device replaces it.
+//! Which users of a project need a second factor, and how long a remembered device stands in for
+//! it.
 
 use std::collections::BTreeSet;
 
@@ -15,21 +16,21 @@ use crate::setting::{InvalidSetting, invalid, set};
 /// refresh, and every sign-in of a user without a second factor, reads a membership for each of the
 /// teams.
 const MOST: usize = 20;
-/// The longest time for which a device may be remembered, in days.
+/// The longest time to remember a device, in days.
 const MOST_DAYS: u16 = 90;
 
 /// The settings for second factors.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SecondFactorSettings {
-    /// How many days a device replaces the second factor, at most 90; 0 for never.
+    /// How many days a remembered device stands in for the second factor, at most 90; 0 for never.
     pub remember_device_days: u16,
     /// Whether all users are restricted until they have a second factor.
     pub required_of_everyone: bool,
-    /// The teams whose members are restricted until they have a second factor.
+    /// Teams whose members are restricted until they have a second factor.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub required_of_teams: BTreeSet<TeamId>,
-    /// The permissions in the project whose holders are restricted until they have a second factor.
+    /// Permissions in the project whose holders are restricted until they have a second factor.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub required_of_permissions: BTreeSet<Grant>,
 }
@@ -38,7 +39,7 @@ pub struct SecondFactorSettings {
 #[derive(Default, Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
 pub struct SecondFactorInput {
-    /// For how many days a device replaces the second factor once the user has proved it there, 1
+    /// How many days a device stands in for the second factor after the user has proved it there, 1
     /// to 90; 0 for never.
     #[deserr(default)]
     pub remember_device_days: Option<u16>,
@@ -58,7 +59,7 @@ pub struct SecondFactorInput {
 /// The settings for second factors, as administrators read them.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct SecondFactorView {
-    /// How many days a device replaces the second factor; 0 for never.
+    /// How many days a remembered device stands in for the second factor; 0 for never.
     pub remember_device_days: u16,
     /// Whether all users are restricted until they have a second factor.
     pub required_of_everyone: bool,
@@ -73,7 +74,7 @@ impl SecondFactorSettings {
         *self == Self::default()
     }
 
-    /// How long a device is remembered; `None` if the project does not permit it.
+    /// How long a device is remembered; `None` if never.
     pub fn memory(&self) -> Option<SignedDuration> {
         let days = i64::from(self.remember_device_days);
         (days > 0).then(|| SignedDuration::from_hours(24 * days))

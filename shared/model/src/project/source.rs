@@ -1,5 +1,5 @@
-//! The source from which the branch level of a configuration was pushed. It tells people and tools
-//! where to change that level.
+//! The source of a configuration's branch level. It tells people and tools where to change that
+//! level.
 
 use deserr::Deserr;
 use serde::{Deserialize, Serialize};

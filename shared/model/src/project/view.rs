@@ -84,14 +84,13 @@ pub struct AdminProject {
     pub logo_full_dark_mode_url: Option<String>,
     /// When the project was created, in milliseconds since the Unix epoch.
     pub created_at_millis: i64,
-    /// Stored for published SDKs; it changes nothing in the service.
+    /// Stored for published SDKs, without effect.
     pub is_production_mode: bool,
     /// Whether the public URL of the API uses plain HTTP, as a local gateway does.
     pub is_development_environment: bool,
-    /// The team that owns this project; it is a team in the internal project. `null` if no team
-    /// owns it.
+    /// The team that owns this project: a team in the internal project. `null` if there is none.
     pub owner_team_id: Option<String>,
-    /// The progress of the set-up in a dashboard; it changes nothing in the service.
+    /// The progress of the set-up in a dashboard, without effect on the service.
     pub onboarding_status: OnboardingStatus,
     /// The settings.
     pub config: AdminConfig,
@@ -107,31 +106,31 @@ pub struct AdminConfig {
     pub oauth_providers: Vec<AdminProvider>,
     /// The sender and the mail server.
     pub email_config: AdminEmailConfig,
-    /// The id of the theme for emails that name none.
+    /// The id of the theme for emails without one of their own.
     pub email_theme: Uuid,
     /// Domains whose passkeys work on the project's trusted domains.
     pub passkey_rp_ids: Vec<String>,
     /// Whether authenticators must verify the user.
     pub passkey_user_verification: UserVerification,
-    /// Whether a passkey replaces the second factor if its authenticator verified the user.
+    /// Whether a passkey counts as both factors if its authenticator verified the user.
     pub passkey_replaces_second_factor: bool,
-    /// Whether users receive an email about sign-ins from new places.
+    /// Whether users are emailed about sign-ins from new places.
     pub new_sign_in_mails: bool,
-    /// The topics that users are not notified of.
+    /// The topics whose changes users are not notified of.
     pub disabled_notices: Vec<Topic>,
     /// Whether a new user gets a personal team.
     pub create_team_on_sign_up: bool,
     /// How many teams a user may create with client access.
     pub max_teams_per_user: u16,
-    /// Whether anonymous users may create what users may create.
+    /// Whether anonymous users may create everything that users may create.
     pub anonymous_creation_enabled: bool,
     /// Whether default permissions let members invite people to their team.
     pub member_invitations_enabled: bool,
-    /// The permissions that the creator of a team is granted.
+    /// The permissions granted to the creator of a team.
     pub team_creator_default_permissions: Vec<DefaultPermission>,
-    /// The permissions that a new member of a team is granted.
+    /// The permissions granted to a new member of a team.
     pub team_member_default_permissions: Vec<DefaultPermission>,
-    /// The permissions that a new user is granted.
+    /// The permissions granted to a new user.
     pub user_default_permissions: Vec<DefaultPermission>,
     /// Whether users are restricted until they verify their primary address.
     pub require_email_verification: bool,
@@ -152,12 +151,12 @@ pub struct AdminConfig {
     /// How long after signing in or reauthenticating in a session users may change how they sign
     /// in, in seconds; 0 for no limit.
     pub reauthentication_max_age_seconds: u32,
-    /// Which users need a second factor, and for how long a device replaces it.
+    /// Which users need a second factor, and how long a remembered device stands in for it.
     pub second_factor: SecondFactorView,
     /// How many days new entries of the audit log are kept.
     pub audit_log_retention_days: u16,
-    /// Requests per hour above which the project is suspicious: applied separately to OAuth flows,
-    /// and to sign-ups and emails together.
+    /// Requests per hour above which the project is suspicious: once for OAuth flows, and once for
+    /// sign-ups and emails together.
     pub bot_challenge_usual_requests_per_hour: u32,
 }
 
@@ -181,11 +180,11 @@ pub struct AdminProvider {
     /// The client id registered with the provider; absent for `shared`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_id: Option<String>,
-    /// Eight asterisks in place of the secret; absent for `shared`. A request that contains the
-    /// asterisks keeps the secret, if the client id, issuer and tenant do not change.
+    /// Eight asterisks in place of the secret; absent for `shared`. Sending the asterisks back
+    /// keeps the secret, if the client id, issuer and tenant do not change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_secret: Option<&'static str>,
-    /// The issuer of a provider that is not in the catalog.
+    /// The issuer of a provider outside the catalog.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub issuer: Option<String>,
     /// The configured authorization endpoint.
@@ -197,7 +196,7 @@ pub struct AdminProvider {
     /// The Microsoft tenant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub microsoft_tenant_id: Option<String>,
-    /// The bundle ids of apps that offer native Sign in with Apple.
+    /// The bundle ids of apps with native Sign in with Apple.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub apple_bundle_ids: Vec<String>,
 }

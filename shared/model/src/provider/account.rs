@@ -1,5 +1,5 @@
-//! A provider account: an account at an OAuth provider that belongs to one user of a project,
-//! whether it is used to sign in or only to get access tokens.
+//! A provider account: an account at an OAuth provider that belongs to one user of a project, for
+//! signing in or only for access tokens.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -19,13 +19,13 @@ pub struct ProviderAccount {
     pub id: ProviderAccountId,
     /// The provider's id in the project.
     pub provider_id: String,
-    /// The issuer that identified the account; absent if it is the first one that the provider had
+    /// The issuer that identified the account; absent if it is the provider's first one
     /// ([`registration`](crate::provider::registration)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issuer: Option<String>,
     /// The user's id at the provider.
     pub account_id: String,
-    /// The address that the provider reports, if it reports one.
+    /// The address reported by the provider, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub email: Option<Email>,
     /// Whether the user can sign in with the account.

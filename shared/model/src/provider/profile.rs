@@ -1,6 +1,6 @@
 //! The profile of a provider account. An account can be linked to the user with the same address,
-//! so an address counts as verified only if, according to the provider's documentation, the
-//! provider has verified it.
+//! so an address counts as verified only if the provider has verified it, according to its
+//! documentation.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -12,7 +12,7 @@ use crate::text::line;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Profile {
     /// The stable id of the account at the provider. Never an address, because the provider could
-    /// reassign an address to somebody else.
+    /// reassign it to someone else.
     pub account_id: String,
     /// The user's name; absent if the provider reports none.
     pub name: Option<String>,
@@ -20,8 +20,8 @@ pub struct Profile {
     pub email: Option<Email>,
     /// Whether the provider has verified the address.
     pub email_verified: bool,
-    /// The picture, an https URL; absent if there is none, or its URL has another scheme or is too
-    /// long.
+    /// The picture, an https URL; absent if there is none, or if the URL has another scheme or is
+    /// too long.
     pub picture: Option<String>,
 }
 
@@ -33,8 +33,8 @@ pub struct Fields {
     /// The candidates for the name, each in one part or several; the first that is not blank is
     /// used.
     pub names: &'static [&'static [&'static str]],
-    /// The candidates for the address, and how to tell whether it is verified; the first that is an
-    /// address is used. None if the address is not read from the account ([`Addresses`]).
+    /// The candidates for the address, and how to tell whether it is verified; the first valid
+    /// address is used. Empty if the address is not part of the account ([`Addresses`]).
     pub emails: &'static [(&'static str, Verified)],
     /// The URL of the picture; `None` if the provider's answer has none.
     pub picture: Option<&'static str>,
@@ -45,7 +45,7 @@ pub struct Fields {
 pub enum Verified {
     /// The provider only reports verified addresses.
     Always,
-    /// The provider does not vouch for the address, so the address counts as unverified.
+    /// The provider does not vouch for the address, so it counts as unverified.
     Never,
     /// The address is verified if this field is true.
     If(&'static str),
@@ -131,8 +131,8 @@ fn is_true(value: &Value) -> bool {
 }
 
 impl Addresses {
-    /// The primary address, and whether it is verified. `None` if the answer is not such a list, or
-    /// no entry is primary, or the primary address is not valid.
+    /// The primary address, and whether it is verified. `None` if the answer is not such a list,
+    /// has no primary entry, or the primary address is invalid.
     pub fn primary(&self, answer: &Value) -> Option<(Email, bool)> {
         let list = answer.pointer(self.list)?.as_array()?;
         let primary = list.iter().find(|entry| entry.pointer(self.primary).is_some_and(is_true))?;

@@ -10,7 +10,7 @@ fn api(id: &str) -> Api {
     }
 }
 
-/// Responses as the providers document them, reduced to the fields that are read.
+/// Responses from the providers' documentation, reduced to the fields that are read.
 #[test]
 fn accounts_are_read_from_the_api_of_each_provider() {
     let cases = [

@@ -1,11 +1,10 @@
-//! The deployment's own clients at providers, which its projects may use instead of a client of
-//! their own.
+//! The deployment's own clients at providers, which projects may use instead of their own.
 
 use std::collections::BTreeMap;
 
 use secrecy::SecretString;
 
-/// A provider at which a deployment can have a client of its own.
+/// A provider where a deployment can have its own client.
 #[derive(Debug)]
 pub struct Shareable {
     /// The id of the provider.
@@ -28,7 +27,7 @@ pub const SHARED: [Shareable; 4] = [
     Shareable { id: "spotify", id_variable: "GATELET_SHARED_SPOTIFY_CLIENT_ID", secret_variable: "GATELET_SHARED_SPOTIFY_CLIENT_SECRET" },
 ];
 
-/// A client that the operator has registered at a provider.
+/// A client registered at a provider by the operator.
 #[derive(Clone)]
 pub struct SharedClient {
     /// The client id.

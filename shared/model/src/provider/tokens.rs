@@ -1,4 +1,4 @@
-//! The tokens of a provider, with which apps call the provider's API on behalf of a user.
+//! A provider's tokens, used by apps to call its API on behalf of a user.
 
 use crypto::seal::Sealed;
 use jiff::{SignedDuration, Timestamp};
@@ -11,14 +11,14 @@ use crate::provider::registration::Registration;
 
 /// A token that expires within this time is due for a refresh.
 const LEAST_LEFT: SignedDuration = SignedDuration::from_mins(5);
-/// How long after the provider has issued or accepted a token the provider is not asked again.
-/// Tokens without an expiry are always asked about.
+/// How long a provider is not asked about a token that it has issued or accepted. It is always
+/// asked about tokens without an expiry.
 const MAX_UNCONFIRMED: SignedDuration = SignedDuration::from_mins(5);
-/// How long the provider's answer to a report, or a new token with a short life, serves further
-/// requests: however often a client asks, the provider is called a few times in this interval.
+/// How long the provider's answer to a report, or a new short-lived token, serves further requests:
+/// however often a client asks, the provider is called only a few times in this interval.
 const MIN_INTERVAL: SignedDuration = SignedDuration::from_secs(30);
 
-/// A provider's tokens for an account, sealed for the account.
+/// A provider's tokens for an account, sealed for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProviderTokens {
     /// The access token.
@@ -26,35 +26,34 @@ pub struct ProviderTokens {
     /// The refresh token, if the provider issued one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refresh: Option<Sealed>,
-    /// The scopes of the refresh token, if it was issued in an earlier flow than the access token
-    /// and its scopes differ from [`scope`](Self::scope); otherwise absent.
+    /// The scopes of the refresh token, if it comes from an earlier flow than the access token and
+    /// its scopes differ from [`scope`](Self::scope); otherwise absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refresh_scope: Option<String>,
     /// When the access token expires; absent unless the provider names a time at most one year
     /// away.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub expires_at: Option<Timestamp>,
-    /// The scopes of the tokens as the provider reports them, separated by spaces or commas; if it
-    /// reports none, the requested scopes.
+    /// The scopes of the tokens as reported by the provider, separated by spaces or commas;
+    /// otherwise, the requested scopes.
     pub scope: String,
-    /// Whether the provider has refused the tokens for good. A new OAuth flow with the account
+    /// Whether the provider has permanently refused the tokens. A new OAuth flow with the account
     /// replaces them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_revoked: bool,
-    /// While one request refreshes the access token: the time until which no other request may
-    /// refresh it.
+    /// While a request refreshes the access token: until when no other request may refresh it.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub refreshing_until: Option<Timestamp>,
-    /// The issuer and the client that the tokens were issued by and to, for which they are sealed;
+    /// The issuer and client that the tokens were issued by and to, for which they are sealed;
     /// absent in tokens of earlier versions ([`registration`](crate::provider::registration)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registration: Option<Registration>,
-    /// When the provider last issued the access token, or said that it accepts it; absent in tokens
-    /// of earlier versions.
+    /// When the provider last issued or confirmed the access token; absent in tokens of earlier
+    /// versions.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub confirmed_at: Option<Timestamp>,
-    /// The report that the provider last answered with this access token: it issued the token then,
-    /// or said that it accepts it.
+    /// The last report that the provider answered with this access token: it then issued or
+    /// confirmed the token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_report: Option<Report>,
 }
@@ -65,45 +64,46 @@ pub struct Report {
     /// When the provider answered it.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub at: Timestamp,
-    /// Whether the answer holds for 30 seconds without a question. After the first new token, the
+    /// Whether the answer holds for 30 seconds without asking again. After the first new token, the
     /// provider is asked once more, as it may have revoked everything.
     pub is_settled: bool,
 }
 
-/// The tokens that a provider issued in a flow, until they are stored for the account: when the
+/// The tokens issued by a provider in a flow, until they are stored for the account: when the
 /// authorization code is redeemed or, if a second factor is required, after that factor. The
 /// callback alone does not prove who began the flow (RFC 9700 §4.7).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewTokens {
-    /// The account; the user's account with the same id at the same provider gets the tokens.
+    /// The account. The tokens are stored for the user's account with the same id at the same
+    /// provider.
     pub account: ProviderAccount,
     /// The tokens.
     pub tokens: ProviderTokens,
-    /// Whether they replace tokens that have further scopes: if the flow was begun to link the
-    /// account, or with a `provider_scope`.
+    /// Whether they replace tokens with further scopes: if the flow was begun to link the account,
+    /// or with a `provider_scope`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replaces_wider: bool,
 }
 
 impl ProviderTokens {
-    /// Whether the tokens of this provider give what every one of these scopes would, which are
+    /// Whether this provider's tokens permit everything that these scopes would, which are
     /// separated by spaces or commas ([`catalog::scopes`]).
     pub fn covers(&self, provider_id: &str, wanted: &str) -> bool {
         catalog::scopes_of(provider_id).cover(&self.scope, wanted)
     }
 
-    /// Whether the access token is valid for at least this time, as far as is known.
+    /// Whether the access token is valid for at least this time, as far as known.
     pub fn lives(&self, least: SignedDuration, now: Timestamp) -> bool {
         self.expires_at.is_none_or(|end| end > after(now, least))
     }
 
     /// Whether the access token need not be renewed yet: it lives long enough, or is as new as a
-    /// token with a short life can be.
+    /// short-lived token can be.
     pub fn is_fresh(&self, now: Timestamp) -> bool {
         self.lives(LEAST_LEFT, now) || (self.was_confirmed(MIN_INTERVAL, now) && self.lives(MIN_INTERVAL, now))
     }
 
-    /// Whether the provider has to be asked about the access token.
+    /// Whether to ask the provider about the access token.
     pub fn is_unconfirmed(&self, now: Timestamp) -> bool {
         self.expires_at.is_none() || !self.was_confirmed(MAX_UNCONFIRMED, now)
     }
@@ -112,7 +112,7 @@ impl ProviderTokens {
         self.confirmed_at.is_some_and(|at| after(at, within) > now)
     }
 
-    /// The report that the provider has answered with this access token in the last 30 seconds.
+    /// The report answered by the provider with this access token in the last 30 seconds.
     pub fn recent_report(&self, now: Timestamp) -> Option<Report> {
         self.last_report.filter(|report| after(report.at, MIN_INTERVAL) > now)
     }
@@ -122,19 +122,19 @@ impl ProviderTokens {
         self.refreshing_until.is_some_and(|until| until > now)
     }
 
-    /// Whether apps can still get an access token, as far as is known without the provider.
+    /// Whether apps can still get an access token, as far as known without asking the provider.
     fn is_usable(&self, now: Timestamp) -> bool {
         !self.is_revoked && (self.refresh.is_some() || self.expires_at.is_none_or(|end| end > now))
     }
 }
 
 impl NewTokens {
-    /// The tokens to store for an account that has the tokens `old`; `None` if these stay.
+    /// The tokens to store for an account with the tokens `old`; `None` to keep these.
     ///
-    /// Usable tokens with scopes that the new ones lack stay after a plain sign-in, which takes no
-    /// access away that the user has granted. If the provider issues no refresh token, which many
-    /// do only once for each grant, the old one is kept with its scopes, unless another request is
-    /// using it. Tokens of another issuer or client are of no use.
+    /// A plain sign-in takes no access away that the user has granted: usable tokens with scopes
+    /// that the new ones lack are kept. If the provider issues no refresh token, which many do only
+    /// once per grant, the old one is kept with its scopes, unless another request is using it.
+    /// Tokens of another issuer or client are useless.
     pub fn replacing(&self, old: Option<&ProviderTokens>, now: Timestamp) -> Option<ProviderTokens> {
         let mut new = self.tokens.clone();
         let Some(old) = old.filter(|old| old.is_usable(now) && old.registration == new.registration) else { return Some(new) };
@@ -145,8 +145,8 @@ impl NewTokens {
             return Some(new);
         }
         if old.is_refreshing(now) {
-            // The refresh token may be replaced at any moment. The request that refreshes it stores
-            // tokens that are as new as these.
+            // The refresh token may be replaced at any moment. The request that refreshes it will
+            // store equally new tokens.
             return self.replaces_wider.then_some(new);
         }
         new.refresh.clone_from(&old.refresh);

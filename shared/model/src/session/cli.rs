@@ -1,9 +1,9 @@
-//! Sign-ins of command-line tools, which a signed-in user confirms in a browser.
+//! Sign-ins of command-line tools, confirmed by a signed-in user in a browser.
 //!
 //! The tool gets two codes. It keeps the polling code and shows the login code, as part of a link.
-//! The login code is derived from the polling code, so one item is found by either code, and
-//! whoever sees the link cannot fetch the session. With the device grant (RFC 8628), the tool also
-//! shows a [`UserCode`], which stands for the login code.
+//! The login code is derived from the polling code, so either code finds the one item, and whoever
+//! sees the link cannot fetch the session. With the device grant (RFC 8628), the tool also shows a
+//! [`UserCode`], which stands for the login code.
 
 use crypto::digest::{Digest, derived_code};
 use jiff::{SignedDuration, Timestamp};
@@ -18,7 +18,7 @@ use crate::place::Place;
 use crate::session::Session;
 use crate::user::User;
 
-/// How long a sign-in waits to be confirmed unless the tool requests a shorter time. Longer times
+/// How long a sign-in waits for confirmation, unless the tool requests a shorter time. Longer times
 /// are reduced to this one.
 pub const DEFAULT_LIFE: SignedDuration = SignedDuration::from_mins(15);
 /// The shortest time that a tool can request. Shorter ones are raised to this one.
@@ -30,16 +30,16 @@ pub struct CliSignIn {
     /// When the tool started the sign-in.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub created_at: Timestamp,
-    /// When the sign-in expires, whether or not it is confirmed.
+    /// When the sign-in expires, confirmed or not.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
-    /// Where the tool runs, for the user who confirms.
+    /// Where the tool runs, shown to the user who confirms.
     pub place: Place,
-    /// The session of the tool's anonymous user; absent if the tool has none, and once somebody has
-    /// decided or a browser has taken over the anonymous user.
+    /// The session of the tool's anonymous user; absent if the tool has none, and after a decision
+    /// or once a browser has taken over the anonymous user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub anonymous: Option<SessionOf>,
-    /// The decision; absent until somebody decides.
+    /// The decision; absent until there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
     /// Whether the tool has fetched its session.
@@ -63,7 +63,7 @@ pub struct SessionOf {
 pub enum Decision {
     /// The user of this session confirmed.
     Confirmed(SessionOf),
-    /// Somebody who has the login code or the user code refused.
+    /// Someone with the login code or the user code refused.
     Denied,
 }
 
@@ -74,9 +74,9 @@ pub enum State {
     Waiting,
     /// The user of this session confirmed.
     Confirmed(SessionOf),
-    /// Somebody refused.
+    /// Someone refused.
     Denied,
-    /// The tool has fetched its session already.
+    /// The tool has already fetched its session.
     Used,
     /// The sign-in has expired.
     Expired,
@@ -97,7 +97,8 @@ impl CliSignIn {
         Self { created_at: now, expires_at: after(now, life), place, anonymous, decision: None, used: false }
     }
 
-    /// The state at `now`. A sign-in whose session was fetched stays used, even after it expires.
+    /// The state at `now`. Once its session is fetched, a sign-in stays used, even after it
+    /// expires.
     pub fn state(&self, now: Timestamp) -> State {
         match self.decision {
             _ if self.used => State::Used,
@@ -110,15 +111,14 @@ impl CliSignIn {
 }
 
 impl Session {
-    /// The session of a tool whose sign-in was confirmed in this session: `started`, with the
-    /// authentication of this session. It is an impersonation if this session is one, and ends no
-    /// later than this session.
+    /// The session of a tool whose sign-in was confirmed in this session: `started`, with this
+    /// session's authentication. It is an impersonation if this session is one, and ends no later.
     pub fn for_tool(&self, started: Self) -> Self {
         Self { amr: self.amr.clone(), ..started.within(&self.limits()) }
     }
 }
 
-/// A code that a person types instead of opening a link with the login code (RFC 8628 §6.1).
+/// A code that people type instead of opening a link with the login code (RFC 8628 §6.1).
 pub struct UserCode(String);
 
 impl UserCode {
@@ -127,14 +127,14 @@ impl UserCode {
         Self(code)
     }
 
-    /// Parses what a person typed: case, spaces and dashes do not matter ([`typed`]). `None` if the
+    /// Parses what someone typed: case, spaces and dashes do not matter ([`typed`]). `None` if the
     /// rest is not eight of [`TYPED_LETTERS`].
     pub fn parse(text: &str) -> Option<Self> {
         let code = typed(text).to_ascii_uppercase();
         (code.len() == 8 && code.bytes().all(|byte| TYPED_LETTERS.contains(&byte))).then_some(Self(code))
     }
 
-    /// The code as it is shown, such as `WDJB-MJHT`.
+    /// The code as displayed, such as `WDJB-MJHT`.
     pub fn shown(&self) -> String {
         format!("{}-{}", &self.0[..4], &self.0[4..])
     }

@@ -35,13 +35,13 @@ pub struct Session {
     /// When the session ends.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
-    /// The user's `session_epoch` when the session began. Incrementing the user's epoch ends all
+    /// The user's `session_epoch` when the session began. Raising the user's epoch ends all
     /// sessions except the user's `kept_session`.
     pub epoch: u64,
-    /// Whether somebody else uses the session on behalf of the user.
+    /// Whether someone else uses the session on behalf of the user.
     #[serde(default)]
     pub is_impersonation: bool,
-    /// Where the session was last used; absent if that is not known.
+    /// Where the session was last used; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
     /// When the user last authenticated in the session. Absent from sessions of earlier versions,
@@ -49,22 +49,21 @@ pub struct Session {
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub authenticated_at: Option<Timestamp>,
     /// How the user last authenticated, and [`Amr::Mfa`] if the user ever proved several factors in
-    /// the session. Empty if the user proved nothing, as when a server created the session, and in
+    /// the session. Empty if the user proved nothing, as in a session created by a server, and in
     /// sessions of earlier versions until the user proves two factors.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub amr: Vec<Amr>,
 }
 
-/// The limits of a session that is derived from another one: it must not permit more than the other
-/// session.
+/// The limits of a session derived from another one, which it must not exceed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionLimits {
-    /// When the other session ends: the derived session ends no later.
+    /// When the other session ends; the derived one ends no later.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
-    /// Whether the other session is an impersonation: the derived session is then one, too.
+    /// Whether the other session is an impersonation; the derived one is then one, too.
     pub is_impersonation: bool,
-    /// When the user last authenticated in the other session: the derived session records no later
+    /// When the user last authenticated in the other session; the derived one records no later
     /// time.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub authenticated_at: Timestamp,
@@ -104,7 +103,7 @@ impl Session {
         }
     }
 
-    /// The limits of a session that is derived from this one.
+    /// The limits for sessions derived from this one.
     pub fn limits(&self) -> SessionLimits {
         SessionLimits {
             expires_at: self.expires_at,
@@ -113,7 +112,7 @@ impl Session {
         }
     }
 
-    /// The session within the limits of the session that it is derived from.
+    /// The session within the limits of the one it is derived from.
     #[must_use]
     pub fn within(self, limits: &SessionLimits) -> Self {
         Self {
@@ -129,23 +128,22 @@ impl Session {
         now < after(self.authenticated_at.unwrap_or(self.created_at), age)
     }
 
-    /// Whether a credential that was set up at `since` may be used to reauthenticate in this
-    /// session; `None` counts as before every session. A credential added after the last
-    /// authentication may have been added by someone who stole the session.
+    /// Whether a credential set up at `since` may be used to reauthenticate in this session; `None`
+    /// counts as before every session. Someone who stole the session may have added a credential
+    /// after the last authentication.
     pub fn is_proved_by(&self, since: Option<Timestamp>) -> bool {
         since.is_none_or(|since| since <= self.authenticated_at.unwrap_or(self.created_at))
     }
 
-    /// Whether the user proved only one factor. False for a session in which the user proved
-    /// nothing, such as one that a server created: the server vouches for the user.
+    /// Whether the user proved only one factor. False if the user proved nothing, as in a session
+    /// created by a server, which vouches for the user.
     pub fn proved_one_factor(&self) -> bool {
         !self.amr.is_empty() && !self.amr.contains(&Amr::Mfa)
     }
 
-    /// The authentication methods of the session after the user authenticated again. The methods in
-    /// `amr` replace the earlier ones, except [`Amr::Mfa`], which a session keeps. A session in
-    /// which the user had proved nothing still stands on the server's word after a proof of one
-    /// factor.
+    /// The authentication methods of the session after another authentication. The methods in `amr`
+    /// replace the earlier ones, except [`Amr::Mfa`], which a session keeps. A session in which the
+    /// user had proved nothing still rests on the server's word after one factor is proved.
     #[must_use]
     pub fn proved_again(&self, amr: &[Amr]) -> Vec<Amr> {
         if self.amr.is_empty() && !amr.contains(&Amr::Mfa) {
@@ -155,8 +153,7 @@ impl Session {
         amr.iter().chain(kept).copied().collect()
     }
 
-    /// Whether the session began after the user's sessions were last ended, or is the session that
-    /// was kept then.
+    /// Whether the session began after the user's sessions were last ended, or was kept then.
     pub fn is_unended(&self, user: &User) -> bool {
         self.epoch == user.session_epoch || user.kept_session == Some(self.id)
     }

@@ -54,7 +54,7 @@ fn machine_audience(project: &ProjectId) -> String {
     format!("{project}:machine")
 }
 
-/// The payload of a user's access token, which contains exactly these claims.
+/// The payload of a user's access token: exactly these claims.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Claims {
     /// The user.
@@ -148,8 +148,8 @@ impl Subject {
 /// Why a token is rejected.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The token is malformed, is not an access token, is not signed with a key of this deployment,
-    /// or has inconsistent claims. The token of a machine may also have expired.
+    /// The token is malformed, not an access token, not signed with a key of this deployment, or
+    /// has inconsistent claims. A machine's token may also have expired.
     #[error("the token is not a valid access token of this service")]
     Unparsable,
     /// The signature is valid, but the token has expired.
@@ -157,9 +157,9 @@ pub enum Error {
     Expired(Box<Claims>),
 }
 
-/// Remembers verified tokens, so that a token is not verified again in every request.
+/// Remembers verified tokens, so that they are not verified again in every request.
 pub trait Remember: Send + Sync {
-    /// The claims of a token, if it is remembered. The caller checks whether it has expired.
+    /// The claims of a remembered token. The caller checks its expiry.
     fn claims(&self, token: &str) -> Option<Claims>;
 
     /// Remembers a token that was valid at `now`.
@@ -191,7 +191,7 @@ impl Signer {
         Self { keys: SigningKeys::new(secret), api_url: api_url.to_owned(), memory: None }
     }
 
-    /// This signer, which remembers verified tokens in `memory`.
+    /// This signer, remembering verified tokens in `memory`.
     #[must_use]
     pub fn remembering_in(self, memory: impl Remember + 'static) -> Self {
         Self { memory: Some(Box::new(memory)), ..self }
@@ -246,8 +246,8 @@ impl Signer {
         Ok(claims)
     }
 
-    /// The claims of a token with a valid signature, which may have expired. The audience of the
-    /// token names the project, and determines the key and the issuer.
+    /// The claims of a token with a valid signature; it may have expired. The token's audience
+    /// contains the project, and determines the key and the issuer.
     fn signed(&self, token: &str) -> Result<Claims, Error> {
         let unverified: Claims = jsonwebtoken::dangerous::insecure_decode_claims(token).map_err(|_| Error::Unparsable)?;
         let project = unverified.aud.split(':').next().and_then(|id| ProjectId::parse(id).ok()).ok_or(Error::Unparsable)?;
@@ -257,13 +257,13 @@ impl Signer {
         validation.set_audience(&[&unverified.aud]);
         validation.set_issuer(&[audience.issuer(&self.api_url, &project)]);
         validation.set_required_spec_claims(&["exp", "aud", "iss", "sub"]);
-        // The expiry is checked with the app's clock, because the crate uses the system clock.
+        // The crate uses the system clock, so the expiry is checked with the app's clock.
         validation.validate_exp = false;
         let header = jsonwebtoken::decode_header(token).map_err(|_| Error::Unparsable)?;
         if !is_access_token(header.typ.as_deref()) {
             return Err(Error::Unparsable);
         }
-        // Keys are derived lazily: a token signed with the key of the current secret takes only one
+        // Keys are derived lazily: a token signed with the current secret's key takes only one
         // derivation.
         let key = self.keys.all(&unverified.aud).find(|key| header.kid.as_ref() == Some(&key.id)).ok_or(Error::Unparsable)?;
         let claims: Claims = jsonwebtoken::decode(token, &key.decoding, &validation).map_err(|_| Error::Unparsable)?.claims;

@@ -18,7 +18,7 @@ use crate::setting::senders::Senders;
 pub struct InvalidSetting {
     /// The path of the setting, as in `config.domains[0].domain`.
     pub path: String,
-    /// What is wrong with the value, or which values are expected: the end of a sentence that
+    /// What is wrong with the value, or which values are expected, as the end of a sentence that
     /// begins with the path.
     pub message: Cow<'static, str>,
 }
@@ -27,11 +27,11 @@ pub(crate) fn invalid(path: impl Into<String>, message: impl Into<Cow<'static, s
     InvalidSetting { path: path.into(), message: message.into() }
 }
 
-/// Stands in place of a stored secret wherever published SDKs expect a value. In a request, it
-/// means "unchanged".
+/// Stands for a stored secret wherever published SDKs expect a value. In a request, it means
+/// "unchanged".
 pub const HIDDEN_SECRET: &str = "********";
 
-/// The parts of the deployment that project settings are validated against and sealed with.
+/// The parts of the deployment used to validate project settings and to seal secrets.
 pub struct Deployment<'a> {
     /// Seals secrets.
     pub sealer: &'a Sealer,
@@ -62,7 +62,7 @@ pub(crate) fn check_url(path: &str, text: &str) -> Result<(), InvalidSetting> {
     url.map(drop).ok_or_else(|| invalid(path, "must be an http or https URL of at most 2048 bytes"))
 }
 
-/// A deployment for tests, which permits every sender and has no shared clients.
+/// A deployment for tests, with every sender permitted and without shared clients.
 #[cfg(test)]
 pub(crate) mod testing {
     use crypto::deployment_secret::DeploymentSecret;

@@ -1,5 +1,5 @@
-//! The permitted sender addresses. A project without its own mail server sends through the
-//! deployment's server, whose reputation all such projects share.
+//! The permitted sender addresses. Projects without their own mail server send through the
+//! deployment's server and share its reputation.
 
 use crate::email::{Email, InvalidEmail};
 
@@ -48,7 +48,7 @@ impl Senders {
         }
     }
 
-    /// The error message for a project that sets an address that is not permitted.
+    /// The error message for a project that sets a forbidden address.
     pub fn advice(&self) -> String {
         let mut allowed = vec![self.own.clone()];
         if let Others::Listed(listed) = &self.others {

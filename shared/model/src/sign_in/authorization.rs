@@ -17,12 +17,12 @@ use crate::provider::registration::Registration;
 
 /// How long a user may take to authorize at the provider.
 pub const LIFE: SignedDuration = SignedDuration::from_mins(10);
-/// How long a flow and its cookie are kept after that. Somebody who returns late is sent back to
-/// the app with an error, rather than stranded at a page of the API.
+/// How long a flow and its cookie are kept after that. Users who return late are sent back to the
+/// app with an error, rather than stranded at a page of the API.
 pub const MEMORY: SignedDuration = SignedDuration::from_mins(50);
 
-/// The prefix of the name of a flow's cookie; a part of the digest of the inner state follows. The
-/// cookie binds the flow to the browser in which the flow began.
+/// The prefix of a flow's cookie name, followed by part of the digest of the inner state. The
+/// cookie binds the flow to the browser in which it began.
 pub const COOKIE_PREFIX: &str = "gatelet-oauth-inner-";
 
 /// The purpose of an authorization.
@@ -45,17 +45,16 @@ pub enum ResponseMode {
     Redirect,
 }
 
-/// The data of a flow, stored until the provider redirects the user back. The key of the item
-/// contains the digest of the inner state, which is the `state` parameter that is sent to the
-/// provider.
+/// The data of a flow, stored until the provider redirects the user back. The item's key contains
+/// the digest of the inner state, which is the `state` parameter sent to the provider.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Authorization {
     /// The project.
     pub project_id: ProjectId,
     /// The provider.
     pub provider_id: String,
-    /// The registration of the provider when the flow began. The provider's code is sent to no
-    /// other issuer. Absent in flows of earlier versions.
+    /// The registration of the provider when the flow began. The provider's code is sent to its
+    /// issuer only. Absent in flows of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registration: Option<Registration>,
     /// The purpose of the flow.
@@ -64,7 +63,7 @@ pub struct Authorization {
     pub response_mode: ResponseMode,
     /// Where the user is redirected with the authorization code at the end of the flow.
     pub redirect_uri: RedirectUrl,
-    /// The app's own state, which is returned to the app.
+    /// The app's own state, returned to it.
     pub state: String,
     /// The app's PKCE challenge (RFC 7636), method S256.
     pub code_challenge: String,
@@ -74,21 +73,21 @@ pub struct Authorization {
     /// Where the app redirects the user after the callback.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_callback_redirect_url: Option<RedirectUrl>,
-    /// The scopes that the app requested beyond those for signing in.
+    /// The scopes requested by the app beyond those for signing in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider_scope: Option<String>,
     /// The user to link the account to, or the anonymous user to upgrade; absent in a flow without
-    /// an access token, and in a sign-in that an ordinary user begins while signed in.
+    /// an access token, and if an ordinary user begins a sign-in while signed in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<UserId>,
     /// The user's credential epoch when the flow began; 0 in flows without a user.
     #[serde(default)]
     pub epoch: u64,
-    /// The session of the user's access token. The session must still be live when the flow ends.
-    /// Absent in flows without a user and flows of earlier versions.
+    /// The session of the user's access token, which must still be live when the flow ends. Absent
+    /// in flows without a user and flows of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begun_in: Option<SessionId>,
-    /// This service's own PKCE verifier for the provider, sealed and not hashed, because the token
+    /// This service's own PKCE verifier for the provider; sealed, not hashed, because the token
     /// request must contain it.
     pub verifier: Sealed,
     /// When the flow expires.
@@ -117,16 +116,16 @@ pub fn is_challenge(text: &str) -> bool {
 #[error("the provider's authorization endpoint is not a URL")]
 pub struct InvalidEndpoint;
 
-/// The parts of the URL that sends a user to a provider's authorization endpoint.
+/// The parts of the URL that sends a user to a provider.
 pub struct ProviderRequest<'a> {
     /// The provider's configuration.
     pub provider: &'a OAuthProvider,
-    /// The id of the client: the project's own client or the deployment's.
+    /// The client id, the project's own or the deployment's.
     pub client_id: &'a str,
-    /// The provider's authorization endpoint: [`known_endpoint`], or the endpoint that the
-    /// provider's issuer publishes.
+    /// The provider's authorization endpoint: [`known_endpoint`], or the one published by the
+    /// issuer.
     pub endpoint: &'a str,
-    /// Where the provider redirects the user to.
+    /// Where the provider redirects the user.
     pub callback: &'a str,
     /// The inner state.
     pub state: &'a str,
@@ -148,12 +147,12 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// What a flow with a provider of the catalog, or with an issuer that has the scope
-    /// `offline_access` or not, asks for: to sign in or, if it links an account or the app wants
-    /// further scopes, also for a refresh token.
+    /// What a flow asks for, with a provider of the catalog, or with an issuer that has the scope
+    /// `offline_access` or not: to sign in or, if it links an account or the app wants further
+    /// scopes, also for a refresh token.
     ///
-    /// Only the latter may make the provider ask for consent again: some ask administrators, some
-    /// ask at each sign-in.
+    /// Only the latter may cause the provider to ask for consent again: some ask administrators,
+    /// some ask at each sign-in.
     pub fn new(provider_id: &str, purpose: Purpose, extra_scope: Option<&str>, has_offline_access: bool) -> Self {
         let extra = extra_scope.unwrap_or_default().trim();
         let asks_offline = || extra.split(' ').any(|scope| scope == OFFLINE_ACCESS);
@@ -169,13 +168,13 @@ impl Asked {
     }
 }
 
-/// Whether a flow only signs the user in: it asks for no further scopes, and no refresh token.
+/// Whether a flow only signs the user in, without asking for further scopes or a refresh token.
 pub fn is_plain(purpose: Purpose, extra_scope: Option<&str>) -> bool {
     purpose == Purpose::Authenticate && extra_scope.is_none_or(|extra| extra.trim().is_empty())
 }
 
-/// The provider's authorization endpoint: the configured one, or the one in the catalog. `None` if
-/// it must be discovered from the issuer's metadata.
+/// The provider's authorization endpoint, as configured or in the catalog. `None` if it must be
+/// discovered from the issuer's metadata.
 pub fn known_endpoint(provider: &OAuthProvider) -> Option<&str> {
     let known = || catalog::find(&provider.id).map(|known| known.authorization_endpoint);
     provider.authorization_endpoint.as_deref().or_else(known)
@@ -215,7 +214,7 @@ impl ProviderRequest<'_> {
 mod tests {
     use super::*;
 
-    /// Consent and offline access are asked for only if an app will call the provider's API.
+    /// Consent and offline access are requested only if an app will call the provider's API.
     #[test]
     fn a_plain_sign_in_asks_for_nothing_more() {
         let sign_in = |id: &str| Asked::new(id, Purpose::Authenticate, None, true);

@@ -1,4 +1,4 @@
-//! Decides which user a provider account signs in. The decision is a pure function of the facts.
+//! Decides which user a provider account signs in, as a pure function of the facts.
 
 use wire::id::UserId;
 
@@ -13,12 +13,12 @@ pub struct Situation<'a> {
     pub purpose: Purpose,
     /// The user to link the account to, or the anonymous user to upgrade; `None` in other flows.
     pub flow_user: Option<UserId>,
-    /// The user who has the provider account, and whether the account may be used to sign in.
+    /// The user of the provider account, and whether it may be used to sign in.
     pub account_owner: Option<(UserId, bool)>,
-    /// The address that the provider reports, and whether the provider has verified it.
+    /// The address reported by the provider, and whether the provider has verified it.
     pub email: Option<(&'a Email, bool)>,
-    /// The user who signs in with that address in this project, and whether the address has been
-    /// proved here.
+    /// The user who signs in with that address in this project, and whether it has been proved
+    /// here.
     pub email_owner: Option<(UserId, bool)>,
     /// The project's strategy if another user signs in with the address.
     pub strategy: MergeStrategy,
@@ -33,11 +33,11 @@ pub enum Decision {
     SignIn(UserId),
     /// The account is added to this user as another way to sign in.
     Attach(UserId),
-    /// This user signs in with the address, but nobody has proved it here. The user's account is
-    /// handed over to the person who has verified the address at the provider; see
+    /// This user signs in with the address, but nobody has proved it here. The account is handed
+    /// over to the person who has verified the address at the provider; see
     /// [`ownership`](crate::user::ownership).
     TakeOver(UserId),
-    /// A new user with the account is created.
+    /// A new user is created with the account.
     SignUp {
         /// Whether the user can also sign in with the address.
         email_signs_in: bool,
@@ -58,10 +58,10 @@ pub enum Refusal {
     OfAnother,
     /// The account belongs to a user, but may not be used to sign in.
     NotForSignIn,
-    /// Another user signs in with the address of the account.
+    /// Another user signs in with the account's address.
     EmailTaken {
         /// Whether the other user has not verified the address, and the strategy is
-        /// [`MergeStrategy::LinkMethod`]. Published SDKs then suggest verifying the address.
+        /// [`MergeStrategy::LinkMethod`]. Published SDKs then suggest verifying it.
         would_work_if_verified: bool,
     },
     /// The project does not let users sign up with client access.
@@ -72,11 +72,11 @@ impl Situation<'_> {
     /// Decides what to do with the provider account.
     pub fn decide(&self) -> Result<Decision, Refusal> {
         match (self.purpose, self.flow_user, self.account_owner) {
-            // The user is signed in already; this flow requests more of the provider's scopes.
+            // The user is already signed in; this flow requests more of the provider's scopes.
             (Purpose::Link, Some(user), Some((owner, _))) if user == owner => Ok(Decision::SignIn(user)),
             (Purpose::Link, _, Some(_)) => Err(Refusal::OfAnother),
             (Purpose::Link, Some(user), None) => Ok(Decision::Attach(user)),
-            // Unreachable: a flow that links an account cannot begin without a user.
+            // Unreachable: linking an account requires a user.
             (Purpose::Link, None, None) => Err(Refusal::OfAnother),
             (Purpose::Authenticate, _, Some((owner, true))) => Ok(Decision::SignIn(owner)),
             (Purpose::Authenticate, _, Some((_, false))) => Err(Refusal::NotForSignIn),
@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(raise.decide(), Err(Refusal::EmailTaken { would_work_if_verified: false }));
         let duplicate = Situation { strategy: MergeStrategy::AllowDuplicates, ..taken.clone() };
         assert_eq!(duplicate.decide(), Ok(Decision::SignUp { email_signs_in: false }));
-        // It also decides if nobody has proved the address here.
+        // The strategy also decides if nobody has proved the address here.
         for (strategy, wanted) in [
             (MergeStrategy::LinkMethod, Ok(Decision::TakeOver(world.ada))),
             (MergeStrategy::RaiseError, Err(Refusal::EmailTaken { would_work_if_verified: false })),
@@ -214,7 +214,7 @@ mod tests {
         let world = world();
         let link = Situation { flow_user: Some(world.ada), sign_up_enabled: false, ..world.situation(Purpose::Link) };
         assert_eq!(link.decide(), Ok(Decision::Attach(world.ada)));
-        // When a signed-in user links an account, the address of that account does not matter.
+        // When a signed-in user links an account, its address does not matter.
         let taken = Situation { email_owner: Some((world.eve, false)), ..link.clone() };
         assert_eq!(taken.decide(), Ok(Decision::Attach(world.ada)));
         assert_eq!(Situation { account_owner: Some((world.ada, true)), ..link.clone() }.decide(), Ok(Decision::SignIn(world.ada)));

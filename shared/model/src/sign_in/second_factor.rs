@@ -36,17 +36,17 @@ pub struct MfaAttempt {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub amr: Vec<Amr>,
     /// What an authorization code determines about the session; absent if the sign-in began without
-    /// one, and from attempts of earlier versions.
+    /// one, and in attempts of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of_code: Option<OfCode>,
-    /// The provider account with which the sign-in began, if it is still to be added to the user:
-    /// whoever proved only the address must not add another first factor. Removed when the attempt
-    /// is completed. Absent from attempts of earlier versions.
+    /// The provider account with which the sign-in began, if it is yet to be added to the user:
+    /// someone who proved only the address must not add another first factor. Removed when the
+    /// attempt is completed. Absent in attempts of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_attach: Option<Attach>,
-    /// The provider's tokens for the account with which the sign-in began, to be stored once the
-    /// attempt is completed, and then removed here. Absent if there are none, or if they are in
-    /// `to_attach`, and from attempts of earlier versions.
+    /// The provider's tokens for the account with which the sign-in began, to be stored when the
+    /// attempt is completed, and then removed here. Absent if there are none, if they are in
+    /// `to_attach`, and in attempts of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_tokens: Option<NewTokens>,
 }
@@ -64,7 +64,7 @@ pub struct Attach {
 /// What the authorization code that led to a sign-in determines about the session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OfCode {
-    /// The id of the session, which the redeemed code names: if the code is presented again, that
+    /// The id of the session, which is in the redeemed code: if the code is presented again, the
     /// session ends.
     pub session_id: SessionId,
     /// If the flow is to link an account, the limits of the session in which it began; otherwise
@@ -90,20 +90,20 @@ impl MfaAttempt {
         }
     }
 
-    /// Whether the user's epochs are still those in which the sign-in began.
+    /// Whether the user is still in the epochs in which the sign-in began.
     pub fn is_of_epoch(&self, user: &User) -> bool {
         (self.session_epoch, self.credential_epoch) == (user.session_epoch, user.credential_epoch)
     }
 
     /// Whether a passkey can be the second factor: not if the first factor was a passkey or, in an
-    /// attempt of an earlier version, is not known.
+    /// attempt of an earlier version, is unknown.
     pub fn takes_passkey(&self) -> bool {
         self.amr.iter().any(|amr| *amr != Amr::Pop)
     }
 
     /// Returns the attempt if it exists, has not expired, is unused, and was not tried too often.
-    /// `attempts` is the number of codes and passkey responses sent for it so far, including the
-    /// current one.
+    /// `attempts` is the number of codes and passkey responses sent for it, including the current
+    /// one.
     pub fn check(attempt: Option<Self>, attempts: u32, now: Timestamp) -> Result<Self, Rejected> {
         let attempt = attempt.ok_or(Rejected::NotFound)?;
         Rejected::of(attempt.expires_at, attempt.used, attempts, now).map_or(Ok(attempt), Err)

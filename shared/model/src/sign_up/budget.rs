@@ -1,26 +1,26 @@
-//! The budget of an evaluation: how much work, and how much memory, the sign-up rules of a project
-//! may take together.
+//! The budget of an evaluation: how much work and memory a project's sign-up rules may take
+//! together.
 //!
-//! The work of a condition is an upper bound that follows from its text alone
-//! (`sign_up::cost`), not from the sign-up: otherwise somebody could choose an
-//! address so long that a rule which rejects it is skipped. So which rules are skipped is known
-//! when the rules are set, and is the same for every sign-up.
+//! The work of a condition is an upper bound computed from its text alone (`sign_up::cost`), not
+//! from the sign-up: otherwise, a long enough address could cause a rule that rejects it to be
+//! skipped. So which rules are skipped is known when the rules are set, and is the same for every
+//! sign-up.
 
-/// The steps that the rules of a project may take together. A step is about a tenth of a
-/// microsecond: an evaluation takes less than five milliseconds of a processor, of which rules take
-/// a small part as a rule, because their bound is that of the longest address.
+/// The maximum number of steps for a project's rules together. A step is about a tenth of a
+/// microsecond: an evaluation takes less than five milliseconds of a processor. Most rules take a
+/// small part of their bound, which is that of the longest address.
 pub const MAX_STEPS: u64 = 40_000;
-/// The memory that the compiled rules of a project may take together, in bytes.
+/// The maximum memory for a project's compiled rules together, in bytes.
 pub const MAX_BYTES: usize = 1 << 20;
 
-/// What is left of an evaluation's work and memory.
+/// The work and memory left to an evaluation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Budget {
     steps: u64,
     bytes: usize,
 }
 
-/// A condition does not fit into what is left of the budget.
+/// A condition exceeds what is left of the budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Exceeded {
     #[error(
@@ -58,12 +58,12 @@ impl Budget {
         Ok(())
     }
 
-    /// The bytes of memory that were spent.
+    /// The spent memory, in bytes.
     pub(crate) fn kept(&self) -> usize {
         MAX_BYTES - self.bytes
     }
 
-    /// The steps that were spent.
+    /// The spent steps.
     pub(crate) fn spent(&self) -> u64 {
         MAX_STEPS - self.steps
     }

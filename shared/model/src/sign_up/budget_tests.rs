@@ -1,4 +1,4 @@
-//! The bounds of conditions hold, and rules together stay within the budget.
+//! Conditions keep within their bounds, and rules together within the budget.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -43,7 +43,7 @@ fn a_condition_cannot_multiply_its_work() {
     for condition in [
         each("x + x"),
         nested.clone(),
-        // The check has no address, but sign-ups have one.
+        // The check has no address, but sign-ups do.
         format!(r#"email == "" || {nested}"#),
         format!("true ? true : {nested}"),
         "[[1].map(x, x)].all(y, true)".to_owned(),
@@ -90,12 +90,12 @@ fn the_rule_that_exceeds_the_budget_is_skipped_and_later_rules_are_not() {
     assert_eq!(verdict.decision, Decision::Reject(&rules[4]));
     let (position, invalid) = check(&rules).expect_err("too expensive");
     assert_eq!((position, invalid.field()), (3, "condition"));
-    // Rules that are off need no budget.
+    // Disabled rules need no budget.
     let off = rules.map(|rule| SignUpRule { enabled: rule.id != "second", ..rule });
     assert_eq!(check(&off), Ok(()));
 }
 
-/// The longest address cannot make a rule too expensive that is not for the shortest one.
+/// The longest address cannot make a rule too expensive that is not so for the shortest one.
 #[test]
 fn which_rules_are_skipped_does_not_depend_on_the_sign_up() {
     let rules = [rule("first", 9, &third('a')), rule("second", 8, r#"email.endsWith(".evil.test")"#)];
@@ -118,7 +118,7 @@ fn a_comparison_costs_by_the_size_of_the_pattern_and_of_the_text() {
     assert!(steps_of_matching(large, 256) > 60 * steps_of_matching(large, 2));
 }
 
-/// Expressions with calls of `probe`, which counts how often it is called, and with what.
+/// Expressions with calls of `probe`, which records how often it is called, and with what.
 fn probed() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![Just("email".to_owned()), Just("'abcdefgh'".to_owned()), Just("x".to_owned())];
     let text = leaf.prop_recursive(5, 24, 3, |inner| {
@@ -141,7 +141,7 @@ fn probed() -> impl Strategy<Value = String> {
 
 proptest! {
     /// The work of an evaluation, counted where the expression calls `probe`, is within the bound,
-    /// which knows nothing of the values.
+    /// which does not depend on values.
     #[test]
     fn the_bound_holds(condition in probed()) {
         let counted = Arc::new(AtomicU64::new(0));

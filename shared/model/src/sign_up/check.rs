@@ -1,4 +1,4 @@
-//! Which sign-up rules can be set.
+//! Which sign-up rules may be set.
 
 use std::collections::HashSet;
 
@@ -48,9 +48,8 @@ impl InvalidRule {
     }
 }
 
-/// Validates rules that are to be set together, and evaluates each condition once. Fails with the
-/// position of the rule that is invalid, which may be only because of the rules that are evaluated
-/// before it.
+/// Validates rules to be set together, and evaluates each condition once. Fails with the position
+/// of the invalid rule, which may be invalid only because of the rules evaluated before it.
 pub fn check(rules: &[SignUpRule]) -> Result<(), (usize, InvalidRule)> {
     let mut ids = HashSet::new();
     for (position, rule) in rules.iter().enumerate() {
@@ -60,7 +59,7 @@ pub fn check(rules: &[SignUpRule]) -> Result<(), (usize, InvalidRule)> {
         }
     }
     let nobody = Attempt { email: None, method: AuthMethod::Password, country_code: None, risk: SignUpRisk::default() };
-    // Rules that are off must be valid, too, but leave the others their budget.
+    // Disabled rules must be valid, too, but do not use up the budget of the others.
     for is_on in [true, false] {
         let chosen = rules.iter().filter(|rule| rule.enabled == is_on);
         let chosen: Vec<SignUpRule> = chosen.map(|rule| SignUpRule { enabled: true, ..rule.clone() }).collect();

@@ -2,8 +2,8 @@
 //! syntax tree, each with the bytes that it reads or copies. Each value has a bound, too, as
 //! operators such as `+` make longer ones.
 //!
-//! Macros such as `map` and `exists` multiply the work of their body. Nested or chained ones would
-//! multiply it again and again, so a macro may be neither in the body nor in the list of another
+//! Macros such as `map` and `exists` multiply the work of their body, and would do so again and
+//! again if nested or chained. So a macro may be neither in the body nor in the list of another
 //! one.
 
 use cel::IdedExpr;
@@ -14,20 +14,20 @@ use crate::sign_up::patterns::{MAX_DYNAMIC, NotCompiled, Patterns, steps_of_comp
 
 /// The steps of evaluating a node.
 const STEPS_PER_NODE: u64 = 4;
-/// How many bytes are read or copied in a step.
+/// How many bytes are read or copied per step.
 const BYTES_PER_STEP: u64 = 256;
 /// The memory of a node, in bytes.
 const BYTES_PER_NODE: usize = 256;
-/// What a value takes beside its text, in bytes; an element of a list takes as much.
+/// The size of a value beside its text, in bytes; elements of lists take the same.
 const VALUE: u64 = 24;
 /// The longest text of a number, in bytes.
 const MAX_NUMBER: u64 = 400;
-/// How deep a condition may be nested: evaluating it takes stack for each level.
+/// The maximum nesting of a condition: evaluation takes stack for each level.
 const MAX_DEPTH: usize = 200;
 
-/// The longest address or domain that conditions see, in bytes.
+/// The longest address or domain visible to conditions, in bytes.
 pub(crate) const MAX_TEXT: usize = 256;
-/// The longest name of a method, provider or country that conditions see, in bytes.
+/// The longest name of a method, provider or country visible to conditions, in bytes.
 pub(crate) const MAX_NAME: usize = 64;
 
 /// The longest values of the variables, in bytes, and the number of elements of a map.
@@ -54,9 +54,9 @@ pub(crate) enum Refusal {
 /// An upper bound on a value.
 #[derive(Debug, Clone, Copy, Default)]
 struct Size {
-    /// Its bytes, with those of its elements.
+    /// Its bytes, including its elements.
     bytes: u64,
-    /// How many elements it has.
+    /// The number of its elements.
     items: u64,
     /// The bytes of its largest element.
     item: u64,
@@ -80,13 +80,13 @@ pub(crate) struct Cost {
     pub(crate) copies: usize,
     /// The memory of the syntax tree, in bytes.
     pub(crate) bytes: usize,
-    /// Why a regular expression of the condition is not valid, if one is not. An evaluation that
-    /// does not use it has a result nevertheless.
+    /// Why one of the condition's regular expressions is invalid, if so. An evaluation that does
+    /// not use it still has a result.
     pub(crate) invalid: Option<String>,
 }
 
-/// The bound of a condition. Its regular expressions are compiled into `patterns`, which `budget`
-/// pays for; the bound itself is not paid yet.
+/// The bound of a condition. Its regular expressions are compiled into `patterns`, paid from
+/// `budget`; the bound itself is not paid yet.
 pub(crate) fn of(expression: &IdedExpr, patterns: &mut Patterns, budget: &mut Budget) -> Result<Cost, Refusal> {
     let mut walk = Walk { patterns, budget, scope: Scope::Condition, depth: 0, nodes: 0, copies: 0, invalid: None };
     let bound = walk.bound(expression)?;
@@ -119,7 +119,7 @@ impl Size {
         Self { bytes: bytes.saturating_add(VALUE), items: 0, item: 0 }
     }
 
-    /// An element of which only the bytes are known; it may be a list.
+    /// An element with only its bytes known; it may be a list.
     fn of_item(bytes: u64) -> Self {
         Self { bytes, items: bytes / VALUE + 1, item: bytes }
     }
@@ -143,7 +143,7 @@ impl Size {
 }
 
 impl Bound {
-    /// A node whose parts have these bounds: it reads all their values.
+    /// A node whose parts have these bounds; it reads all their values.
     fn node(parts: &[Self], size: Size) -> Self {
         let read = |part: &Self| part.steps.saturating_add(part.size.bytes / BYTES_PER_STEP);
         let steps = parts.iter().map(read).fold(STEPS_PER_NODE, u64::saturating_add);
@@ -235,8 +235,7 @@ impl Walk<'_> {
         Ok(bound)
     }
 
-    /// The steps of comparing a text of this length with a regular expression, whose own length is
-    /// `length` at most.
+    /// The steps of comparing a text of this length with a regular expression of at most `length`.
     fn matching(&mut self, pattern: Option<&Expr>, length: u64, text: u64) -> Result<u64, Refusal> {
         if let Some(Expr::Literal(LiteralValue::String(literal))) = pattern {
             match self.patterns.add(literal.inner(), self.budget) {
@@ -255,7 +254,7 @@ impl Walk<'_> {
         let (items, element) = (list.size.items, Size::of_item(list.size.item));
         self.scope = body(each, element, Size::of_bytes(0));
         let parts = self.all([&each.loop_cond, &each.loop_step])?;
-        // The list that `map` and `filter` make has the value of the body for each element.
+        // In the list made by `map` and `filter`, every element has the value of the body.
         let value = parts.last().map_or(0, |step| step.size.bytes);
         let result = Size { bytes: value.saturating_mul(items), items: items.saturating_add(1), item: value };
         self.scope = body(each, element, result);
@@ -273,7 +272,7 @@ fn body(each: &ComprehensionExpr, element: Size, result: Size) -> Scope {
     Scope::Body([(each.iter_var.clone(), element), (each.accu_var.clone(), result)])
 }
 
-/// Whether the parser copied what is within this node: a call that is no operator, or a macro.
+/// Whether the parser copied what is within this node: a call other than an operator, or a macro.
 fn is_copied(expression: &Expr) -> bool {
     match expression {
         Expr::Call(call) => call.func_name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '.')),
@@ -282,8 +281,8 @@ fn is_copied(expression: &Expr) -> bool {
     }
 }
 
-/// Whether a function returns a number, a truth value or a type, whatever the sizes of what it
-/// gets.
+/// Whether a function returns a number, a truth value or a type, whatever the sizes of its
+/// arguments.
 fn is_scalar(name: &str) -> bool {
     const SCALAR: [&str; 24] = [
         operators::LOGICAL_AND,

@@ -1,5 +1,5 @@
-//! The regular expressions of conditions. Those that a condition contains as a literal are compiled
-//! once; others, such as an element of a list, when they are used.
+//! The regular expressions of conditions. Literals are compiled once; others, such as an element of
+//! a list, when they are used.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use regex_lite::{Regex, RegexBuilder};
 
 use crate::sign_up::budget::{Budget, Exceeded};
 
-/// The compiled sizes that are tried, in bytes, from the smallest one: `regex-lite` does not tell
-/// the size of what it compiled, only whether a limit was exceeded.
+/// The compiled sizes to try, in bytes, in ascending order: `regex-lite` does not tell a compiled
+/// size, only whether a limit was exceeded.
 const SIZES: [usize; 13] = [512, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12_288, 16_384, 24_576, 32_768, 65_536];
-/// The largest compiled size of a regular expression that is compiled when it is used.
+/// The largest compiled size of a regular expression that is compiled on use.
 pub(crate) const MAX_DYNAMIC: usize = 2048;
 /// The longest text that is compared with a regular expression, in bytes. Email addresses have at
 /// most 256 bytes.
@@ -22,14 +22,14 @@ const MAX_TEXT: u64 = 1024;
 const COMPILED_PER_STEP: usize = 64;
 /// The steps of parsing a byte of a regular expression.
 const STEPS_PER_BYTE: u64 = 2;
-/// The smallest compiled size that is tried, for each byte of a regular expression: most letters
-/// become a state, so a smaller one would be tried in vain.
+/// The smallest compiled size to try, per byte of a regular expression: most letters become a
+/// state, so a smaller one would be tried in vain.
 const LEAST_PER_BYTE: usize = 16;
-/// For how many pairs of a compiled byte and a byte of the text a comparison takes a step. Each
-/// byte of the text visits each state at most once.
+/// How many pairs of a compiled byte and a byte of the text take a step of comparison. Each byte of
+/// the text visits each state at most once.
 const PAIRS_PER_STEP: u64 = 768;
 
-/// The compiled regular expressions of a project's rules, by their text.
+/// The compiled regular expressions of a project's rules, by text.
 #[derive(Debug, Default)]
 pub(crate) struct Patterns(HashMap<String, (Regex, usize)>);
 
@@ -43,7 +43,8 @@ pub(crate) enum NotCompiled {
 }
 
 impl Patterns {
-    /// Compiles a literal, unless another condition has it, and returns its compiled size in bytes.
+    /// Compiles a literal, unless another condition has it already, and returns its compiled size
+    /// in bytes.
     pub(crate) fn add(&mut self, pattern: &str, budget: &mut Budget) -> Result<usize, NotCompiled> {
         if let Some((_, size)) = self.0.get(pattern) {
             return Ok(*size);
@@ -79,14 +80,13 @@ impl Patterns {
     }
 }
 
-/// The steps in which a regular expression of this length, in bytes, is compiled to at most this
-/// size.
+/// The steps of compiling a regular expression of this length, in bytes, to at most this size.
 pub(crate) fn steps_of_compiling(length: u64, size: usize) -> u64 {
     length.saturating_mul(STEPS_PER_BYTE).saturating_add((size / COMPILED_PER_STEP) as u64)
 }
 
-/// The steps in which a regular expression of this compiled size is compared with a text of this
-/// length, in bytes.
+/// The steps of comparing a regular expression of this compiled size with a text of this length, in
+/// bytes.
 pub(crate) fn steps_of_matching(size: usize, text: u64) -> u64 {
     text.min(MAX_TEXT).saturating_add(1).saturating_mul(size as u64) / PAIRS_PER_STEP + 1
 }
@@ -95,9 +95,8 @@ fn build(pattern: &str, size: usize) -> Result<Regex, String> {
     RegexBuilder::new(pattern).size_limit(size).build().map_err(|error| error.to_string())
 }
 
-/// The memory of a compiled regular expression, in bytes. A search keeps, for each state (of 32
-/// bytes) and group, two positions of 8 bytes, in two tables; evaluations beside each other have
-/// their own.
+/// The memory of a compiled regular expression, in bytes. A search keeps two positions of 8 bytes
+/// for each state (of 32 bytes) and group, in two tables; concurrent evaluations have their own.
 fn memory(regex: &Regex, size: usize) -> usize {
     size + size / 32 * regex.captures_len() * 32
 }

@@ -1,6 +1,5 @@
-//! The rules of a project, compiled under one `Budget`, so that an evaluation takes a bounded
-//! part of a processor whatever the rules are. A rule that does not fit into what the rules before
-//! it leave is skipped.
+//! A project's rules, compiled under one `Budget`, so that an evaluation takes bounded processor
+//! time whatever the rules are. A rule that exceeds what the rules before it leave is skipped.
 
 use std::sync::{Arc, LazyLock};
 
@@ -13,14 +12,14 @@ use crate::sign_up::cost::{self, MAX_NAME, MAX_TEXT, Refusal};
 use crate::sign_up::patterns::Patterns;
 use crate::sign_up::rule::{ActionType, Attempt, SignUpRule};
 
-/// How many bytes of a condition are read in a step.
+/// How many bytes of a condition are read per step.
 const READ_PER_STEP: usize = 16;
 /// The steps of parsing a node of the syntax tree.
 const STEPS_PER_NODE: usize = 8;
 /// The steps of parsing an operator or a bracket: some leave no node, as in `!!a` and `((a))`.
 const STEPS_PER_MARK: usize = 2;
-/// How deep calls and lists may be nested: the parser copies, for each call, everything that is
-/// within it, and everything that it follows, as in `a.b().c()`.
+/// The maximum nesting of calls and lists: for each call, the parser copies everything within it
+/// and everything before it, as in `a.b().c()`.
 const MAX_NESTED: u16 = 12;
 
 /// The functions of the language.
@@ -37,7 +36,7 @@ pub struct Program {
 
 struct Compiled {
     expression: IdedExpr,
-    /// Why a regular expression of the condition is not valid, if one is not.
+    /// Why one of the condition's regular expressions is invalid, if so.
     invalid: Option<String>,
 }
 
@@ -51,12 +50,12 @@ pub enum Status {
     /// The rule is disabled.
     Disabled,
     /// The condition cannot be evaluated for this sign-up, or would exceed the budget, which counts
-    /// as false. When the rule was set, the condition was checked only with sample values, or by an
+    /// as false. When the rule was set, the condition was checked with sample values only, or by an
     /// earlier version.
     Error(String),
 }
 
-/// The facts about a sign-up that conditions can use, as they see them.
+/// The facts about a sign-up, as conditions see them.
 #[derive(Debug, Clone)]
 pub struct Facts {
     texts: [(&'static str, String); 5],
@@ -104,7 +103,7 @@ impl Program {
         self.budget.kept() + texts.sum::<usize>()
     }
 
-    /// The steps that compiling and one evaluation take at most.
+    /// The maximum number of steps for compiling and one evaluation.
     pub fn steps(&self) -> u64 {
         self.budget.spent()
     }
@@ -160,7 +159,7 @@ impl Program {
 }
 
 fn compile(condition: &str, patterns: &mut Patterns, budget: &mut Budget) -> Result<Compiled, NotCompiled> {
-    // Parsing takes as many steps as this at most, and only the result tells how many it took.
+    // This is the maximum number of steps for parsing; only the result tells the actual number.
     let copied = condition.matches('(').count().min(usize::from(MAX_NESTED)) + chained(condition);
     let most = (condition.len() * (25 + 2 * copied) / 5) as u64;
     budget.work(most)?;
@@ -175,18 +174,18 @@ fn compile(condition: &str, patterns: &mut Patterns, budget: &mut Budget) -> Res
     Ok(Compiled { expression, invalid: cost.invalid })
 }
 
-/// How many calls or indices follow a call at most, whatever is text or a comment.
+/// The maximum number of calls or indices that follow a call, counting text and comments as code.
 fn chained(condition: &str) -> usize {
     let after = condition.split(')').skip(1).map(str::trim_start);
     after.filter(|rest| rest.starts_with(['.', '[', '/'])).count()
 }
 
-/// How many operators and brackets a condition has at most.
+/// The maximum number of operators and brackets in a condition.
 fn marks(condition: &str) -> usize {
     condition.bytes().filter(|byte| byte.is_ascii_punctuation() && !b"._,'\"".contains(byte)).count()
 }
 
-/// The first of the errors that has a place.
+/// The first error with a position.
 fn first(errors: &ParseErrors) -> String {
     let first = errors.errors.iter().find(|error| error.pos.0 > 0).or(errors.errors.first());
     first.map(|error| first_line(&error.to_string())).unwrap_or_default()
@@ -210,7 +209,7 @@ fn first_line(text: &str) -> String {
 impl Attempt<'_> {
     /// The facts as conditions see them.
     pub fn facts(&self) -> Facts {
-        // The bounds of `cost` hold for texts of these lengths.
+        // The bounds of `cost` assume texts of these lengths.
         let text = |value: Option<&str>| value.filter(|text| text.len() <= MAX_TEXT).unwrap_or_default().to_owned();
         let name = |value: Option<&str>| text(value.filter(|name| name.len() <= MAX_NAME));
         Facts {

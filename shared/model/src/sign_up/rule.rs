@@ -1,18 +1,18 @@
 //! Rules for sign-ups (`auth.signUpRules`): conditions in the Common Expression Language, and what
-//! happens if a condition is true ([`evaluate`](crate::sign_up::verdict::evaluate)).
+//! happens if they are true ([`evaluate`](crate::sign_up::verdict::evaluate)).
 //!
 //! | variable | type | value |
 //! |---|---|---|
-//! | `email` | string | the address that somebody signs up with, in lower case; empty if none |
-//! | `emailDomain` | string | the part of `email` after the `@`; empty if there is no address |
+//! | `email` | string | the address of the sign-up, in lower case; empty if none |
+//! | `emailDomain` | string | the part of `email` after the `@`; empty without an address |
 //! | `authMethod` | string | `password`, `otp`, `oauth` or `passkey` |
 //! | `oauthProvider` | string | the provider's id if `authMethod` is `oauth`; otherwise empty |
 //! | `countryCode` | string | origin of the request, in ISO 3166-1 alpha-2; empty if unknown |
-//! | `riskScores.bot`, `riskScores.free_trial_abuse` | int | the scores that a server set, 0 to 100; 0 if none |
+//! | `riskScores.bot`, `riskScores.free_trial_abuse` | int | the scores set by a server, 0 to 100; 0 if none |
 //!
 //! `matches` takes a regular expression. A condition is evaluated once when it is set, so that most
-//! mistakes are reported then and not when somebody signs up. The rules of a project have one
-//! budget of work and memory (`budget`).
+//! mistakes are reported then and not at a sign-up. The rules of a project share one budget of work
+//! and memory (`budget`).
 
 use deserr::Deserr;
 use serde::{Deserialize, Serialize};
@@ -90,7 +90,7 @@ pub enum DefaultAction {
     Reject,
 }
 
-/// The way in which somebody signs up.
+/// The method of a sign-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AuthMethod<'a> {
     /// The user signs up with a password.
@@ -99,8 +99,8 @@ pub enum AuthMethod<'a> {
     Otp,
     /// The user signs up with an account at the provider with this id.
     OAuth(&'a str),
-    /// The user signs up with a passkey. No operation permits that, but an administrator can test
-    /// the rules with it.
+    /// The user signs up with a passkey. No operation permits that, but administrators can test the
+    /// rules with it.
     Passkey,
 }
 
@@ -124,14 +124,14 @@ impl<'a> AuthMethod<'a> {
     }
 }
 
-/// The facts about a sign-up that conditions can use.
+/// The facts about a sign-up, for use in conditions.
 #[derive(Debug, Clone, Copy)]
 pub struct Attempt<'a> {
-    /// The address with which somebody signs up, if there is one.
+    /// The address of the sign-up, if any.
     pub email: Option<&'a Email>,
     /// The method of signing up.
     pub method: AuthMethod<'a>,
-    /// The country that the request came from, if it is known.
+    /// The country of the request, if known.
     pub country_code: Option<&'a str>,
     /// The scores that a server has set.
     pub risk: SignUpRisk,

@@ -1,4 +1,4 @@
-//! Evaluates the sign-up rules of a project for a sign-up.
+//! Evaluates a project's sign-up rules for a sign-up.
 
 use crate::sign_up::program::{Program, Status, in_order};
 use crate::sign_up::rule::{ActionType, Attempt, DefaultAction, SignUpRule};
@@ -17,7 +17,7 @@ pub enum Decision<'a> {
 /// The outcome of a project's rules for a sign-up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict<'a> {
-    /// The rules that were considered, in order of evaluation, up to the rule that decided.
+    /// The rules considered, in order of evaluation, up to the one that decided.
     pub evaluations: Vec<(&'a SignUpRule, Status)>,
     /// The decision, with the rule that made it unless the default action applies.
     pub decision: Decision<'a>,
@@ -25,19 +25,19 @@ pub struct Verdict<'a> {
     pub restricted_by: Option<&'a SignUpRule>,
 }
 
-/// A sign-up rule of the project, or the default action of its rules, rejected the sign-up. Only
-/// administrators can see which.
+/// A sign-up rule of the project, or the default action, rejected the sign-up. Only administrators
+/// can see which.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the sign-up rules of the project rejected this sign-up")]
 pub struct Rejected;
 
-/// Evaluates rules in this thread. Where requests of other projects wait for the thread, use
+/// Evaluates rules in this thread. If requests of other projects wait for this thread, use
 /// [`Program::run`] in another one, and then [`judge`].
 pub fn evaluate<'a>(rules: &'a [SignUpRule], default: DefaultAction, attempt: &Attempt<'_>) -> Verdict<'a> {
     judge(rules, default, Program::compile(rules).run(&attempt.facts()))
 }
 
-/// Decides by the results of the rules, in the order of evaluation. The first matching `allow` or
+/// Decides by the results of the rules, in order of evaluation. The first matching `allow` or
 /// `reject` decides; `restrict` and `log` do not end the evaluation.
 pub fn judge(rules: &[SignUpRule], default: DefaultAction, statuses: Vec<Status>) -> Verdict<'_> {
     let mut verdict = Verdict { evaluations: Vec::new(), decision: Decision::Default(default), restricted_by: None };
@@ -66,7 +66,7 @@ impl Verdict<'_> {
         matches!(self.decision, Decision::Allow(_) | Decision::Default(DefaultAction::Allow))
     }
 
-    /// The ids of the rules that matched, with the rules' actions.
+    /// The ids and actions of the rules that matched.
     pub fn matched(&self) -> impl Iterator<Item = (String, ActionType)> {
         let matched = self.evaluations.iter().filter(|(_, status)| *status == Status::Matched);
         matched.map(|(rule, _)| (rule.id.clone(), rule.action.r#type))

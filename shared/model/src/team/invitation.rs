@@ -1,8 +1,8 @@
-//! Invitations to teams. A user may accept an invitation that was sent to one of the user's
-//! verified addresses: with the code of the invitation or, if the address is confirmed
+//! Invitations to teams. A user may accept an invitation sent to one of the user's verified
+//! addresses: with its code or, if the address is confirmed
 //! ([`Channel::is_confirmed`](crate::user::Channel::is_confirmed)), from the list of the user's
-//! invitations. Whoever has a stranger's address in an account, and had the stranger click a link,
-//! must not see or use invitations to that address.
+//! invitations. Someone who has a stranger's address in an account, and got the stranger to click a
+//! link, must not see or use invitations to that address.
 
 use crypto::digest::Digest;
 use jiff::{SignedDuration, Timestamp};
@@ -17,30 +17,30 @@ use crate::user::restriction::RestrictedReason;
 /// How long an invitation can be accepted.
 pub const LIFE: SignedDuration = SignedDuration::from_hours(7 * 24);
 
-/// An invitation, as stored in the table: once under its id and once under its code.
+/// An invitation, stored in the table under its id and under its code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Invitation {
     /// The id of the invitation.
     pub id: InvitationId,
-    /// The team that the invited person can join.
+    /// The team to join.
     pub team_id: TeamId,
     /// When the team was created; absent in invitations of versions that did not store it.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub team_created_at: Option<Timestamp>,
-    /// The address that was invited.
+    /// The invited address.
     pub email: Email,
     /// When the invitation expires.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
-    /// The member who sent the invitation with client access. The invitation is only valid while
-    /// this user is a member of the team, so that nobody who was removed comes back by an
-    /// invitation of their own. Absent if a server or an administrator sent the invitation, and in
-    /// invitations of versions that did not store the sender.
+    /// The member who sent the invitation with client access. The invitation is valid only while
+    /// this user is a member of the team, so that removed members cannot come back by their own
+    /// invitations. Absent if a server or an administrator sent the invitation, and in invitations
+    /// of versions that did not store the sender.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invited_by: Option<UserId>,
-    /// The `owner_epoch` of that member when the invitation was sent. The invitation is only valid
-    /// while the member is in this epoch, because an intruder may have sent it in an earlier one. 0
-    /// without a member, and in invitations of versions that did not store it.
+    /// The `owner_epoch` of that member when the invitation was sent. The invitation is valid only
+    /// in this epoch, because an intruder may have sent it in an earlier one. 0 without a member,
+    /// and in invitations of versions that did not store it.
     #[serde(default, skip_serializing_if = "crate::user::is_zero")]
     pub sender_epoch: u64,
     /// The digest under which the invitation's code is stored.
@@ -53,7 +53,7 @@ pub struct Invitation {
 /// How a user accepts an invitation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
-    /// With the code of the email, which only the recipient knows.
+    /// With the emailed code, which only the recipient knows.
     Code,
     /// From the list of the user's invitations.
     List,
@@ -64,7 +64,7 @@ pub enum By {
 pub enum NotAcceptable {
     /// The user is restricted.
     Restricted(RestrictedReason),
-    /// The invitation was sent to none of the user's verified or, without its code, confirmed
+    /// The invitation was not sent to any of the user's verified or, without its code, confirmed
     /// addresses.
     OtherAddress,
 }

@@ -25,7 +25,7 @@ use crate::user::notices::Notices;
 use crate::user::reference::UserRef;
 use crate::user::values::DisplayName;
 
-/// The name of the personal team of a user who has neither a name nor a primary address.
+/// The name of a user's personal team if the user has neither a name nor a primary address.
 pub const NAMELESS: &str = "Personal team";
 
 /// A team of users, as stored in the table.
@@ -39,13 +39,13 @@ pub struct Team {
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub created_at: Timestamp,
     /// The user who created it with client access, and whose quota it counts against; absent if a
-    /// server or a setting of the project made it.
+    /// server or a project setting created it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub founder: Option<UserId>,
     /// The picture.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile_image_url: Option<String>,
-    /// The digest of the picture, if this service stores the picture.
+    /// The digest of the picture, if this service stores it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uploaded_image: Option<Digest>,
     /// Metadata that members' clients read and write.
@@ -60,7 +60,7 @@ pub struct Team {
     /// The API keys.
     #[serde(default, skip_serializing_if = "OwnedKeys::is_empty")]
     pub api_keys: OwnedKeys,
-    /// The state of the notices to the members who may manage the keys.
+    /// The state of the notices to members who may manage the keys.
     #[serde(default, skip_serializing_if = "Notices::is_none")]
     pub notices: Notices,
 }
@@ -77,7 +77,7 @@ pub struct Member {
     /// The picture in this team; absent if the user's own picture is used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile_image_url: Option<String>,
-    /// The digest of that picture, if this service stores the picture.
+    /// The digest of that picture, if this service stores it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uploaded_image: Option<Digest>,
 }
@@ -134,9 +134,9 @@ impl<E: DeserializeError> Deserr<E> for TeamName {
 pub struct NewTeam {
     /// The name, one line of at most 256 characters; may be empty.
     pub display_name: TeamName,
-    /// The first member, as a user id or `me`. Default: a client's own user; a team that a server
-    /// creates has no member. The first member gets the permissions that the project gives to
-    /// creators of teams. A client can only create teams for its own user.
+    /// The first member, as a user id or `me`. Default: a client's own user, or no member for a
+    /// server. The first member gets the permissions of team creators in the project. Clients can
+    /// only create teams for their own user.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub creator_user_id: Option<UserRef>,
@@ -168,7 +168,7 @@ pub struct TeamPatch {
     /// The name, one line of at most 256 characters; may be empty.
     #[deserr(default)]
     pub display_name: Option<TeamName>,
-    /// The picture, in the same form as for a new team; `null` removes the picture.
+    /// The picture, in the same form as for a new team; `null` removes it.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub profile_image_url: Change<ProfileImage>,
@@ -190,7 +190,7 @@ pub struct TeamPatch {
 }
 
 impl NewTeam {
-    /// The change that sets all fields except the creator.
+    /// A change that sets all fields except the creator.
     pub fn into_patch(self) -> TeamPatch {
         TeamPatch {
             display_name: Some(self.display_name),
@@ -260,13 +260,12 @@ pub struct ProjectPermission {
     pub user_id: UserId,
 }
 
-/// The permissions of a member, as lists show them; if `recursive`, with the contained ones.
+/// The permissions of a member, as in lists; if `recursive`, with the contained ones.
 pub fn permissions_of(rbac: &Rbac, grants: &BTreeSet<Grant>, recursive: bool, team_id: TeamId, user_id: UserId) -> Vec<TeamPermission> {
     rbac.granted(grants, Scope::Team, recursive).into_iter().map(|id| TeamPermission { id, user_id, team_id }).collect()
 }
 
-/// Whether a member's grants include a system permission; `None` stands for a user who is not a
-/// member.
+/// Whether a member's grants include a system permission; `None` for a user who is not a member.
 pub fn may(rbac: &Rbac, grants: Option<&BTreeSet<Grant>>, system: System) -> bool {
     grants.is_some_and(|grants| rbac.allows(grants, system))
 }

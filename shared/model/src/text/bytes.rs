@@ -1,4 +1,4 @@
-//! Bytes that are base64url without padding in the table and in JSON.
+//! Bytes stored as base64url without padding, in the table and in JSON.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -23,7 +23,7 @@ impl Serialize for Bytes {
 impl<'de> Deserialize<'de> for Bytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        // Some libraries add padding, although WebAuthn specifies base64url without it.
+        // WebAuthn specifies base64url without padding, but some libraries add it.
         URL_SAFE_NO_PAD.decode(text.trim_end_matches('=')).map(Self).map_err(de::Error::custom)
     }
 }

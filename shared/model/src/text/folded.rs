@@ -3,11 +3,11 @@
 
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 
-/// How many words of a search count at most: a request has room for thousands, each of which would
+/// The maximum number of words in a search. A request has room for thousands, each of which would
 /// be compared with every text.
 pub const MAX_SEARCHED_WORDS: usize = 16;
 
-/// Letters that have no decomposition, and what people type in place of them.
+/// Letters without a decomposition, and what people type instead.
 const PLAIN: [(char, &str); 12] = [
     ('ς', "σ"),
     ('ß', "ss"),
@@ -28,7 +28,7 @@ const PLAIN: [(char, &str); 12] = [
 pub fn folded(text: &str) -> String {
     let decomposed = DecomposingNormalizerBorrowed::new_nfd().normalize(&text.to_lowercase()).into_owned();
     let mut plain = String::with_capacity(decomposed.len());
-    // Marks of other scripts are no accents: without them, words would differ in their vowels.
+    // Marks of other scripts are not accents: without them, words would differ in their vowels.
     for letter in decomposed.chars().filter(|letter| !matches!(letter, '\u{300}'..='\u{36f}')) {
         match PLAIN.iter().find(|(special, _)| *special == letter) {
             Some((_, usual)) => plain.push_str(usual),

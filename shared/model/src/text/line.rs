@@ -1,11 +1,11 @@
-//! Names that people read: one line, without hidden characters and without characters that change
+//! Names for people to read: one line, without hidden characters and without characters that change
 //! the direction of the surrounding text.
 //!
-//! A right-to-left override in a name rearranges the sentence that contains it (Unicode TR 36
-//! §2.7), a line or paragraph separator breaks that sentence, and invisible characters make two
-//! different names look the same. Some invisible characters are part of correct spelling: Persian
-//! and the scripts of India use joiners, and emoji use joiners and selectors. Such characters are
-//! permitted only where the spelling requires them.
+//! A right-to-left override in a name rearranges the surrounding sentence (Unicode TR 36 §2.7), a
+//! line or paragraph separator breaks it, and invisible characters make two different names look
+//! the same. Some invisible characters are part of correct spelling: Persian and the scripts of
+//! India use joiners, and emoji use joiners and selectors. They are permitted only where the
+//! spelling requires them.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -155,22 +155,22 @@ pub fn check(text: &str, chars: RangeInclusive<usize>) -> Result<(), NotALine> {
     if is_line { Ok(()) } else { Err(NotALine(chars)) }
 }
 
-/// A name that was not checked, as from another system or an earlier version, without the
-/// characters that are not permitted.
+/// An unchecked name, for example from another system or an earlier version, without the forbidden
+/// characters.
 pub fn stripped(text: &str) -> String {
     fitting(text).collect()
 }
 
-/// A name or message that was not checked, such as one from another system, reduced to one line of
-/// at most this many characters, all of which are permitted in a name.
+/// An unchecked name or message, for example from another system, reduced to one line of at most
+/// this many characters, all of them permitted in a name.
 pub fn to_line(text: &str, max_chars: usize) -> String {
     let short: String = fitting(text).take(max_chars).collect();
-    // A joiner at the new end may have belonged to a character that was cut off.
+    // A joiner at the new end may have belonged to a removed character.
     stripped(&short)
 }
 
-/// A text for a terminal: on one line, with escapes for the characters that are not permitted in a
-/// name. A terminal obeys some of these, and does not show others.
+/// A text for a terminal: one line, with escapes for characters that are not permitted in a name. A
+/// terminal obeys some of these, and does not show others.
 pub fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for (character, fits) in judged(text) {
@@ -184,11 +184,11 @@ pub fn plain(text: &str) -> String {
 }
 
 /// A name for use in an email, changed so that mail programs do not turn it into a link. A word
-/// joiner, which no host name may contain (RFC 5892), is inserted after every `@`, `:` and `/`, and
-/// after every dot, including those of East Asian scripts, unless a space or nothing follows.
+/// joiner, which host names cannot contain (RFC 5892), is inserted after every `@`, `:` and `/`,
+/// and after every dot, including those of East Asian scripts, unless a space or nothing follows.
 pub fn unlinked(name: &str) -> String {
     let mut unlinked = String::with_capacity(name.len());
-    // Names that earlier versions stored may contain characters that `check` rejects.
+    // Names stored by earlier versions may contain characters that `check` rejects.
     let mut characters = fitting(name).peekable();
     while let Some(character) = characters.next() {
         unlinked.push(character);

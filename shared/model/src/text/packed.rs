@@ -1,5 +1,5 @@
-//! Compresses texts of at least 1 KiB (`#[serde(with)]`). Bodies make up most of an outbox
-//! entry, markup shrinks to a quarter, and DynamoDB charges writes by size.
+//! Compresses texts of at least 1 KiB (`#[serde(with)]`). Bodies make up most of an outbox entry,
+//! markup shrinks to a quarter, and DynamoDB charges writes by size.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde::ser::Serializer;
 
 /// The minimum size for compression, in bytes.
 const FROM: usize = 1024;
-/// The longest text that is decompressed, in bytes, so that an invalid size cannot exhaust memory.
+/// The longest text to decompress, in bytes, so that an invalid size cannot exhaust memory.
 const MAX: usize = 4 << 20;
 
 #[expect(clippy::ref_option, reason = "serde passes a reference to the field")]

@@ -1,21 +1,20 @@
-//! The chain of a project's trail: links that record which entries exist, each bound to the link
+//! The chain of a project's trail: links that record which entries exist, each bound to the one
 //! before it, so that nobody can remove or change an entry unnoticed.
 //!
-//! A worker links entries after they were written, so no request waits until the entry of another
-//! request is linked. A link covers entries of one day (UTC) in chronological order. Its digest
-//! covers its whole content, including the digest of the previous link, and the link is
-//! authenticated with a key that the table does not contain. A project's head records the last
-//! link. Tampering is detected as follows:
+//! A worker links entries after they are written, so requests do not wait for one another. A link
+//! covers entries of one day (UTC) in chronological order. Its digest covers its whole content,
+//! including the digest of the previous link, and the link is authenticated with a key that is not
+//! in the table. A project's head records the last link. Tampering is detected as follows:
 //!
 //! | tampering | detected by |
 //! |---|---|
 //! | an entry is removed or changed | the link that covers it |
-//! | an entry is added to the past | no link covers the entry: the worker ignores entries that are more than [`OVERLAP`] older than the latest linked entry |
+//! | an entry is added to the past | no link covers it: the worker ignores entries that are more than [`OVERLAP`] older than the latest linked entry |
 //! | a link is removed or changed | the numbers and digests of later links, or the head |
-//! | an older head is restored, with fewer links | nothing in DynamoDB; but every link is logged, and `gateway audit verify --expect` compares the chain with a logged link |
+//! | an older head is restored, with fewer links | not in DynamoDB; but every link is logged, and `gateway audit verify --expect` compares the chain with a logged link |
 //!
-//! A link expires with the last of its entries, and never before an earlier link does. The links
-//! that have not expired are therefore always the end of the chain, without gaps.
+//! A link expires with the last of its entries, and never before an earlier link. So the unexpired
+//! links are always the end of the chain, without gaps.
 
 use crypto::digest::Digest;
 use jiff::civil::Date;
@@ -27,7 +26,7 @@ use wire::id::ProjectId;
 /// late by the longest request, the largest difference between the clocks of instances, and the
 /// minute over which failed sign-ins and proofs and rejected sign-ups are counted.
 pub const OVERLAP: SignedDuration = SignedDuration::from_mins(5);
-/// The maximum number of entries in a link. A link with that many entries has about 13 KB.
+/// The maximum number of entries in a link, which then has about 13 KB.
 pub const MOST_ENTRIES: usize = 100;
 
 /// The record of an entry in a link.
@@ -36,7 +35,7 @@ pub struct Covered {
     /// The entry's position in the chronological order of its day: its time and its id.
     pub position: String,
     /// SHA-256 of the entry without the attributes that change when another event is counted, such
-    /// as its count and its expiry.
+    /// as count and expiry.
     pub digest: Digest,
     /// How often the event had happened, for an entry that is counted per minute; otherwise absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -46,8 +45,8 @@ pub struct Covered {
 }
 
 impl Covered {
-    /// Whether this is the entry recorded in `before`, with a higher count. Besides its expiry,
-    /// only the count of an entry may ever change.
+    /// Whether this is the entry recorded in `before`, with a higher count. Only an entry's count
+    /// and expiry may ever change.
     pub fn counts_on(&self, before: &Self) -> bool {
         let has_more = self.count.zip(before.count).is_some_and(|(now, then)| now > then);
         has_more && self.digest == before.digest && self.position == before.position
@@ -59,8 +58,8 @@ impl Covered {
     }
 }
 
-/// A link. New fields must have a default that is not serialised, because the digest is computed
-/// from the JSON.
+/// A link. New fields need a default that is not serialised, because the digest is computed from
+/// the JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
     /// The number of the link; 1 for the first link of a project.
@@ -90,7 +89,7 @@ pub struct Head {
     pub number: u64,
     /// The digest of the last link.
     pub digest: Digest,
-    /// The latest position that is covered.
+    /// The latest covered position.
     pub watermark: String,
     /// When the last link expires, in seconds since the Unix epoch.
     pub expires_at: i64,
@@ -102,8 +101,8 @@ pub fn beginning(project: &ProjectId) -> Digest {
 }
 
 impl Link {
-    /// The link that follows `head`, or the first link of the project if there is no head. The link
-    /// covers these entries of a day, which must be in chronological order.
+    /// The link after `head`, or the first link of the project without a head. It covers these
+    /// entries of a day, which must be in chronological order.
     pub fn after(head: Option<&Head>, project: &ProjectId, day: Date, entries: Vec<Covered>, now: Timestamp) -> Self {
         let (last, until) = (entries.last().map(|entry| entry.position.clone()), entries.iter().map(|entry| entry.until).max());
         let before = head.map(|head| head.watermark.clone());
@@ -126,7 +125,7 @@ impl Link {
         Digest::of_bytes(&serde_json::to_vec(self).unwrap_or_default())
     }
 
-    /// The text from which the MAC of the link is computed.
+    /// The text for computing the MAC of the link.
     pub fn text(&self, project: &ProjectId) -> String {
         format!("link {project} {}", self.digest())
     }
@@ -138,7 +137,7 @@ impl Head {
         Self { number: link.number, digest: link.digest(), watermark: link.watermark.clone(), expires_at: link.expires_at }
     }
 
-    /// The text from which the MAC of the head is computed.
+    /// The text for computing the MAC of the head.
     pub fn text(&self, project: &ProjectId) -> String {
         let Self { number, digest, watermark, expires_at } = self;
         format!("head {project} {number} {digest} {watermark} {expires_at}")

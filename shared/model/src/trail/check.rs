@@ -1,5 +1,5 @@
-//! Verifies a chain of links, and that each day has exactly the entries that its links cover. The
-//! check reads no table: the caller supplies links and entries in order
+//! Verifies a chain of links, and that each day has exactly the entries covered by its links. The
+//! check does not read the table: the caller supplies links and entries in order
 //! (`shared/store/src/trail/check.rs`).
 
 use std::collections::{BTreeMap, HashMap};
@@ -27,10 +27,10 @@ pub enum Problem {
     /// The chain has no link with this number.
     #[error("link {0} is missing")]
     LinkMissing(u64),
-    /// The link's MAC is wrong, or the link cannot be parsed.
+    /// The link has a wrong MAC or cannot be parsed.
     #[error("link {0} was changed, or was made with another GATELET_SECRET")]
     LinkChanged(u64),
-    /// The link has the wrong number, or contains the digest of another predecessor.
+    /// The link has the wrong number, or the digest of another predecessor.
     #[error("link {0} does not follow the one before it")]
     LinkMoved(u64),
     /// There are links but no head.
@@ -42,12 +42,12 @@ pub enum Problem {
     /// The head refers to a link other than the last one.
     #[error("the head of the chain does not match its last link {0}")]
     HeadMoved(u64),
-    /// The expected link is missing, possibly because it has expired, or is different.
+    /// The expected link differs or is missing, possibly because it has expired.
     #[error("link {0} is missing, has expired, or is not the expected one")]
     Unexpected(u64),
 }
 
-/// A link that was recorded elsewhere, such as in the log, and must still exist.
+/// A link recorded elsewhere, such as in the log, that must still exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expected {
     /// The number of the link.
@@ -130,8 +130,8 @@ impl<'a> Chain<'a> {
             return Some(Problem::LinkMoved(number));
         }
         if number > next {
-            // Links expire in order: if the previous link may have expired, so may all links before
-            // it.
+            // Links expire in order: if the previous link may have expired, so may all earlier
+            // ones.
             let may_be_gone = link.previous_expires_at <= self.now.as_second();
             return (!may_be_gone).then(|| self.missing_before(number));
         }
@@ -145,14 +145,14 @@ impl<'a> Chain<'a> {
     }
 
     /// The problem that links before this number are missing. It names the first of them if that
-    /// link cannot have expired, otherwise the last.
+    /// cannot have expired, otherwise the last.
     fn missing_before(&self, number: u64) -> Problem {
         let is_next = self.last.as_ref().is_some_and(|last| last.expires_at > self.now.as_second());
         Problem::LinkMissing(if is_next { self.next() } else { number.saturating_sub(1) })
     }
 
-    /// Removes and returns the covered entries of the days before this one. The links still to
-    /// come cover no entries of those days.
+    /// Removes and returns the covered entries of the days before this one, which later links do
+    /// not cover.
     pub fn days_before(&mut self, day: Date) -> BTreeMap<Date, CoveredDay> {
         let rest = self.days.split_off(&day);
         std::mem::replace(&mut self.days, rest)
@@ -179,7 +179,7 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// The problem that the expected link was neither in the chain nor recorded in the head.
+    /// The problem that the expected link was neither in the chain nor in the head.
     fn unexpected(&self, head: Option<(&Head, &Mac)>) -> Option<Problem> {
         let expected = self.expected.as_ref()?;
         let is_of_head = head.is_some_and(|(head, _)| head.number == expected.number && head.digest == expected.digest);
@@ -189,7 +189,7 @@ impl<'a> Chain<'a> {
 
 impl CoveredDay {
     /// Compares the covered entries with the existing ones (`found`). Entries after the position
-    /// `fresh` need not be linked yet.
+    /// `fresh` may still be unlinked.
     pub fn check(mut self, day: Date, found: impl IntoIterator<Item = Covered>, fresh: &str, now: Timestamp) -> DayReport {
         let mut report = DayReport { day, entries: 0, links: self.links, unlinked: 0, problem: None };
         let (mut first, now) = (None, now.as_second());

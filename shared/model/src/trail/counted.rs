@@ -1,5 +1,5 @@
-//! Entries that count what happens within a minute: failed sign-ins and proofs, and rejected
-//! sign-ups. Their time is the start of the minute.
+//! Entries that count events within a minute: failed sign-ins and proofs, and rejected sign-ups.
+//! Their time is the start of the minute.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -14,9 +14,8 @@ pub fn minute(time: Timestamp) -> Timestamp {
 }
 
 impl Entry {
-    /// Whether what the entry records happened in a project that was created at this time, rather
-    /// than in a deleted one with the same id. The minute of a counted entry may have begun before
-    /// the project.
+    /// Whether the entry belongs to a project created at this time, rather than to a deleted one
+    /// with the same id. The minute of a counted entry may have begun before the project.
     pub fn is_since(&self, creation: Timestamp) -> bool {
         let is_counted = |event: &Event| matches!(event, Event::SignInFailed | Event::ProofFailed | Event::SignUpRejected);
         self.at >= if self.events.iter().any(is_counted) { minute(creation) } else { creation }

@@ -24,22 +24,22 @@ pub enum Event {
     /// After the second factor, the device was remembered.
     #[deserr(rename = "device-remembered")]
     DeviceRemembered,
-    /// A remembered device replaced the second factor.
+    /// A remembered device stood in for the second factor.
     #[deserr(rename = "device-used")]
     DeviceUsed,
     /// A device was forgotten.
     #[deserr(rename = "device-forgotten")]
     DeviceForgotten,
-    /// The password, the code or the passkey's response at a sign-in was wrong.
+    /// The password, code or passkey response at a sign-in was wrong.
     #[deserr(rename = "sign-in-failed")]
     SignInFailed,
-    /// A session in the user's name was created for somebody else to use.
+    /// A session in the user's name was created for someone else to use.
     #[deserr(rename = "impersonation")]
     Impersonation,
     /// A signed-in user proved their presence again.
     #[deserr(rename = "reauthenticated")]
     Reauthenticated,
-    /// A signed-in user gave a wrong password, code or response of a passkey.
+    /// A signed-in user gave a wrong password, code or passkey response.
     #[deserr(rename = "proof-failed")]
     ProofFailed,
     /// The user signed out: the current session was ended.
@@ -72,7 +72,7 @@ pub enum Event {
     /// An address was verified.
     #[deserr(rename = "address-verified")]
     AddressVerified,
-    /// Sign-in by emailed codes and links was enabled, after it had been disabled.
+    /// Sign-in by emailed codes and links was enabled again.
     #[deserr(rename = "email-codes-enabled")]
     EmailCodesEnabled,
     /// Sign-in by emailed codes and links was disabled.
@@ -84,7 +84,7 @@ pub enum Event {
     /// One of several authenticator apps was removed.
     #[deserr(rename = "one-authenticator-removed")]
     OneAuthenticatorRemoved,
-    /// The second factor was switched off: no authenticator app is left.
+    /// The last authenticator app was removed, which switches the second factor off.
     #[deserr(rename = "authenticator-removed")]
     AuthenticatorRemoved,
     /// A set of recovery codes was made.
@@ -105,7 +105,7 @@ pub enum Event {
     /// A passkey was removed.
     #[deserr(rename = "passkey-removed")]
     PasskeyRemoved,
-    /// The use of a passkey was refused because there may be a copy of its authenticator.
+    /// A passkey was refused because its authenticator may have been copied.
     #[deserr(rename = "passkey-clone-suspected")]
     PasskeyCloneSuspected,
     /// An API key of the user was created.

@@ -1,9 +1,9 @@
 //! The audit trail: what happened to a project and its accounts, who caused it, and from where.
-//! Entries expire. They are never changed, except for the count and the expiry of events that are
+//! Entries expire. They never change, except for the count and the expiry of events that are
 //! counted per minute: failed sign-ins and proofs, and rejected sign-ups.
 //!
-//! An entry contains names and ids: of the operation, the caller, the targets, and the fields that
-//! were sent. It never contains the value of a field, since the value may be a secret.
+//! An entry contains names and ids: of the operation, the caller, the targets, and the fields sent.
+//! It never contains the value of a field, which may be a secret.
 
 pub mod account;
 pub mod chain;
@@ -36,7 +36,7 @@ pub use crate::trail::target::{MAX_TARGET_ID, Target, TargetKind};
 pub const MAX_FIELDS: usize = 50;
 /// The longest field name, in bytes; longer names are dropped.
 pub const MAX_FIELD: usize = 128;
-/// The maximum depth of the settings that are named; deeper ones count as values.
+/// The maximum depth of named settings; deeper ones count as values.
 const MAX_DEPTH: usize = 6;
 
 /// An entry of the trail.
@@ -50,11 +50,11 @@ pub struct Entry {
     /// The operation's name, as in the OpenAPI document; for work of the system, a name of its own,
     /// such as `gateway-key-add`.
     pub operation: String,
-    /// The effects on the account, in the order of [`Event`]. Empty for operations whose name is
-    /// sufficient.
+    /// The effects on the account, in the order of [`Event`]. Empty if the operation's name says
+    /// enough.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<Event>,
-    /// For a sign-in or a reauthentication, how the user was authenticated.
+    /// For a sign-in or a reauthentication, how the user authenticated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub method: Vec<Amr>,
     /// The access level of the caller; absent for operations that require none, and for the system.
@@ -62,19 +62,19 @@ pub struct Entry {
     pub access: Option<Access>,
     /// Who caused the event.
     pub actor: Actor,
-    /// The user whose account is affected, if there is one.
+    /// The affected account's user, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<UserId>,
-    /// Other targets: first those that the path names, in the order of the path, such as a team and
-    /// then a permission in it.
+    /// Other targets: first those in the path, in its order, such as a team and then a permission
+    /// in it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<Target>,
     /// The names of the fields in the request; settings are dotted paths, such as
     /// `auth.sessions.maxAgeSeconds`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<String>,
-    /// Where the request came from; absent for work of the system, and for rejected sign-ups, of
-    /// which an entry may count several.
+    /// Where the request came from; absent for work of the system, and for rejected sign-ups, since
+    /// an entry may count several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
     /// How the change affects the project's totals.
@@ -116,7 +116,7 @@ impl From<Level> for Access {
 pub enum Actor {
     /// An unknown caller.
     Anonymous,
-    /// A user of the project in a session; for a sign-in, in the session that the sign-in started.
+    /// A user of the project in a session; for a sign-in, in the session it started.
     User {
         /// The user.
         user_id: UserId,

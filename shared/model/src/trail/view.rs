@@ -22,19 +22,19 @@ pub struct AuditEntry {
     /// The name of the operation.
     #[schema(example = "auth-password-sign-in")]
     pub operation: String,
-    /// What happened to the account; empty if the name of the operation is sufficient.
+    /// What happened to the account; empty if the operation's name says enough.
     pub events: Vec<Event>,
-    /// For a sign-in or a reauthentication, how the user was authenticated (RFC 8176).
+    /// For a sign-in or a reauthentication, how the user authenticated (RFC 8176).
     pub method: Vec<Amr>,
     /// The access level of the request; `null` if the operation requires none, and for work of the
     /// system.
     pub access: Option<Access>,
     /// Who caused the event.
     pub actor: Actor,
-    /// The user whose account is affected; `null` if none is.
+    /// The affected account's user; `null` if there is none.
     pub user_id: Option<UserId>,
-    /// Other targets: first those that the path names, in the order of the path, such as a team and
-    /// then a permission in it.
+    /// Other targets: first those in the path, in its order, such as a team and then a permission
+    /// in it.
     pub targets: Vec<Target>,
     /// The names of the fields in the request, never their values.
     pub fields: Vec<String>,
@@ -61,13 +61,13 @@ pub struct Activity {
     /// per minute, when the minute began.
     #[schema(format = DateTime, example = "2026-01-01T12:00:00.000Z")]
     pub at: String,
-    /// What happened to the account; empty for changes that have no event of their own.
+    /// What happened to the account; empty for changes without an event of their own.
     pub events: Vec<Event>,
-    /// For a sign-in or a reauthentication, how the user was authenticated (RFC 8176).
+    /// For a sign-in or a reauthentication, how the user authenticated (RFC 8176).
     pub method: Vec<Amr>,
     /// Who caused the event.
     pub actor: Role,
-    /// Where the request came from; `null` if an administrator or a server sent the request.
+    /// Where the request came from; `null` if an administrator or a server sent it.
     pub place: Option<Place>,
     /// How often the event happened; above 1 only for failed sign-ins and proofs.
     pub count: u32,
@@ -91,8 +91,7 @@ impl Role {
     fn of(entry: &Entry, user: UserId) -> Self {
         match (entry.actor, entry.access) {
             (Actor::User { user_id, .. }, access) if user_id == user => match access {
-                // A request with a server key counts as the server's, even if the request has a
-                // user's token.
+                // A request with a server key counts as the server's, even with a user's token.
                 Some(Access::Server) => Self::Server,
                 Some(Access::Admin) => Self::Administrator,
                 _ => Self::You,

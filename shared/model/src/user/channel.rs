@@ -1,9 +1,9 @@
 //! Contact channels: the effects of adding, changing and removing them.
 //!
 //! After every change, a user has at most [`MAX_CHANNELS`] channels, no duplicates, and at most one
-//! primary channel. Removing a channel never makes another channel primary or enables another for
-//! signing in, because that is the user's choice. A user may therefore have no primary channel and
-//! no channel to sign in with, as after signing up with a provider that reports no address.
+//! primary channel. Removing a channel never makes another one primary or enables it for signing
+//! in: that is the user's choice. So a user may have no primary channel and no channel to sign in
+//! with, for example after signing up with a provider that reports no address.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -104,8 +104,8 @@ impl ContactChannel {
 }
 
 impl User {
-    /// Adds a channel. Whether the user can sign in with an unverified address at once depends on
-    /// `author`.
+    /// Adds a channel. `author` determines whether the user can sign in with an unverified address
+    /// at once.
     pub fn add_channel(&mut self, id: ChannelId, new: NewChannel, author: Author) -> Result<(), Refused> {
         let before = self.clone();
         if self.channel_of(&new.value).is_some() {
@@ -125,8 +125,8 @@ impl User {
         Ok(())
     }
 
-    /// Changes a channel. Whether the user can sign in with an unverified address at once depends
-    /// on `author`.
+    /// Changes a channel. `author` determines whether the user can sign in with an unverified
+    /// address at once.
     pub fn change_channel(&mut self, id: ChannelId, patch: ChannelPatch, author: Author) -> Result<(), Refused> {
         let before = self.clone();
         let position = self.channels.iter().position(|channel| channel.id == id).ok_or(Refused::NotFound)?;
@@ -158,12 +158,12 @@ impl User {
     }
 
     /// The standing of a changed channel. A user's own request to sign in with an address takes
-    /// effect when the address is verified, with one exception: if the address that the user signed
-    /// up with is the only way to sign in beside the password, replacing it takes effect
-    /// immediately, as if the account had been created with the new address, so that correcting a
-    /// typo locks nobody out. The exception does not apply to a verified address, which cannot be a
-    /// typo, nor to an account that ever had another way to sign in: an intruder could otherwise
-    /// replace the address and become the owner by first proof.
+    /// effect when the address is verified, with one exception: if the address of the sign-up is
+    /// the only way to sign in besides the password, replacing it takes effect immediately, as if
+    /// the account had been created with the new address, so that correcting a typo locks nobody
+    /// out. The exception does not apply to a verified address, which cannot be a typo, nor to an
+    /// account that ever had another way to sign in: otherwise, an intruder could replace the
+    /// address and become the owner by first proof.
     fn standing_after(&self, channel: &Channel, value: &Email, patch: &ChannelPatch, author: Author) -> Standing {
         let starts = patch.used_for_auth == Some(true) && !channel.used_for_auth;
         let is_other = *value != channel.value;
@@ -180,7 +180,7 @@ impl User {
         }
     }
 
-    /// Removes a channel. If it was the primary one, the user has no primary channel.
+    /// Removes a channel. If it was the primary one, the user then has none.
     pub fn remove_channel(&mut self, id: ChannelId) -> Result<(), Refused> {
         let position = self.channels.iter().position(|channel| channel.id == id).ok_or(Refused::NotFound)?;
         let before = self.clone();

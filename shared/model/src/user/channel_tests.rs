@@ -115,11 +115,11 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Takes a step and returns whether it was refused.
+/// Takes a step; returns whether it was refused.
 fn take(user: &mut User, step: Step) -> bool {
     match step {
         Step::Add(number, value, [used_for_auth, is_verified, is_primary]) => {
-            // Real ids are random, so no id is used twice.
+            // Real ids are random and never used twice.
             let taken = user.channel(id(number)).is_some();
             taken
                 || user

@@ -1,11 +1,11 @@
-//! Remembered devices: after a second factor, a device can get a token that replaces the second
-//! factor in later sign-ins, in projects that permit it.
+//! Remembered devices: after a second factor, a device can get a token that stands in for the
+//! second factor in later sign-ins, in projects that permit it.
 //!
-//! A device is forgotten when somebody else may have got access to the account: whenever an epoch
-//! of the account is raised ([`ownership`](crate::user::ownership) lists the reasons, such as a
-//! changed password), and whenever the authenticator apps change. A device replaces only the second
-//! factor. If it replaced the second factor in a sign-in, the session counts as authenticated at
-//! the time when the second factor was proved on the device.
+//! A device is forgotten when someone else may have got access to the account: whenever an epoch of
+//! the account is raised ([`ownership`](crate::user::ownership) lists the reasons, such as a
+//! changed password), and whenever the authenticator apps change. A device stands in for the second
+//! factor only. If it did so in a sign-in, the session counts as authenticated at the time when the
+//! second factor was proved on the device.
 
 use crypto::digest::Digest;
 use jiff::Timestamp;
@@ -42,10 +42,10 @@ pub struct Device {
     /// When the device was last used to sign in, or remembered.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub last_used_at: Timestamp,
-    /// When the device is forgotten, unless that happens earlier ([`Self::is_remembered`]).
+    /// When the device is forgotten, if not earlier ([`Self::is_remembered`]).
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
-    /// Where the device was last used; absent if that is not known.
+    /// Where the device was last used; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
     /// The user's `session_epoch` when the device was remembered.
@@ -109,8 +109,8 @@ impl Device {
         })
     }
 
-    /// Whether the device replaces the second factor of `user` at `now`. If the project has
-    /// shortened the time, the shorter time also applies to devices that were remembered earlier.
+    /// Whether the device stands in for the second factor of `user` at `now`. If the project has
+    /// shortened the time, that also applies to devices remembered earlier.
     pub fn is_remembered(&self, user: &User, settings: &SecondFactorSettings, now: Timestamp) -> bool {
         let is_in_time = settings.memory().is_some_and(|memory| now < self.expires_at && now < after(self.created_at, memory));
         let epochs = (self.session_epoch, self.credential_epoch) == (user.session_epoch, user.credential_epoch);
@@ -134,9 +134,9 @@ pub struct DeviceView {
     pub last_used_at_millis: i64,
     /// When the device is forgotten, in milliseconds since the Unix epoch.
     pub expires_at_millis: i64,
-    /// Whether the request has the token of this device.
+    /// Whether the request has this device's token.
     pub is_current_device: bool,
-    /// Where the device was last used; absent when unknown.
+    /// Where the device was last used; absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_used_at_end_user_ip_info: Option<Place>,
 }

@@ -1,5 +1,5 @@
-//! An authenticator app that is being set up: its secret was shown, and a code of the app will
-//! prove that the app has it.
+//! An authenticator app being set up: its secret was shown, and a code of the app will prove that
+//! the app has it.
 
 use crypto::seal::{Error, Sealed, Sealer};
 use crypto::totp::TotpSecret;
@@ -23,8 +23,8 @@ const LIFE: SignedDuration = SignedDuration::from_mins(10);
 /// Permitted lengths of the name of an app, in characters.
 const NAME: RangeInclusive<usize> = 1..=64;
 
-/// An authenticator app that is being set up, stored under the digest of the code that identifies
-/// the setup. (The user also sends a code of the app itself.)
+/// An authenticator app being set up, stored under the digest of the code that identifies the
+/// setup. (The user also sends a code of the app itself.)
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Enrolment {
     /// The user who sets up the app.
@@ -79,14 +79,13 @@ impl Enrolment {
         TotpSecret::parse(sealer.open(owner, &self.secret)?.expose_secret().to_owned()).map_err(|_| Error)
     }
 
-    /// Whether `user` is setting up this app, and the user's epochs have not changed since the
-    /// setup began.
+    /// Whether `user` is setting up this app, in the epochs in which the setup began.
     pub fn is_of(&self, user: &User) -> bool {
         self.user_id == user.id && (self.session_epoch, self.credential_epoch) == (user.session_epoch, user.credential_epoch)
     }
 
     /// Returns the setup if it exists, has not expired, is unused, and was not tried with too many
-    /// codes of an app; `attempts` is the number of those codes, including the current one.
+    /// codes of an app; `attempts` is their number, including the current one.
     pub fn check(enrolment: Option<Self>, attempts: u32, now: Timestamp) -> Result<Self, Rejected> {
         let enrolment = enrolment.ok_or(Rejected::NotFound)?;
         Rejected::of(enrolment.expires_at, enrolment.used, attempts, now).map_or(Ok(enrolment), Err)

@@ -24,12 +24,12 @@ pub struct UserFilter {
 }
 
 impl UserFilter {
-    /// The user id to search for, if the text to search for is one.
+    /// The user id, if the text to search for is one.
     pub fn id(&self) -> Option<UserId> {
         self.words.as_ref().or(self.beginning.as_ref()).and_then(|search| UserId::parse(&search.text()).ok())
     }
 
-    /// Whether the flags of the filter include this user, whatever the text to search for.
+    /// Whether the filter's flags include this user, whatever the text to search for.
     pub fn shows(&self, user: &User, config: &ProjectConfig) -> bool {
         match user.restricted_reason(config) {
             _ if self.only_anonymous => user.is_anonymous,
@@ -39,7 +39,7 @@ impl UserFilter {
         }
     }
 
-    /// Whether the list includes this user. Not for a search by user id, which reads that user
+    /// Whether the list includes this user. Not for a search by user id, which reads the user
     /// ([`Self::id`]).
     pub fn takes(&self, user: &User, config: &ProjectConfig) -> bool {
         let begins = |search: &Search| user.first_word(search).is_some() && user.begins_with(search);

@@ -1,6 +1,6 @@
-//! The fields that requests may set on a user: one list of fields, of which each kind of request
-//! accepts a subset. A field that a request may not set is rejected like an unknown field, and all
-//! problems of a body are reported together.
+//! The fields that requests may set on a user: one list, of which each kind of request accepts a
+//! subset. A field that a request may not set is rejected like an unknown one, and all problems of
+//! a body are reported together.
 
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -23,7 +23,7 @@ use crate::sign_up::risk::RiskScores;
 use crate::text::line;
 use crate::user::values::{AccountInput, CountryCode, DisplayName, False, ImportedHash, Note};
 
-/// The fields of a user to set. Absent fields keep their values; in a new user, they have their
+/// The user fields to set. Absent fields keep their values; in a new user, they have their
 /// defaults.
 #[derive(Deserr, ToSchema)]
 #[deserr(deny_unknown_fields)]
@@ -43,12 +43,12 @@ pub struct UserInput {
     #[deserr(default)]
     #[schema(value_type = Option<serde_json::Value>)]
     pub client_metadata: Change<Metadata>,
-    /// The team to select, of which the user must be a member; `null` for none.
+    /// The team to select; the user must be a member. `null` for none.
     #[deserr(default)]
     #[schema(value_type = Option<uuid::Uuid>)]
     pub selected_team_id: Change<TeamId>,
     /// The secret of an authenticator app (TOTP with SHA-1, 30 seconds, 6 digits), 10 to 64 bytes
-    /// in base64. The app replaces all authenticator apps and recovery codes of the user, and
+    /// in base64. The app replaces all the user's authenticator apps and recovery codes, and
     /// sign-ins require a code of the app. `null` removes all apps and recovery codes.
     #[deserr(default)]
     #[schema(value_type = Option<String>, format = Byte)]
@@ -60,10 +60,9 @@ pub struct UserInput {
     #[deserr(default)]
     #[schema(value_type = Option<bool>)]
     pub passkey_auth_enabled: Option<False>,
-    /// The new primary address: an address that the user already has, or a new address, which is
-    /// then unverified. The user keeps the previous primary address as another address. `null` for
-    /// no primary address. With server access, the domain may be any host name, such as
-    /// `localhost`.
+    /// The new primary address, either one that the user already has or a new, unverified one. The
+    /// previous primary address stays as another address. `null` for no primary address. With
+    /// server access, the domain may be any host name, such as `localhost`.
     #[deserr(default)]
     #[schema(value_type = Option<String>, format = Email)]
     pub primary_email: Change<AnyEmail>,
@@ -81,12 +80,12 @@ pub struct UserInput {
     /// Requires server access. Whether the primary address is verified.
     #[deserr(default)]
     pub primary_email_verified: Option<bool>,
-    /// Requires server access. Whether the primary address signs the user in. Without this field,
-    /// an existing channel stays as it is, and a new address signs the user in only if the user had
-    /// a primary address that did.
+    /// Requires server access. Whether the primary address signs the user in. If absent, an
+    /// existing channel stays as it is, and a new address signs the user in only if the previous
+    /// primary address did.
     #[deserr(default)]
     pub primary_email_auth_enabled: Option<bool>,
-    /// Requires server access. The new password; `null` removes the password. In both cases, all
+    /// Requires server access. The new password; `null` removes the password. Either way, all
     /// sessions of the user end. The password of an existing user must satisfy the rules for new
     /// passwords; that of a new user may be any of 1 to 128 characters.
     #[deserr(default)]
@@ -94,7 +93,7 @@ pub struct UserInput {
     pub password: Change<Password>,
     /// Requires server access. A bcrypt hash (`$2a$`, `$2b$`, `$2y$`) of cost 4 to 12, in place of
     /// a password. Hidden characters and direction controls in an accompanying `display_name` are
-    /// removed instead of refused.
+    /// then removed instead of refused.
     #[deserr(default)]
     #[schema(value_type = Option<String>)]
     pub password_hash: Option<ImportedHash>,
@@ -105,12 +104,12 @@ pub struct UserInput {
     /// Requires server access. Whether the user is restricted.
     #[deserr(default)]
     pub restricted_by_admin: Option<bool>,
-    /// Requires server access. The reason for the restriction, which the user sees; only together
+    /// Requires server access. The reason for the restriction, visible to the user; only together
     /// with `restricted_by_admin: true`.
     #[deserr(default)]
     #[schema(value_type = Option<String>, max_length = 4096)]
     pub restricted_by_admin_reason: Change<Note>,
-    /// Requires server access. Notes on the restriction, which the user does not see; only together
+    /// Requires server access. Notes on the restriction, not visible to the user; only together
     /// with `restricted_by_admin: true`.
     #[deserr(default)]
     #[schema(value_type = Option<String>, max_length = 4096)]
@@ -183,8 +182,8 @@ impl<F: Fields> Deserr<Problems> for UserBody<F> {
         let mut json = Json::deserialize_from_value(value, location)?;
         let mut problems = None;
         if let Json::Object(fields) = &mut json {
-            // A program that imports users cannot ask them for other names, so the characters that
-            // are not permitted are removed.
+            // A program that imports users cannot ask them for other names, so forbidden characters
+            // are removed.
             if fields.contains_key("password_hash")
                 && let Some(Json::String(name)) = fields.get_mut("display_name")
             {
@@ -214,7 +213,7 @@ fn merged(problems: Option<Problems>, found: Problems, location: ValuePointerRef
     take_cf_content(<Problems as deserr::MergeWithError<Problems>>::merge(problems, found, location))
 }
 
-/// Checks the rules that the types of the fields do not check.
+/// Checks the rules beyond the types of the fields.
 fn check<F: Fields>(input: &UserInput, problems: Option<Problems>, location: ValuePointerRef<'_>) -> Option<Problems> {
     let is_set = |note: &Change<Note>| matches!(note, Change::Set(_));
     let restricts = input.restricted_by_admin == Some(true);

@@ -1,5 +1,5 @@
-//! Users. One item contains a user with all contact channels and provider accounts, and is written
-//! under a version condition, so every rule about them is checked against a consistent state.
+//! Users. A user, with all contact channels and provider accounts, is one item, written under a
+//! version condition, so every rule about them is checked against a consistent state.
 
 pub mod channel;
 #[cfg(test)]
@@ -53,11 +53,11 @@ use crate::user::restriction::Restriction;
 use crate::user::standing::Standing;
 use crate::user::totp::Totp;
 
-/// The maximum number of contact channels of a user. With this limit, the item stays far below
-/// DynamoDB's 400 KB, and the claims of all addresses fit into one transaction.
+/// The maximum number of contact channels of a user. It keeps the item far below DynamoDB's 400 KB,
+/// and the claims of all addresses within one transaction.
 pub const MAX_CHANNELS: usize = Quota::ContactChannels.max();
-/// The number of consecutive wrong passwords, over any period, after which passwords no longer work
-/// for the account (SP 800-63B-4, §3.2.2).
+/// The number of consecutive wrong passwords, over any period, after which the account no longer
+/// accepts passwords (SP 800-63B-4, §3.2.2).
 pub const MAX_WRONG_PASSWORDS: u32 = 100;
 /// The maximum number of provider accounts of a user, for the same reasons as for channels.
 pub const MAX_ACCOUNTS: usize = Quota::ProviderAccounts.max();
@@ -76,7 +76,7 @@ pub struct User {
     /// The picture.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile_image_url: Option<String>,
-    /// The digest of the picture, if this service stores the picture.
+    /// The digest of the picture, if this service stores it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uploaded_image: Option<Digest>,
     /// The addresses.
@@ -85,9 +85,9 @@ pub struct User {
     /// The hash of the password.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub password: Option<Hash>,
-    /// When a signed-in user last set a password for an account without one; absent if that never
-    /// happened. All other ways to set a password, except the sign-up of an anonymous user, end the
-    /// user's other sessions.
+    /// When a signed-in user last set a password for an account without one; absent if never. All
+    /// other ways to set a password, except the sign-up of an anonymous user, end the user's other
+    /// sessions.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub first_password_at: Option<Timestamp>,
     /// The number of consecutive wrong passwords at sign-in; see [`Self::is_closed_to_passwords`].
@@ -104,8 +104,8 @@ pub struct User {
     /// not enable them again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub otp_refused: bool,
-    /// The second factor, if the user has one. Sign-ins require it unless a remembered device or a
-    /// passkey replaces it.
+    /// The second factor, if any. Sign-ins require it unless a remembered device stands in for it
+    /// or a passkey counts as both factors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub totp: Option<Totp>,
     /// The accounts at providers.
@@ -114,7 +114,7 @@ pub struct User {
     /// The API keys.
     #[serde(default, skip_serializing_if = "OwnedKeys::is_empty")]
     pub api_keys: OwnedKeys,
-    /// The passkeys, in the order in which they were registered.
+    /// The passkeys, in order of registration.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub passkeys: Vec<Passkey>,
     /// Whether the user has not signed up yet.
@@ -135,7 +135,7 @@ pub struct User {
     /// The country, ISO 3166-1 alpha-2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub country_code: Option<String>,
-    /// The scores that a server has set.
+    /// The scores set by a server.
     #[serde(default)]
     pub risk_scores: RiskScores,
     /// The categories of emails that the user has unsubscribed from.
@@ -151,24 +151,24 @@ pub struct User {
     /// [`ownership`].
     #[serde(default)]
     pub credential_epoch: u64,
-    /// The epoch of credentials from which on no way to sign in has been lost: that of the sign-up
-    /// or of the latest correction of a mistyped address, raised with each new password.
+    /// The epoch of credentials since which no way to sign in has been lost: that of the sign-up or
+    /// of the latest correction of a mistyped address, raised with each new password.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub began_epoch: u64,
     /// How often all credentials were removed (a new owner, the sign-up of an anonymous user, the
-    /// takeover of a tool's user) or an intruder was reported. Invitations to teams that the user
-    /// sent in an earlier epoch, and API keys of teams that the user created in one, are void.
+    /// takeover of a tool's user) or an intruder was reported. Team invitations sent, and API keys
+    /// of teams created, by the user in an earlier epoch are invalid.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub owner_epoch: u64,
     /// The epoch of sessions: sessions of an earlier epoch have ended, except the kept one; see
     /// [`Session::is_live`](crate::session::Session::is_live).
     #[serde(default)]
     pub session_epoch: u64,
-    /// The session that survived the last increment of the session epoch, if one did.
+    /// The session that survived the last increment of the session epoch, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_session: Option<SessionId>,
-    /// The teams of the user whose members need a second factor, as noted when the user last joined
-    /// a team, signed in or refreshed an access token.
+    /// The user's teams whose members need a second factor, as of when the user last joined a team,
+    /// signed in or refreshed an access token.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub second_factor_teams: BTreeSet<TeamId>,
     /// The state of the account's change notices.
@@ -189,17 +189,17 @@ pub struct Channel {
     pub value: Email,
     /// Whether the address is meant for signing in; see [`Self::signs_in`].
     pub used_for_auth: bool,
-    /// Whether the address is verified: somebody has proved that they receive its emails, a
-    /// provider has verified it, or a server has declared it verified.
+    /// Whether the address is verified: someone has proved that they receive its emails, a provider
+    /// has verified it, or a server has declared it verified.
     pub is_verified: bool,
     /// Whether a verified address is still unproved: its verification code was redeemed without a
-    /// session of the account, so the recipient of its emails need not be who uses the account.
-    /// Always `false` for an unverified address.
+    /// session of the account, so the recipient of its emails need not be the person using the
+    /// account. Always `false` for an unverified address.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_unproved: bool,
-    /// Whether nothing but a verification code that was redeemed without a session of the account
-    /// has verified the address, even if it counts as proved because the account had a verified
-    /// address before. Always `false` for an unverified address.
+    /// Whether the address was verified only by a verification code redeemed without a session of
+    /// the account, even if it counts as proved because the account had a verified address before.
+    /// Always `false` for an unverified address.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_elsewhere: bool,
     /// Whether this is the user's primary address.
@@ -249,8 +249,7 @@ impl User {
         }
     }
 
-    /// Adds an address, which becomes primary and can be used to sign in. Other addresses are no
-    /// longer primary.
+    /// Adds an address, which becomes the only primary one and can be used to sign in.
     pub fn add_primary_email(&mut self, entropy: &Entropy, value: Email, is_verified: bool) -> ChannelId {
         let id = ChannelId::from(entropy.uuid());
         for channel in &mut self.channels {
@@ -288,14 +287,14 @@ impl User {
         self.otp_enabled |= !self.otp_refused;
     }
 
-    /// Whether passwords no longer work for the account after too many wrong ones, until the
+    /// Whether the account no longer accepts passwords after too many wrong ones, until the
     /// password is replaced or the owner signs in another way (SP 800-63B-4, §3.2.2).
     pub fn is_closed_to_passwords(&self) -> bool {
         self.wrong_passwords >= MAX_WRONG_PASSWORDS
     }
 
-    /// Whether the password is no longer accepted from a signed-in user who changes it or
-    /// reauthenticates, after too many wrong ones. [`Self::forget_wrong_passwords`] ends this.
+    /// Whether the password is no longer accepted from a signed-in user, to change it or to
+    /// reauthenticate, after too many wrong ones. [`Self::forget_wrong_passwords`] ends this.
     pub fn is_closed_to_old_passwords(&self) -> bool {
         self.wrong_old_passwords >= MAX_WRONG_PASSWORDS
     }

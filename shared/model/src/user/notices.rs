@@ -13,8 +13,8 @@ pub const AT_ONCE: u32 = 4;
 
 const WINDOW: SignedDuration = SignedDuration::from_hours(1);
 
-/// The maximum number of ranges of undone changes in an account. Beyond this number, the two oldest
-/// ranges are merged, which also invalidates the links of the changes between the two.
+/// The maximum number of ranges of undone changes in an account. Beyond it, the two oldest ranges
+/// are merged, which also invalidates the links of the changes between them.
 const MAX_UNDONE: usize = 20;
 
 /// The maximum number of released addresses that are remembered.
@@ -23,8 +23,8 @@ const MAX_RELEASED: usize = 50;
 /// The state of an account's change notices.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notices {
-    /// The highest number used so far: that of the latest change for which a notice was scheduled
-    /// or sent, or one that an undone sign-in or a new owner of the account used up.
+    /// The highest number used so far: that of the latest change with a scheduled or sent notice,
+    /// or one used up by an undone sign-in or a new owner of the account.
     #[serde(default)]
     latest: u64,
     /// Inclusive ranges (from, to) of undone changes, or of changes from before the current owner,
@@ -33,13 +33,13 @@ pub struct Notices {
     undone: Vec<(u64, u64)>,
     #[serde(default)]
     recent: Vec<Recent>,
-    /// When addresses were verified, except those that were verified when the account was created
-    /// or got a new owner, or by an earlier version.
+    /// When addresses were verified, except those verified when the account was created or got a
+    /// new owner, or by an earlier version.
     #[serde(default)]
     pub(crate) joined: Vec<Joined>,
-    /// The addresses that their recipients removed from the account and that have not been verified
-    /// in it since: at most [`MAX_RELEASED`], the latest last. Only a link that was sent to such an
-    /// address restores it.
+    /// Addresses that their recipients removed from the account and that have not been verified in
+    /// it since: at most [`MAX_RELEASED`], the latest last. Only a link sent to such an address
+    /// restores it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) released: Vec<Email>,
 }
@@ -71,8 +71,8 @@ impl Notices {
         self.latest + 1
     }
 
-    /// Counts a notice about changes of these kinds and returns when to send the notice; `None` if
-    /// a scheduled notice covers the changes.
+    /// Counts a notice about changes of these kinds, and returns when to send it; `None` if a
+    /// scheduled notice covers the changes.
     pub fn admit(&mut self, kinds: &[Kind], now: Timestamp) -> Option<Timestamp> {
         self.recent.retain(|recent| now < after(recent.since, WINDOW));
         let kinds: Vec<Kind> = kinds.iter().map(|kind| kind.counted_as()).collect();
@@ -110,7 +110,7 @@ impl Notices {
         }
     }
 
-    /// Notes that the recipient of an address's emails removed the address from the account.
+    /// Notes that the recipient of an address's emails removed it from the account.
     pub(crate) fn release(&mut self, email: Email) {
         self.released.retain(|released| *released != email);
         self.released.push(email);
@@ -128,8 +128,8 @@ impl Notices {
         self.released.clear();
     }
 
-    /// When the address was verified; `None` if that is not recorded (see `joined`), or the address
-    /// is not verified.
+    /// When the address was verified; `None` if it is not, or if the time is not recorded (see
+    /// `joined`).
     pub fn joined_at(&self, email: &Email) -> Option<Timestamp> {
         self.joined.iter().find(|joined| joined.email == *email).map(|joined| joined.at)
     }

@@ -5,12 +5,12 @@
 //! credential epoch in which it was made, and a session, except a kept one, only in its session
 //! epoch; ending all sessions raises both epochs. The whole account is one item, written under a
 //! version condition, so each transition below happens completely or not at all. Codes and sessions
-//! from before the transition are recognised by their older epoch.
+//! from before the transition have an older epoch.
 //!
 //! | transition | credentials | sessions | credential epoch |
 //! |---|---|---|---|
 //! | first proof of an address by a stranger | only the proved address stays; the user leaves all teams, and name, picture and client metadata are cleared | end | raised |
-//! | an anonymous user signs up, or that of a tool is taken over | none stays; the sign-up adds its own | end | raised |
+//! | an anonymous user signs up, or a tool's anonymous user is taken over | none stays; the sign-up adds its own | end | raised |
 //! | "This wasn't me" ([`notice`](crate::notice)) | as before the change or, if the link only locks intruders out, as they are; without a password and recovery codes | end | raised |
 //! | proof by the account's creator, or of a proved address | stay | stay | stays |
 //! | verification code redeemed | stay; an address that the user requested for signing in can now be used. Without a session of the account, the address of the sign-up or, if none is verified, any stays unproved: the next proof is the first one. None is confirmed | stay | stays |
@@ -51,7 +51,7 @@ impl Author {
 pub enum Prover {
     /// The holder of a live access token of the same account.
     Creator,
-    /// Somebody who proves nothing but control of the address.
+    /// Someone who proves only control of the address.
     Stranger,
 }
 
@@ -79,9 +79,9 @@ impl Channel {
         self.is_verified && !self.is_unproved
     }
 
-    /// Whether the person who uses the account is known to receive the emails of the address. If
-    /// only a code that was redeemed without a session has verified it, they may belong to somebody
-    /// who clicked a link that they did not ask for.
+    /// Whether the person using the account is known to receive the emails of the address. If it
+    /// was verified only by a code redeemed without a session, they may go to someone who clicked a
+    /// link that they did not ask for.
     pub fn is_confirmed(&self) -> bool {
         self.is_proved() && !self.is_elsewhere
     }
@@ -98,7 +98,7 @@ impl Channel {
         self.is_elsewhere = false;
     }
 
-    /// Releases the claim to an address that was not proved.
+    /// Releases the claim to an unproved address.
     pub(crate) fn give_up(&mut self) {
         self.is_verified = false;
         self.is_unproved = false;
@@ -108,16 +108,16 @@ impl Channel {
 }
 
 impl StoredCode {
-    /// Whether the account's credential epoch is still the epoch in which the code was made.
+    /// Whether the account is still in the credential epoch in which the code was made.
     pub fn is_of_epoch(&self, user: &User) -> bool {
         self.epoch == user.credential_epoch
     }
 }
 
 impl User {
-    /// Records that somebody proved an address with which the user can sign in; `None` if there is
-    /// no such address. If the account gets a new owner, `fresh` becomes the channel's id, so that
-    /// links with the old id no longer apply to the channel.
+    /// Records that someone proved one of the user's sign-in addresses; `None` if it is not one. If
+    /// the account gets a new owner, `fresh` becomes the channel's id, so that links with the old
+    /// id no longer apply to it.
     pub fn prove(&mut self, email: &Email, prover: Prover, fresh: ChannelId) -> Option<Proof> {
         let channel = self.channels.iter_mut().find(|channel| channel.value == *email && channel.signs_in())?;
         match prover {
@@ -145,8 +145,8 @@ impl User {
             vec![Channel { id, value, used_for_auth: true, is_verified, is_unproved, is_elsewhere, is_primary: true, standing }];
     }
 
-    /// Whether somebody may have used the account, as far as its user tells: it was not created by
-    /// a server, it has or had a credential besides the address, or sessions were ended.
+    /// Whether the account may have been used, as far as the user's data tell: it was not created
+    /// by a server, it has or had a credential besides the address, or sessions were ended.
     pub fn may_have_been_used(&self) -> bool {
         let has_credential = self.password.is_some() || !self.provider_accounts.is_empty() || !self.passkeys.is_empty();
         let is_of_server = |channel: &Channel| channel.standing == Standing::Assigned;
@@ -154,7 +154,7 @@ impl User {
         has_credential || has_history || self.channels.len() > 1 || !self.channels.iter().all(is_of_server)
     }
 
-    /// Clears what a client can write about the person, because the account has a new owner.
+    /// Clears what clients can write about the person, because the account has a new owner.
     pub fn forget_person(&mut self) {
         self.display_name = None;
         self.profile_image_url = None;
@@ -164,9 +164,9 @@ impl User {
         self.second_factor_teams.clear();
     }
 
-    /// Turns an anonymous user who signs up at `now` into an ordinary one, without the credentials
-    /// and sessions of the anonymous user: somebody who shared one of the sessions must have no way
-    /// into the account. The caller then adds the credential of the sign-up.
+    /// Turns an anonymous user who signs up at `now` into an ordinary one, without the anonymous
+    /// user's credentials and sessions: whoever shared one of the sessions must have no way into
+    /// the account. The caller then adds the credential of the sign-up.
     pub fn sign_up(&mut self, now: Timestamp) {
         self.upgrade(now);
         self.remove_credentials();
@@ -190,14 +190,14 @@ impl User {
         self.end_sessions(None);
     }
 
-    /// Marks an address as verified, by a code that was emailed to it; `false` if the user no
-    /// longer has the address.
+    /// Marks an address as verified by an emailed code; `false` if the user no longer has the
+    /// address.
     ///
     /// If a stranger redeemed the code, nobody can tell whether the recipient uses the account. So
-    /// an address that a client claimed when it signed up stays unproved, and so does the first
-    /// address of the account that is verified. A further address does not: otherwise, whoever
-    /// adds one by a stolen session could become the owner of the account with it, and the links in
-    /// the notices to the owner would end. It is not confirmed either.
+    /// an address claimed by a client at sign-up stays unproved, and so does the first verified
+    /// address of the account. A further address does not: otherwise, whoever adds one by a stolen
+    /// session could become the owner of the account with it, and the links in the notices to the
+    /// owner would end. It is not confirmed either.
     pub fn verify_email(&mut self, email: &Email, prover: Prover) -> bool {
         let is_further = self.channels.iter().any(|other| other.is_verified && other.value != *email);
         let Some(channel) = self.channels.iter_mut().find(|channel| channel.value == *email) else { return false };
@@ -213,15 +213,15 @@ impl User {
         true
     }
 
-    /// Releases the claim to an address that another account has verified; `false` if this account
-    /// has no claim that gives way.
+    /// Releases the claim to an address verified by another account; `false` if this account has no
+    /// claim that gives way.
     pub fn give_way(&mut self, email: &Email) -> bool {
         let channel = self.channels.iter_mut().find(|channel| channel.value == *email && channel.gives_way());
         channel.map(Channel::give_up).is_some()
     }
 
     /// Removes the channel of an address, because the recipient of its emails says that the account
-    /// belongs to somebody else; `false` if the channel does not exist.
+    /// belongs to someone else; `false` if the channel does not exist.
     pub fn release(&mut self, id: ChannelId) -> bool {
         let Some(position) = self.channels.iter().position(|channel| channel.id == id) else { return false };
         let channel = self.channels.remove(position);
@@ -238,8 +238,8 @@ impl User {
     }
 
     /// Invalidates every code made so far, because the password was set or sessions were ended. No
-    /// way to sign in is lost, so the account still counts as one with the address that it began
-    /// with ([`Self::began_with`]).
+    /// way to sign in is lost, so the account still counts as having the address it began with
+    /// ([`Self::began_with`]).
     pub fn renew_epoch(&mut self) {
         let began = self.began_epoch == self.credential_epoch;
         self.raise_epoch();
@@ -253,9 +253,9 @@ impl User {
         self.credential_epoch += 1;
     }
 
-    /// Invalidates every code if `before` had a way to sign in that no longer exists: an address
-    /// was removed, replaced, disabled for signing in or is no longer primary, or a provider
-    /// account was unlinked or disabled for signing in.
+    /// Invalidates every code if the user has lost a way to sign in since `before`: an address was
+    /// removed, replaced, disabled for signing in or is no longer primary, or a provider account
+    /// was unlinked or disabled for signing in.
     pub fn raise_epoch_if_way_in_went(&mut self, before: &Self) {
         let address_stays = |old: &Channel| {
             self.channels
@@ -271,15 +271,13 @@ impl User {
         }
     }
 
-    /// Whether an unverified channel is the address that the user signed up with, or to which the
-    /// user corrected it. If any way to sign in had been lost since, the epoch would have been
-    /// raised.
+    /// Whether an unverified channel is the address of the sign-up, or the user's correction of it.
+    /// If any way to sign in had been lost since, the epoch would have been raised.
     pub fn began_with(&self, channel: &Channel) -> bool {
         self.credential_epoch == self.began_epoch && channel.signs_in() && channel.standing == Standing::Provisional
     }
 
-    /// The unproved addresses that the user can sign in with. Whoever first proves such an address
-    /// becomes the owner of the account.
+    /// The unproved sign-in addresses. Whoever first proves one becomes the owner of the account.
     pub fn unproved(&self) -> impl Iterator<Item = &Email> {
         self.channels.iter().filter(|channel| channel.signs_in() && !channel.is_proved()).map(|channel| &channel.value)
     }

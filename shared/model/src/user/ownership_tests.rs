@@ -31,7 +31,7 @@ fn channel(value: &str, is_verified: bool, standing: Standing) -> Channel {
 }
 
 /// An account with the unverified address `ada@example.com`, to which an attacker has added other
-/// addresses and a provider account, and with both flags for emailed codes set.
+/// addresses and a provider account, with both flags for emailed codes set.
 fn prepared() -> User {
     let mut user = User::new(&Entropy::system(), Timestamp::UNIX_EPOCH);
     user.add_primary_email(&Entropy::system(), email("ada@example.com"), false);
@@ -91,7 +91,7 @@ fn a_verification_without_a_session_settles_nothing() {
     // A further verification in a session of the account settles it; a proved address stays proved.
     assert!(again.verify_email(&ada, Prover::Creator) && again.channels[0].is_proved());
     assert!(again.verify_email(&ada, Prover::Stranger) && again.channels[0].is_proved());
-    // So does a server; another address in place of it is not verified at all.
+    // So does a server; an address that replaces it is not verified at all.
     let id = user.channels[0].id;
     let patch = ChannelPatch { is_verified: Some(true), ..ChannelPatch::default() };
     let mut vouched = user.clone();
@@ -120,7 +120,7 @@ fn an_address_verified_without_a_session_is_confirmed_by_a_proof() {
         assert!(again.verify_email(&bob, Prover::Creator) && is_confirmed(&again));
         proved.prove(&bob, Prover::Stranger, id()).expect("a proof");
         assert!(is_confirmed(&proved));
-        // A later click does not take back what the owner has proved.
+        // A later click does not undo the owner's proof.
         assert!(proved.verify_email(&bob, Prover::Stranger) && is_confirmed(&proved));
         let vouched = ChannelPatch { is_verified: Some(true), ..ChannelPatch::default() };
         user.change_channel(user.channel_of(&bob).expect("a channel").id, vouched, Author::Server).expect("a change");
@@ -149,7 +149,7 @@ fn an_address_that_was_added_to_a_verified_one_does_not_replace_the_owner() {
         assert!(user.channels[2].is_proved());
         assert_eq!(user.prove(&bob, Prover::Stranger, id()), Some(Proof::Known));
     }
-    // The address of the sign-up stays that of its recipient, whatever was added to it before.
+    // The address of the sign-up still belongs to its recipient, whatever was added before.
     let mut user = prepared();
     user.verify_email(&bob, Prover::Creator);
     user.verify_email(&ada, Prover::Stranger);
@@ -219,7 +219,7 @@ fn an_unverified_address_signs_in_and_gives_way_by_its_standing() {
     assert_eq!(of(false, false, Standing::Wished), (false, false));
     assert_eq!(of(true, false, Standing::Wished), (true, false));
     assert_eq!(of(false, false, Standing::Assigned), (true, false));
-    // Whoever verifies an address first has it, even if a proof may still give the account away.
+    // The first to verify an address has it, even if a proof may still give the account away.
     let unproved = Channel { is_unproved: true, ..channel("ada@example.com", true, Standing::Provisional) };
     assert!(unproved.signs_in() && !unproved.gives_way());
 }

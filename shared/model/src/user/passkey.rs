@@ -1,5 +1,5 @@
-//! A passkey of a user: a credential of WebAuthn. § refers to the sections of Web Authentication
-//! Level 3 (W3C).
+//! A user's passkey: a WebAuthn credential. § refers to the sections of Web Authentication Level 3
+//! (W3C).
 
 use crypto::webauthn::public_key::PublicKey;
 use deserr::{DeserializeError, Deserr, IntoValue, Value, ValuePointerRef};
@@ -35,13 +35,13 @@ pub struct Passkey {
     /// When the passkey was registered.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub created_at: Timestamp,
-    /// When the passkey was last used to sign in or to reauthenticate; absent if it never was.
+    /// When the passkey was last used to sign in or to reauthenticate; absent if never.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub last_used_at: Option<Timestamp>,
     /// How the browser can reach the authenticator, such as `internal` or `usb`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transports: Vec<String>,
-    /// The highest signature counter that was received; 0 if the authenticator has none.
+    /// The highest signature counter received; 0 if the authenticator has none.
     #[serde(default)]
     pub sign_count: u32,
     /// Whether the passkey can be synchronised with other devices.
@@ -53,11 +53,11 @@ pub struct Passkey {
     /// Whether the authenticator verified the user when the passkey was registered.
     #[serde(default)]
     pub was_user_verified: bool,
-    /// The model of the authenticator, as it claims; nil if it does not say.
+    /// The model that the authenticator claims to be; nil if unknown.
     #[serde(default)]
     pub aaguid: Uuid,
-    /// When the signature counter first failed to grow, so there may be a copy of the
-    /// authenticator; absent if it always grew or there is no counter.
+    /// When the signature counter first failed to grow, so the authenticator may have been copied;
+    /// absent if it always grew or there is no counter.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub clone_suspected_at: Option<Timestamp>,
 }
@@ -88,7 +88,7 @@ pub enum Refused {
     /// The user has [`MAX_PASSKEYS`] passkeys.
     #[error("the user has reached the maximum of {MAX_PASSKEYS} passkeys")]
     TooMany,
-    /// The signature counter did not grow, so there may be a copy of the authenticator.
+    /// The signature counter did not grow, so the authenticator may have been copied.
     #[error("the signature counter of the passkey did not increase, so the passkey may have been copied: remove it")]
     Cloned,
 }
@@ -99,8 +99,8 @@ impl Passkey {
         self.credential_id == other.credential_id
     }
 
-    /// Whether a signature counter suggests that another authenticator uses the same key. An
-    /// authenticator without a counter always sends 0 (§6.1.1, §7.2).
+    /// Whether a signature counter suggests that another authenticator uses the same key.
+    /// Authenticators without a counter always send 0 (§6.1.1, §7.2).
     pub(crate) fn is_cloned_by(&self, sign_count: u32) -> bool {
         (sign_count > 0 || self.sign_count > 0) && sign_count <= self.sign_count
     }

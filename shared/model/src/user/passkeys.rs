@@ -53,8 +53,8 @@ impl User {
         }
     }
 
-    /// Records the use of a passkey. If the signature counter shows that there may be a copy of the
-    /// authenticator, only that suspicion is recorded, and the use is refused.
+    /// Records the use of a passkey. If the signature counter suggests a copy of the authenticator,
+    /// only that is recorded, and the use is refused.
     pub fn use_passkey(&mut self, assertion: &Assertion, now: Timestamp) -> Result<(), Refused> {
         let passkey = self.passkeys.iter_mut().find(|passkey| passkey.credential_id == assertion.credential_id);
         let passkey = passkey.ok_or(Refused::NotFound)?;

@@ -1,5 +1,5 @@
-//! Applies changes to a user, without access to the table. If the stored user has changed since the
-//! caller read it, the caller reads it again and applies the change to the new state.
+//! Applies changes to a user, without access to the table. If the stored user has changed since it
+//! was read, the caller reads it again and applies the change to the new state.
 
 use crypto::password::hash::Hash;
 use jiff::Timestamp;
@@ -33,8 +33,7 @@ pub struct UserPatch {
 /// Why a change is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// The change marks the primary address as verified or enables it for signing in, but the user
-    /// has no primary address.
+    /// The change verifies the primary address or enables it for signing in, but there is none.
     #[error("the user has no primary address: set primary_email")]
     NoPrimaryEmail,
     /// The new primary address would exceed the maximum number of channels.
@@ -116,15 +115,15 @@ impl UserPatch {
 }
 
 impl User {
-    /// Makes all channels non-primary, without removing any channel.
+    /// Makes all channels non-primary.
     pub(crate) fn demote(&mut self) {
         for channel in &mut self.channels {
             channel.is_primary = false;
         }
     }
 
-    /// Makes an address primary. An existing channel is not changed otherwise. A new channel is
-    /// unverified, and is enabled for signing in if the previous primary address was.
+    /// Makes an address primary. An existing channel is otherwise unchanged. A new channel is
+    /// unverified, and enabled for signing in if the previous primary address was.
     fn make_primary(&mut self, email: &Email, author: Author, entropy: &Entropy) -> Result<(), Refused> {
         let used_for_auth = self.primary().is_some_and(|primary| primary.used_for_auth);
         if self.channel_of(email).is_none() {

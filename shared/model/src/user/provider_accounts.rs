@@ -3,7 +3,7 @@
 //! A user who links accounts through the provider's consent page may sign in with several accounts
 //! of one provider; the operations that create or update provider accounts refuse to enable a
 //! second one. Users must not lock themselves out, so a user who changes how they sign in must keep
-//! a way to sign in. A server may remove the last way, since it can also add another.
+//! a way to sign in. A server may remove the last way, since it can also add one.
 
 use wire::id::ProviderAccountId;
 
@@ -93,8 +93,8 @@ impl User {
         Ok(())
     }
 
-    /// Refuses a change that increases the number of accounts of one provider with which the user
-    /// can sign in, if the new number is above 1. `before` is the user before the change.
+    /// Refuses a change that lets the user sign in with more accounts of one provider than before,
+    /// if the new number is above 1. `before` is the user before the change.
     pub fn keeps_one_sign_in(&self, before: &Self) -> Result<(), Refused> {
         let count = |user: &Self, one: &ProviderAccount| {
             user.provider_accounts.iter().filter(|account| account.allow_sign_in && account.has_source_of(one)).count()
@@ -106,7 +106,7 @@ impl User {
         if self.provider_accounts.iter().any(is_further) { Err(Refused::SecondSignIn) } else { Ok(()) }
     }
 
-    /// Whether the user can sign in with the methods that the project permits.
+    /// Whether the user can sign in with the project's permitted methods.
     pub fn has_way_to_sign_in(&self, config: &ProjectConfig) -> bool {
         let by_email = self.channels.iter().any(Channel::signs_in);
         let by_password = config.credential_enabled && self.password.is_some();
@@ -117,8 +117,8 @@ impl User {
     }
 
     /// Refuses a change that removes the user's last way to sign in. `before` is the user before
-    /// the change. Disabling emailed codes counts as removing a way even if the user has never used
-    /// one, because until then they work.
+    /// the change. Disabling emailed codes counts even if the user has never used one, because they
+    /// would have worked.
     pub fn keeps_way_to_sign_in(&self, before: &Self, config: &ProjectConfig) -> Result<(), Refused> {
         let codes_work = config.magic_link_enabled && !before.otp_refused && before.channels.iter().any(Channel::signs_in);
         let had_way = before.has_way_to_sign_in(config) || (self.otp_refused && codes_work);

@@ -1,4 +1,4 @@
-//! A user's recovery codes, each of which replaces a code of an authenticator app once.
+//! A user's recovery codes. Each stands in for a code of an authenticator app once.
 
 use crypto::password::recovery::{HashedCode, HashedCodes};
 use crypto::seal::{Error, Sealed, Sealer};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use wire::entropy::Entropy;
 use wire::id::{ProjectId, UserId};
 
-/// A set of recovery codes, without those that were used.
+/// A set of recovery codes, without the used ones.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecoveryCodes {
     /// The salt and the hashes of the unused codes, sealed for their user: the codes are short
@@ -36,8 +36,8 @@ impl RecoveryCodes {
         HashedCodes::parse(&sealer.open(owner, &self.hashes)?).ok_or(Error)
     }
 
-    /// The set after the use of a code; `None` if the set does not contain the code or the code
-    /// was already used.
+    /// The set after a code is used; `None` if it does not contain the code or the code was already
+    /// used.
     pub fn redeem(&self, sealer: &Sealer, entropy: &Entropy, owner: &str, code: &HashedCode) -> Result<Option<Self>, Error> {
         let left = self.open(sealer, owner)?.without(code);
         left.map(|left| Self::seal(sealer, entropy, owner, &left, self.created_at)).transpose()

@@ -3,7 +3,7 @@
 use wire::id::{NotAnId, UserId};
 use wire::problem::rejected;
 
-/// A user id in a request, where `me` means the current user.
+/// A user id in a request; `me` means the current user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UserRef {
     /// The current user.

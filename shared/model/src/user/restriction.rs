@@ -7,10 +7,10 @@ use utoipa::{PartialSchema, ToSchema};
 /// A restriction set by an administrator, a server or a sign-up rule.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Restriction {
-    /// The reason, which the user can see.
+    /// The reason, visible to the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Details that the user cannot see.
+    /// Details not visible to the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub private_details: Option<String>,
 }
@@ -26,19 +26,19 @@ pub enum RestrictedReason {
     EmailNotVerified,
     /// An administrator, a server or a sign-up rule restricted the user.
     RestrictedByAdministrator,
-    /// The project requires a second factor of the user, who has none or did not prove it in the
+    /// The project requires a second factor, but the user has none or did not prove it in the
     /// session.
     SecondFactorRequired,
 }
 
 /// Why a user is restricted.
 //
-// Published SDKs discard access tokens with a type of restriction that they do not know, so a
-// missing second factor uses a type that they know.
+// Published SDKs discard access tokens with an unknown type of restriction, so a missing second
+// factor uses a known one.
 #[derive(Serialize, Deserialize, ToSchema)]
 struct Wire {
     r#type: Type,
-    /// What the user has to set up or prove to lift the restriction. Only with the type
+    /// What the user must set up or prove to lift the restriction. Only with the type
     /// `restricted_by_administrator`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     needs: Option<Needed>,
@@ -52,7 +52,7 @@ enum Type {
     /// The project requires a verified primary address.
     EmailNotVerified,
     /// An administrator, a server or a sign-up rule restricted the user, or the project requires
-    /// something that the user has to set up or prove.
+    /// something that the user must set up or prove.
     RestrictedByAdministrator,
 }
 

@@ -1,10 +1,10 @@
 //! The texts, called words, by whose beginning a user is found: the email addresses (the primary
-//! one and those that the user signs in with), and the display name starting at each of its first
-//! three words. `love` finds Ada Lovelace. An address whose domain is not in ASCII is also found by
-//! its domain, and by either form of it: `münchen` finds `ada@xn--mnchen-3ya.example`.
+//! one and those for signing in), and the display name from each of its first three words on.
+//! `love` finds Ada Lovelace. An address with a non-ASCII domain is also found by its domain, and
+//! by either form of it: `münchen` finds `ada@xn--mnchen-3ya.example`.
 //!
 //! Words are compared in a folded form, so neither case nor accents matter: `nunez` finds Núñez.
-//! Nor does the order of several words: `chen mei` finds Mei Chen.
+//! The order of several words does not matter either: `chen mei` finds Mei Chen.
 
 use std::collections::BTreeSet;
 
@@ -14,31 +14,30 @@ use crate::email::Email;
 use crate::text::folded::{MAX_SEARCHED_WORDS, composed, folded};
 use crate::user::{Channel, User};
 
-/// The number of words at the beginning of a display name at which a match can start.
+/// At how many words, from the beginning of a display name, a match can start.
 pub const NAME_WORDS: usize = 3;
 /// The maximum length of a word in a key, in bytes; longer ones are cut. DynamoDB permits sort keys
 /// of 1 KB.
 const MOST_BYTES: usize = 128;
-/// The form in which earlier versions compared texts, and in which they stored words: with accents.
+/// The form in which earlier versions compared texts and stored words: with accents.
 fn folded_earlier(text: &str) -> String {
     composed(&ComposingNormalizerBorrowed::new_nfc().normalize(text).to_lowercase())
 }
 
-/// A folded text, cut to the length that keys contain.
+/// A folded text, cut to the length in keys.
 pub fn cut(text: &str) -> &str {
     let end = (0..=text.len().min(MOST_BYTES)).rev().find(|end| text.is_char_boundary(*end));
     end.and_then(|end| text.get(..end)).unwrap_or_default()
 }
 
-/// A folded display name, starting at each of its first words: `ada lovelace` and `lovelace`.
+/// A folded display name, from each of its first words on: `ada lovelace` and `lovelace`.
 fn starts(folded: &str) -> Vec<String> {
     let starts = folded.match_indices(' ').map(|(space, _)| space + 1);
     let starts = [0].into_iter().chain(starts).take(NAME_WORDS);
     starts.filter_map(|start| folded.get(start..)).filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
-/// For an address whose domain is not in ASCII, the address and the domain as people write them,
-/// folded.
+/// For an address with a non-ASCII domain, the address and the domain as people write them, folded.
 fn international(email: &Email) -> Vec<String> {
     let Some((local, domain)) = email.as_str().rsplit_once('@').filter(|(_, domain)| domain.contains("xn--")) else { return Vec::new() };
     let (domain, result) = idna::domain_to_unicode(domain);
@@ -53,20 +52,20 @@ pub struct Search {
 }
 
 impl Search {
-    /// Parses what somebody typed, of which the first [`MAX_SEARCHED_WORDS`] words count; `None` if
-    /// it has no word.
+    /// Parses what someone typed; only the first [`MAX_SEARCHED_WORDS`] words count. `None` if
+    /// there is no word.
     pub fn parse(text: &str) -> Option<Self> {
         let words: Vec<String> =
             folded(text).split(' ').filter(|word| !word.is_empty()).take(MAX_SEARCHED_WORDS).map(str::to_owned).collect();
         let phrase = words.join(" ");
         let longest = words.iter().take(NAME_WORDS).rev().max_by_key(|word| word.len())?.clone();
-        // The longest word leads to few users. If it is none of the first words of a name, all
-        // words together may still be in the order of the name.
+        // The longest word matches few users. If it is not among the first words of a name, all
+        // words together may still be in the name's order.
         let beginnings = if phrase.starts_with(&longest) { vec![longest] } else { vec![longest, phrase] };
         Some(Self { words, beginnings })
     }
 
-    /// The beginnings of words in the index, one or two, at which the users are found.
+    /// One or two beginnings of words in the index, at which the users are found.
     pub fn beginnings(&self) -> &[String] {
         &self.beginnings
     }
@@ -95,16 +94,16 @@ impl User {
         self.found_by().flat_map(|channel| international(&channel.value))
     }
 
-    /// The words for which the table needs items, cut as in keys: those of the name and of
-    /// international addresses, and the primary address unless the user signs in with it. An
-    /// address that the user signs in with is found by its claim.
+    /// The words that need items in the table, cut as in keys: those of the name and of
+    /// international addresses, and the primary address unless the user signs in with it. Sign-in
+    /// addresses are found by their claims.
     pub fn unclaimed_words(&self) -> BTreeSet<String> {
         let primary = self.primary().filter(|channel| !channel.signs_in()).map(|channel| folded(channel.value.as_str()));
         let words = self.name_words().into_iter().chain(self.international_words()).chain(primary);
         words.map(|word| cut(&word).to_owned()).collect()
     }
 
-    /// The words of the name for which an earlier version, which kept accents, wrote items, except
+    /// The words of the name with items written by an earlier version, which kept accents, except
     /// those that still have one.
     pub fn earlier_words(&self) -> BTreeSet<String> {
         let name = self.display_name.as_deref().filter(|name| !name.is_ascii()).map(folded_earlier);
@@ -112,8 +111,8 @@ impl User {
         words.difference(&self.unclaimed_words()).cloned().collect()
     }
 
-    /// The first of the user's words, in the order of keys, that begins with one of the beginnings
-    /// of a search; the word is cut as in keys. `None` if no word does.
+    /// The first of the user's words, in key order, that begins with one of the beginnings of a
+    /// search, cut as in keys. `None` if there is no such word.
     pub fn first_word(&self, search: &Search) -> Option<String> {
         let addresses = self.found_by().map(|channel| folded(channel.value.as_str()));
         let words = self.name_words().into_iter().chain(self.international_words()).chain(addresses);
@@ -121,7 +120,7 @@ impl User {
         words.map(|word| cut(&word).to_owned()).min()
     }
 
-    /// Whether each word of a search is the beginning of a word of the name or of an address.
+    /// Whether each word of a search begins a word of the name or of an address.
     pub fn begins_with(&self, search: &Search) -> bool {
         let name = self.folded_name().unwrap_or_default();
         let addresses: Vec<String> =
@@ -133,7 +132,7 @@ impl User {
         search.words.iter().all(begins)
     }
 
-    /// Whether each word of a search is a part of the name or of an address.
+    /// Whether each word of a search is part of the name or of an address.
     pub fn contains(&self, search: &Search) -> bool {
         let name = self.folded_name();
         let addresses = self.channels.iter().flat_map(|channel| {

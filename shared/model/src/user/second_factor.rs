@@ -47,16 +47,16 @@ impl User {
         }
     }
 
-    /// Whether the user, who had no authenticator app `before`, has one now.
+    /// Whether the user has an authenticator app now and had none `before`.
     pub fn gained_app(&self, before: &Self) -> bool {
         self.has_second_factor() && !before.has_second_factor()
     }
 
-    /// If the project requires two factors of the user, and the user has gained an authenticator
-    /// app, ends all sessions but `kept`: the app lifts the restriction that the user had in each
-    /// of them. `kept` is the session in which the app was set up; `None` if a server did that.
+    /// If the project requires two factors of the user, who has gained an authenticator app, ends
+    /// all sessions but `kept`: the app lifts the restriction that the user had in each of them.
+    /// `kept` is the session in which the app was set up; `None` if a server did that.
     pub fn end_sessions_of_one_factor(&mut self, before: &Self, config: &ProjectConfig, kept: Option<SessionId>) {
-        // The change may have ended all sessions already, for example if it also sets a password.
+        // The change may already have ended all sessions, for example if it also sets a password.
         let is_unended = self.session_epoch == before.session_epoch;
         if self.gained_app(before) && is_unended && self.must_prove_two_factors(config) {
             self.end_sessions(kept);

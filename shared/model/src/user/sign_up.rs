@@ -6,8 +6,8 @@ use crate::user::User;
 use crate::user::restriction::Restriction;
 
 impl Verdict<'_> {
-    /// Logs the rules that matched or failed, and restricts the new user if a rule requires it;
-    /// fails if the sign-up is rejected.
+    /// Logs the rules that matched or failed, and restricts the new user if a rule says so; fails
+    /// if the sign-up is rejected.
     pub fn apply(self, user: &mut User) -> Result<(), Rejected> {
         for (rule, status) in &self.evaluations {
             match status {
@@ -60,7 +60,7 @@ mod tests {
         assert_eq!(verdict.apply(&mut user), Ok(()));
         let restriction = user.restriction.clone().expect("restricted");
         assert_eq!((restriction.reason, restriction.private_details.as_deref()), (None, Some("sign-up rule r: says r")));
-        // The restriction of an anonymous user stays when the user signs up.
+        // An anonymous user's restriction stays when the user signs up.
         user.restriction = Some(Restriction { reason: Some("unpaid".to_owned()), private_details: Some("ticket 7".to_owned()) });
         assert_eq!(evaluate(&rules, DefaultAction::Allow, &ada).apply(&mut user), Ok(()));
         let restriction = user.restriction.clone().expect("restricted");

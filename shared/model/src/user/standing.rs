@@ -6,18 +6,18 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
-    /// The address that the user signed up with, an address that replaced it to correct a typo, the
-    /// address by whose proof the account got a new owner, or any address stored by a version that
-    /// recorded no standing. If it is used for signing in, it is claimed; while it is unverified
-    /// and not primary, another account that verifies the address takes over the claim.
+    /// The address of the sign-up, an address that replaced it to correct a typo, the address by
+    /// whose proof the account got a new owner, or any address stored by a version that recorded no
+    /// standing. If used for signing in, it is claimed; while it is unverified and not primary,
+    /// another account that verifies the address takes over the claim.
     #[default]
     Provisional,
     /// An address that the user added, entered in place of another one or enabled for signing in.
     /// It is not claimed until it is verified.
     Wished,
-    /// An address that a server or an administrator added or entered in place of another one, or
-    /// whose verification or use for signing in they set. If it is used for signing in, it is
-    /// claimed even while it is unverified.
+    /// An address that a server or an administrator added, entered in place of another one,
+    /// verified or enabled for signing in. If used for signing in, it is claimed even while it is
+    /// unverified.
     Assigned,
 }
 

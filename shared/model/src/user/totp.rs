@@ -16,19 +16,19 @@ use crate::user::recovery::RecoveryCodes;
 /// The maximum number of authenticator apps of a user.
 pub const MAX_AUTHENTICATORS: usize = Quota::Authenticators.max();
 
-/// A user's second factor: authenticator apps, of which there is at least one, and recovery codes.
+/// A user's second factor: at least one authenticator app, and recovery codes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totp {
     /// The first app. Its fields are flattened, because earlier versions, which permitted only one
-    /// app, stored the fields of that app directly in this object.
+    /// app, stored them directly in this object.
     #[serde(flatten)]
     pub first: Authenticator,
-    /// The other apps. The name of this field is not a reserved word of DynamoDB, so expressions
-    /// can contain it.
+    /// The other apps. The field's name is not a reserved word of DynamoDB, so expressions can
+    /// contain it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub more: Vec<Authenticator>,
-    /// The recovery codes, which replace codes of the apps, if the user has made any. They are
-    /// removed when the last app is removed or all apps are replaced.
+    /// The recovery codes, if any, which stand in for codes of the apps. They are removed when the
+    /// last app is removed or all apps are replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<RecoveryCodes>,
 }
@@ -39,18 +39,18 @@ pub struct Authenticator {
     /// The id of the app; the nil UUID if the app was set up by a version that permitted only one.
     #[serde(default = "nil", skip_serializing_if = "is_nil")]
     pub id: AuthenticatorId,
-    /// The name that the user gave to the app; absent if none.
+    /// The name given to the app by the user; absent if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The secret, sealed for its user.
     pub secret: Sealed,
     /// The time step of the last accepted code: each code is accepted once (RFC 6238 §5.2).
     pub last_step: u64,
-    /// When the app was set up. Absent if it was set up by a version that did not record the time;
-    /// the app then counts as set up before every session began.
+    /// When the app was set up. Absent if the version that set it up did not record the time; the
+    /// app then counts as set up before every session began.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub set_at: Option<Timestamp>,
-    /// When a code of the app was last accepted; absent if that was never recorded.
+    /// When a code of the app was last accepted; absent if never recorded.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub last_used_at: Option<Timestamp>,
 }
@@ -93,12 +93,12 @@ impl Authenticator {
 pub struct AuthenticatorView {
     /// The id.
     pub id: AuthenticatorId,
-    /// The name that the user gave to the app; `null` if none.
+    /// The name given to the app by the user; `null` if none.
     pub name: Option<String>,
-    /// When the app was set up, in milliseconds since the Unix epoch; `null` if that is not known.
+    /// When the app was set up, in milliseconds since the Unix epoch; `null` if unknown.
     pub created_at_millis: Option<i64>,
     /// When a code of the app was last accepted, in milliseconds since the Unix epoch; `null` if
-    /// that was never recorded.
+    /// never recorded.
     pub last_used_at_millis: Option<i64>,
 }
 
@@ -120,12 +120,12 @@ impl From<Authenticator> for Totp {
 }
 
 impl Totp {
-    /// All apps, in the order in which they were added.
+    /// All apps, oldest first.
     pub fn apps(&self) -> impl Iterator<Item = &Authenticator> {
         std::iter::once(&self.first).chain(&self.more)
     }
 
-    /// All apps, for changes, in the order in which they were added.
+    /// All apps, for changes, oldest first.
     pub fn apps_mut(&mut self) -> impl Iterator<Item = &mut Authenticator> {
         std::iter::once(&mut self.first).chain(&mut self.more)
     }
@@ -145,8 +145,8 @@ impl Totp {
     }
 
     /// The app that currently shows a code, with the time step of the code; `None` if the code is
-    /// wrong or was used. The code is compared with every app, so the time that the check takes
-    /// does not reveal which app shows the code.
+    /// wrong or was used. The code is compared with every app, so the time taken does not reveal
+    /// which app shows it.
     pub fn check(&self, sealer: &Sealer, owner: &str, code: &str, now: Timestamp) -> Result<Option<(&Authenticator, u64)>, Error> {
         let mut right = None;
         for app in self.apps() {
@@ -156,7 +156,7 @@ impl Totp {
         Ok(right)
     }
 
-    /// The second factor without the app with this id; `None` if no other app is left.
+    /// The second factor without the app with this id; `None` if that was the only one.
     pub fn without(self, id: AuthenticatorId) -> Option<Self> {
         let Self { first, more, recovery } = self;
         let mut left = std::iter::once(first).chain(more).filter(|app| app.id != id);

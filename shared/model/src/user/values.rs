@@ -58,8 +58,8 @@ impl AccountInput {
         accounts.len() <= MAX_ACCOUNTS && accounts.iter().all(is_new)
     }
 
-    /// The provider account to store, with this id. Its issuer is still to be set, as it depends on
-    /// the project.
+    /// The provider account to store, with this id. Its issuer, which depends on the project, is
+    /// not set yet.
     pub fn account(&self, id: ProviderAccountId) -> ProviderAccount {
         ProviderAccount {
             id,

@@ -16,9 +16,9 @@ pub struct ClientMemberProfile {
     pub team_id: TeamId,
     /// The user.
     pub user_id: UserId,
-    /// The name in this team; the user's own name unless the user set another one here.
+    /// The name in this team: the user's own name unless another one was set here.
     pub display_name: Option<String>,
-    /// The picture in this team; the user's own unless the user set another one here.
+    /// The picture in this team: the user's own unless another one was set here.
     pub profile_image_url: Option<String>,
 }
 

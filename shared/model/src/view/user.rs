@@ -57,7 +57,7 @@ pub struct ClientUser {
     pub restricted_reason: Option<RestrictedReason>,
     /// Whether an administrator, a server or a sign-up rule restricted the user.
     pub restricted_by_admin: bool,
-    /// The reason for the restriction, which the user may see.
+    /// The reason for the restriction, visible to the user.
     pub restricted_by_admin_reason: Option<String>,
     /// The user's provider accounts.
     pub oauth_providers: Vec<ProviderAccountView>,
@@ -70,7 +70,7 @@ pub struct ProviderAccountView {
     pub id: String,
     /// The user's id at the provider.
     pub account_id: String,
-    /// The address that the provider reports.
+    /// The address reported by the provider.
     pub email: Option<String>,
 }
 
@@ -86,11 +86,11 @@ pub struct ServerUser {
     pub server_metadata: Option<Metadata>,
     /// When the user was last active, in milliseconds since the Unix epoch.
     pub last_active_at_millis: i64,
-    /// Notes on the restriction, which the user does not see.
+    /// Notes on the restriction, not visible to the user.
     pub restricted_by_admin_private_details: Option<String>,
     /// The country: ISO 3166-1 alpha-2.
     pub country_code: Option<String>,
-    /// The scores that a server has set.
+    /// The scores set by a server.
     pub risk_scores: RiskScores,
 }
 

@@ -12,8 +12,8 @@ use crate::webhook::event::{EventType, Message};
 
 /// How long a delivery is kept, whatever its outcome.
 pub const KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
-/// The wait after each failed attempt. If the attempt after the last wait fails as well, no further
-/// attempt is made.
+/// The wait after each failed attempt. If the attempt after the last wait fails as well, it was the
+/// last one.
 const WAITS: [SignedDuration; 7] = [
     SignedDuration::from_secs(5),
     SignedDuration::from_mins(5),
@@ -23,8 +23,8 @@ const WAITS: [SignedDuration; 7] = [
     SignedDuration::from_hours(10),
     SignedDuration::from_hours(10),
 ];
-/// The largest random extension of a wait, as a fraction of the wait. It spreads the retries after
-/// an outage.
+/// The largest random extension of a wait, as a fraction of it. It spreads the retries after an
+/// outage.
 const JITTER: f64 = 0.2;
 
 /// The status of a delivery or of an attempt.
@@ -45,7 +45,7 @@ pub enum DeliveryStatus {
 pub struct Delivery {
     /// The id.
     pub id: WebhookDeliveryId,
-    /// The id of the message; a replay has the same id.
+    /// The id of the message, which is the same in a replay.
     pub message_id: String,
     /// The type of the event.
     pub event_type: EventType,
@@ -62,7 +62,7 @@ pub struct Delivery {
     /// When the next attempt is due, while the delivery is pending.
     #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub next_attempt_at: Option<Timestamp>,
-    /// When another delivery of the same message was last requested; absent if none was, or if an
+    /// When another delivery of the same message was last requested; absent if never, or if an
     /// earlier version recorded the request.
     #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub replayed_at: Option<Timestamp>,
@@ -96,7 +96,7 @@ impl Attempt {
 
 impl Delivery {
     /// A new delivery of a message, due now. The id follows from the message and the endpoint, so a
-    /// change that is read twice makes one delivery.
+    /// change read twice makes one delivery.
     pub fn of(message: Message, endpoint: WebhookEndpointId, now: Timestamp) -> Self {
         let digest = digest(&SHA256, format!("{endpoint}/{}", message.id).as_bytes());
         let mut bytes = [0; 10];
@@ -149,7 +149,7 @@ impl Delivery {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct DeliveryView {
     id: WebhookDeliveryId,
-    /// The id of the message, the same at every attempt and every replay.
+    /// The id of the message, the same in every attempt and every replay.
     #[schema(example = "msg_6b0f6c3d1c2e4f5a9b8c7d6e5f403122")]
     message_id: String,
     event_type: EventType,
@@ -160,11 +160,10 @@ pub struct DeliveryView {
     created_at_millis: i64,
     /// Milliseconds since the Unix epoch; `null` unless the status is `pending`.
     next_attempt_at_millis: Option<i64>,
-    /// When this delivery was last replayed, in milliseconds since the Unix epoch; `null` if it was
-    /// not.
+    /// When this delivery was last replayed, in milliseconds since the Unix epoch; `null` if never.
     replayed_at_millis: Option<i64>,
     /// The body of the message: `type`, `timestamp` and `data`. With `"truncated": true`, metadata
-    /// in `data` is `null` because there was too much.
+    /// in `data` is `null` because it was too large.
     #[schema(value_type = Object)]
     payload: Value,
 }

@@ -1,4 +1,4 @@
-//! The types of events, and the messages that report events to endpoints.
+//! The types of events, and the messages that report them to endpoints.
 
 use deserr::Deserr;
 use jiff::Timestamp;
@@ -86,14 +86,14 @@ event_types! {
     TeamApiKeyDeleted = "team_api_key.deleted",
     /// An entry was added to the audit log.
     AuditEntryCreated = "audit_entry.created",
-    /// A test that an administrator requested.
+    /// A test requested by an administrator.
     EndpointTest = "endpoint.test",
 }
 
-/// An event as it is delivered: the same id and the same body at every attempt.
+/// An event as delivered, with the same id and body in every attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
-    /// The id, by which a receiver recognises a repetition.
+    /// The id, by which receivers recognise repetitions.
     pub id: String,
     /// The type.
     pub event_type: EventType,
@@ -104,9 +104,9 @@ pub struct Message {
 }
 
 /// The size of data, in bytes of JSON, above which metadata is left out. Each delivery of an event
-/// stores its data, and those of an endpoint are in one partition of the table.
+/// stores its data, and all deliveries of an endpoint share one partition of the table.
 const MAX_DATA: usize = 64 << 10;
-/// The metadata of users and teams, in the order in which it is left out (JSON pointers): first
+/// The metadata of users and teams (JSON pointers), in the order in which it is left out: first
 /// that of the selected team, which has events of its own, and last what only servers read.
 const METADATA: [&str; 6] = [
     "/selected_team/client_metadata",
@@ -118,8 +118,8 @@ const METADATA: [&str; 6] = [
 ];
 
 impl Message {
-    /// A message with this data. Of data above 64 KB of JSON, as much metadata as necessary is
-    /// replaced with `null`.
+    /// A message with this data. Above 64 KB of JSON, as much metadata as necessary is replaced
+    /// with `null`.
     pub fn new(id: String, event_type: EventType, at: Timestamp, mut data: Value) -> Self {
         let (mut text, mut truncated) = (data.to_string(), "");
         for metadata in METADATA {

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-/// The text in place of a header's value in responses. In a request, it keeps the current value.
+/// Stands for a header's value in responses. In a request, it keeps the current value.
 pub const HIDDEN: &str = "********";
 /// The maximum number of headers.
 pub const MAX_HEADERS: usize = 10;
 const MAX_NAME: usize = 64;
 const MAX_VALUE: usize = 1024;
 
-/// Names that no project may set: the service sets them itself, or they control or record how a
+/// Names that projects may not set: the service sets them itself, or they control or record how a
 /// message is transferred (RFC 9110 §7.6, §10.1.1; RFC 7239) or encoded.
 const RESERVED: [&str; 17] = [
     "accept-encoding",
@@ -30,7 +30,7 @@ const RESERVED: [&str; 17] = [
     "user-agent",
     "via",
 ];
-/// Names with these prefixes belong to signatures and proxies, so no project may set them either.
+/// Prefixes of names for signatures and proxies, which projects may not set either.
 const RESERVED_PREFIXES: [&str; 4] = ["webhook-", "svix-", "proxy-", "x-forwarded-"];
 
 /// The headers with names in lower case, or what is wrong with them.

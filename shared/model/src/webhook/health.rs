@@ -8,9 +8,9 @@ use crate::webhook::delivery::{Attempt, DeliveryStatus};
 
 /// How long an endpoint may fail without a success before it is switched off.
 pub const PATIENCE: SignedDuration = SignedDuration::from_hours(5 * 24);
-/// Failures that are further apart than this do not belong to the same series of failures.
+/// Failures further apart than this belong to different series.
 const APART: SignedDuration = SignedDuration::from_hours(24);
-/// The status with which a receiver says that it no longer exists (RFC 9110 §15.5.11).
+/// The status of a receiver that no longer exists (RFC 9110 §15.5.11).
 const GONE: u16 = 410;
 
 /// Why nothing is sent to an endpoint.
@@ -29,7 +29,7 @@ pub enum DisabledReason {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Health {
     /// When the current series of failures began; absent if the last attempt succeeded, there was
-    /// none, or the endpoint was switched on since.
+    /// none, or the endpoint has been switched on since.
     #[serde(default, with = "jiff::fmt::serde::timestamp::millisecond::optional", skip_serializing_if = "Option::is_none")]
     pub failing_since: Option<Timestamp>,
     /// When the last failed attempt of this series began; absent if there is no series.
@@ -52,7 +52,7 @@ pub struct LastDelivery {
 }
 
 impl Health {
-    /// Notes an attempt; returns why the endpoint must be switched off, if it must.
+    /// Notes an attempt; returns the reason if the endpoint must be switched off.
     pub fn note(&mut self, attempt: &Attempt) -> Option<DisabledReason> {
         let status = if attempt.is_success() { DeliveryStatus::Succeeded } else { DeliveryStatus::Failed };
         self.last = Some(LastDelivery { status, at_millis: attempt.at.as_millisecond(), response_status: attempt.response_status });
@@ -69,7 +69,7 @@ impl Health {
         }
     }
 
-    /// Whether the last attempt succeeded. An endpoint without any attempt does not work yet.
+    /// Whether the last attempt succeeded. An endpoint without attempts does not work yet.
     pub fn works(&self) -> bool {
         self.last.is_some_and(|last| last.status == DeliveryStatus::Succeeded)
     }

@@ -1,10 +1,9 @@
-//! Endpoints, as requests create and change them.
+//! Requests that create and change endpoints.
 //!
-//! The values of custom headers can be set, but are never returned. A request with [`HIDDEN`] in
+//! The values of custom headers can be set but are never returned. A request with [`HIDDEN`] in
 //! place of a value keeps the stored value, but only with the same URL. Another URL requires the
-//! values again, so that nobody can have stored values sent to a server of their own. The path
-//! counts as well, because the endpoints of several customers of a service may differ in nothing
-//! else.
+//! values again, so that nobody can have stored values sent to their own server. The path counts as
+//! well, because it may be the only difference between the endpoints of a service's customers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,7 +42,7 @@ pub struct NewEndpoint {
     /// Default: `true`.
     #[deserr(default)]
     pub enabled: Option<bool>,
-    /// At most ten headers that are added to each request.
+    /// At most ten headers, added to each request.
     #[deserr(default)]
     pub custom_headers: Option<BTreeMap<String, String>>,
 }
@@ -67,8 +66,8 @@ pub struct EndpointPatch {
     /// `true` also forgets past failures.
     #[deserr(default)]
     pub enabled: Option<bool>,
-    /// All headers that are added to each request. A value of eight asterisks keeps the header's
-    /// value, unless the URL changes.
+    /// All headers added to each request. A value of eight asterisks keeps the header's value,
+    /// unless the URL changes.
     #[deserr(default)]
     pub custom_headers: Option<BTreeMap<String, String>>,
 }
@@ -109,8 +108,8 @@ impl Sealing<'_> {
         Ok((SigningSecret { sealed, last_four }, plain))
     }
 
-    /// The headers with sealed values. A header whose value is [`HIDDEN`] keeps the value that it
-    /// has in `known`, and is refused if `known` lacks it.
+    /// The headers with sealed values. A header with the value [`HIDDEN`] keeps its value in
+    /// `known`, and is refused if it has none there.
     fn headers(
         self,
         id: WebhookEndpointId,
@@ -159,8 +158,7 @@ impl NewEndpoint {
             description: description(self.description.unwrap_or_default())?,
             event_types: types(self.event_types.unwrap_or_default()),
             disabled: (self.enabled == Some(false)).then_some(DisabledReason::Manual),
-            // With a time here, an endpoint that is created switched off would receive the events
-            // from before that time.
+            // With a time here, an endpoint created switched off would receive earlier events.
             disabled_at: None,
             secret,
             previous: None,

@@ -1,6 +1,6 @@
-//! Webhooks: the endpoints of a project, to which events about changes are sent.
+//! Webhooks: the endpoints of a project, which receive events about changes.
 //!
-//! Secrets are stored sealed, not as digests, because the service needs them to sign. The values of
+//! Secrets are stored sealed, not as digests, because the service signs with them. The values of
 //! custom headers are sealed as well, because they often authenticate the sender.
 
 pub mod delivery;
@@ -44,12 +44,12 @@ pub struct Endpoint {
     pub disabled_at: Option<Timestamp>,
     /// The secret that signs the endpoint's events.
     pub secret: SigningSecret,
-    /// The replaced secret; absent if no secret was replaced, or if the last one was replaced with
-    /// immediate effect. Until it expires, it signs in addition to `secret`, so that the receiver
-    /// can change to the new secret.
+    /// The replaced secret; absent if there is none, or if the last one was replaced with immediate
+    /// effect. Until it expires, it signs in addition to `secret`, so that the receiver can change
+    /// to the new secret.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous: Option<PreviousSecret>,
-    /// The headers that are added to each request.
+    /// The headers added to each request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub headers: Vec<CustomHeader>,
     /// When the endpoint was created.
@@ -65,7 +65,7 @@ pub struct Endpoint {
 pub struct SigningSecret {
     /// The secret, sealed for [`secret_owner`].
     pub sealed: Sealed,
-    /// The last four characters of the secret, by which people recognise the secret.
+    /// The last four characters, by which people recognise the secret.
     pub last_four: String,
 }
 
@@ -74,12 +74,12 @@ pub struct SigningSecret {
 pub struct PreviousSecret {
     /// The secret, sealed for [`secret_owner`].
     pub sealed: Sealed,
-    /// Until when the secret signs.
+    /// When the secret stops signing.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub until: Timestamp,
 }
 
-/// A header that is added to each request.
+/// A header added to each request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CustomHeader {
     /// The name, in lower case.
@@ -99,17 +99,17 @@ pub fn header_owner(project: &str, endpoint: WebhookEndpointId, name: &str) -> S
 }
 
 impl Endpoint {
-    /// Whether the endpoint receives events of this type that happened at this time. After an
-    /// endpoint was switched off, it still receives earlier events, because changes may be read
-    /// long after they were made. The times of events are rounded down to seconds, so the endpoint
-    /// also receives the events of the second in which it was switched off. An endpoint whose
-    /// `disabled_at` is absent receives nothing while it is switched off.
+    /// Whether the endpoint receives events of this type that happened at this time. After it was
+    /// switched off, an endpoint still receives earlier events, because changes may be read long
+    /// after they were made. The times of events are rounded down to seconds, so the endpoint also
+    /// receives the events of the second in which it was switched off. If `disabled_at` is absent,
+    /// an endpoint receives nothing while it is switched off.
     pub fn receives(&self, event_type: EventType, at: Timestamp) -> bool {
         let was_on = self.disabled.is_none() || self.disabled_at.is_some_and(|off| at <= off);
         was_on && (self.event_types.is_empty() || self.event_types.contains(&event_type))
     }
 
-    /// Switches the endpoint off. If it is off already, the reason and the time stay.
+    /// Switches the endpoint off. If it is already off, the reason and the time stay.
     pub fn switch_off(&mut self, reason: DisabledReason, now: Timestamp) {
         if self.disabled.is_none() {
             (self.disabled, self.disabled_at) = (Some(reason), Some(now));
@@ -128,7 +128,7 @@ impl Endpoint {
         [&self.secret.sealed].into_iter().chain(previous.map(|previous| &previous.sealed))
     }
 
-    /// Replaces the secret. The old secret also signs until `until`, if that is after `now`.
+    /// Replaces the secret. The old one also signs until `until`, if that is after `now`.
     pub fn rotate(&mut self, secret: SigningSecret, until: Timestamp, now: Timestamp) {
         let old = std::mem::replace(&mut self.secret, secret);
         self.previous = (until > now).then_some(PreviousSecret { sealed: old.sealed, until });
@@ -145,8 +145,8 @@ pub struct EndpointView {
     description: String,
     /// The types of events that are sent; empty for all types.
     event_types: Vec<EventType>,
-    /// The names of the headers that are added to each request, each with eight asterisks in place
-    /// of its value.
+    /// The names of the headers added to each request, each with eight asterisks in place of its
+    /// value.
     #[schema(value_type = std::collections::HashMap<String, String>)]
     custom_headers: serde_json::Map<String, serde_json::Value>,
     enabled: bool,
@@ -181,5 +181,5 @@ impl EndpointView {
     }
 }
 
-/// A project and one of its webhook endpoints. Together, they identify the endpoint's items.
+/// A project and one of its webhook endpoints, which identify the endpoint's items.
 pub type Lane = (ProjectId, WebhookEndpointId);

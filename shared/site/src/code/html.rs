@@ -1,8 +1,8 @@
-//! The kinds of parts that code has, and the markup that tells them apart.
+//! The kinds of parts in code, and their markup.
 
 use crate::escape;
 
-/// The kind of a part of code that has a colour.
+/// A kind of code with a colour of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Comment,
@@ -12,9 +12,9 @@ pub(super) enum Kind {
     /// A type, a key, an attribute, or a name with a mark, as in `$HOME` and `@media`; in a
     /// difference, the heading of a part.
     Name,
-    /// A line that a difference adds.
+    /// An added line of a difference.
     Added,
-    /// A line that a difference removes.
+    /// A removed line of a difference.
     Removed,
 }
 
@@ -37,7 +37,6 @@ impl Kind {
 pub(super) struct Html(pub(super) String);
 
 impl Html {
-    /// Adds a part of the code.
     pub(super) fn push(&mut self, kind: Option<Kind>, text: &str) {
         let escaped = escape::markup(text);
         match kind.filter(|_| !text.is_empty()) {

@@ -1,4 +1,4 @@
-//! What the scanner knows about each language.
+//! The syntax of each language, for the scanner.
 
 /// How a string literal begins and ends.
 pub(super) struct Quote {
@@ -6,7 +6,7 @@ pub(super) struct Quote {
     pub(super) close: &'static str,
     /// Whether a backslash escapes the character after it.
     pub(super) escapes: bool,
-    /// Whether the string may have several lines. Otherwise it ends with its line at the latest.
+    /// Whether the string may have several lines. Otherwise, it ends with its line at the latest.
     pub(super) is_long: bool,
 }
 
@@ -22,9 +22,9 @@ const fn raw(quote: &'static str) -> Quote {
     Quote { open: quote, close: quote, escapes: false, is_long: true }
 }
 
-/// The syntax of a language, as far as it is highlighted.
+/// The highlighted syntax of a language.
 pub(super) struct Language {
-    /// What begins a comment that ends with its line.
+    /// What begins a comment of one line.
     pub(super) comment: &'static [&'static str],
     /// What begins and ends other comments, if the language has them.
     pub(super) comments: Option<(&'static str, &'static str)>,
@@ -32,21 +32,21 @@ pub(super) struct Language {
     pub(super) quotes: &'static [Quote],
     /// The keywords, with spaces between them.
     pub(super) keywords: &'static str,
-    /// The characters that begin a name, as `$` begins a variable.
+    /// The characters that begin a name, such as `$` for a variable.
     pub(super) sigils: &'static [char],
     /// The character that follows a key, if the language has keys.
     pub(super) after_key: Option<char>,
     pub(super) features: &'static [Feature],
 }
 
-/// What only some languages have.
+/// Features of only some languages.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Feature {
     /// Keywords in upper or lower case.
     AnyCase,
     /// Types, whose names begin with a capital letter.
     Types,
-    /// Words without quotes, within which no keyword, comment or string begins.
+    /// Words without quotes; keywords, comments and strings do not begin within them.
     BareWords,
     /// Lifetimes, which look like the beginning of a character literal, and the raw strings of
     /// Rust.

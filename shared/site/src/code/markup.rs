@@ -1,8 +1,8 @@
-//! Highlights elements (HTML, XML) and differences between files.
+//! Highlights markup (HTML, XML) and differences between files.
 
 use super::html::{Html, Kind};
 
-/// Colours the lines of a difference: its headings, what it adds and what it removes.
+/// Colours the lines of a difference: headings, additions and removals.
 pub(super) fn difference(code: &str, html: &mut Html) {
     for line in code.split_inclusive('\n') {
         let is = |starts: &[&str]| starts.iter().any(|start| line.starts_with(start));
@@ -40,7 +40,7 @@ pub(super) fn elements(code: &str, html: &mut Html) {
     html.push(None, rest);
 }
 
-/// Colours the tag at the beginning of this code; returns the rest, including the `>` of the tag.
+/// Colours the tag at the beginning of this code. Returns the rest, including the tag's `>`.
 fn tag<'a>(code: &'a str, html: &mut Html) -> &'a str {
     let is_name = |character: char| character.is_alphanumeric() || matches!(character, '-' | '_' | ':' | '.');
     let run = |text: &str| text.find(|character| !is_name(character)).unwrap_or(text.len());

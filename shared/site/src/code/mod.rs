@@ -1,10 +1,10 @@
-//! Code blocks with their syntax highlighted: markup whose colours come from the stylesheet, so
-//! pages need no script.
+//! Code blocks with syntax highlighting: markup, coloured by the stylesheet, so pages do not need a
+//! script.
 //!
-//! No crate does this, because pages are rendered for each request, by functions that must be small
-//! and start quickly: `infra/README.md` ("How functions are built") has the figures of `syntect`. A
-//! scanner that knows comments, strings, numbers, keywords and names is enough to make code
-//! readable; where it errs, a colour is wrong, but never the text.
+//! A crate is not used, because pages are rendered for each request, by functions that must be
+//! small and start quickly: `infra/README.md` ("How functions are built") has the figures of
+//! `syntect`. A scanner for comments, strings, numbers, keywords and names is enough to make code
+//! readable; a mistake makes a colour wrong, but never the text.
 
 mod html;
 mod languages;
@@ -16,12 +16,12 @@ use pulldown_cmark::CodeBlockKind;
 use crate::code::html::Html;
 use crate::escape;
 
-/// The maximum length of the markup, as a multiple of the length of the code; a KB more is allowed.
-/// Only code that is written to inflate a page exceeds this; it stays without colours.
+/// The maximum length of the markup, as a multiple of the code's length, plus a KB. Only code
+/// written to inflate a page exceeds it, and is not coloured.
 const MOST_GROWTH: usize = 8;
 
-/// The code as HTML. Code of an unknown language, or whose markup would be too long, is only
-/// escaped.
+/// The code as HTML. Code is only escaped if its language is unknown or its markup would be too
+/// long.
 pub fn highlighted(language: &str, code: &str) -> String {
     let mut html = Html::default();
     match language {

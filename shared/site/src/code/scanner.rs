@@ -1,11 +1,11 @@
-//! Finds comments, strings, numbers, keywords and names in code. Each step takes at least a
-//! character. What a step looks at without taking it (blanks after a word, or the code after a
-//! quote that begins no literal) is looked at again by few steps, so the time is linear.
+//! Finds comments, strings, numbers, keywords and names in code. Each step consumes at least a
+//! character. Few steps look again at code examined but not consumed (blanks after a word, or the
+//! code after a quote that does not begin a literal), so the time is linear.
 
 use super::html::{Html, Kind};
 use super::languages::{Feature, Language, Quote};
 
-/// The code that is left, and the character before it.
+/// The remaining code, and the character before it.
 struct Scanner<'a> {
     language: &'static Language,
     rest: &'a str,
@@ -38,14 +38,14 @@ fn is_word(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
 }
 
-/// The length of the longest prefix of a text in which `is_part` accepts every character.
+/// The length of the longest prefix of a text with only characters that `is_part` accepts.
 fn run(text: &str, is_part: impl Fn(char) -> bool) -> usize {
     text.find(|character| !is_part(character)).unwrap_or(text.len())
 }
 
 impl Scanner<'_> {
     /// The kind and the length of the next part, which begins with this character; the kind is
-    /// `None` if the part has no colour.
+    /// `None` if the part is not coloured.
     fn next(&self, first: char) -> (Option<Kind>, usize) {
         if let Some(length) = self.comment() {
             return (Some(Kind::Comment), length);
@@ -71,7 +71,7 @@ impl Scanner<'_> {
         !self.language.has(Feature::BareWords) || self.before.is_whitespace() || "([{,=:;|&".contains(self.before)
     }
 
-    /// The length of the comment that begins here, if one does.
+    /// The length of the comment that begins here, if any.
     fn comment(&self) -> Option<usize> {
         if self.is_free() && self.language.comment.iter().any(|mark| self.rest.starts_with(mark)) {
             return Some(run(self.rest, |character| character != '\n'));
@@ -80,7 +80,7 @@ impl Scanner<'_> {
         Some(self.rest[open.len()..].find(close).map_or(self.rest.len(), |end| open.len() + end + close.len()))
     }
 
-    /// The length of the string or character literal that begins here, if one does.
+    /// The length of the string or character literal that begins here, if any.
     fn text(&self, first: char) -> Option<usize> {
         if self.language.has(Feature::Lifetimes) && (first == '\'' || (first == 'r' && !is_word(self.before))) {
             return if first == '\'' { self.rust_character() } else { self.rust_raw_text() };
@@ -119,7 +119,8 @@ impl Scanner<'_> {
         (Some(Kind::Value).filter(|_| length > first.len_utf8() || first != '#'), length)
     }
 
-    /// The length of a name that begins with a character such as `$`; `None` if no name follows it.
+    /// The length of a name that begins with a character such as `$`; `None` if a name does not
+    /// follow.
     fn sigil(&self, first: char) -> Option<usize> {
         let rest = &self.rest[first.len_utf8()..];
         let length = if rest.starts_with('{') {
@@ -163,7 +164,7 @@ impl Scanner<'_> {
 }
 
 impl Quote {
-    /// The length of the string at the beginning of `text`, which begins with this quote.
+    /// The length of the string at the start of `text`, including this opening quote.
     fn length(&self, text: &str) -> usize {
         let mut length = self.open.len();
         while let Some(character) = text[length..].chars().next() {

@@ -1,8 +1,9 @@
-//! The newest texts together, compressed: what `/llms-full.txt` shows.
+//! The newest texts, compressed together, for `/llms-full.txt`.
 //!
-//! A chunk has consecutive posts, newest first. Like a page it is never changed, and where it ends
-//! depends on the slugs of its posts, so a new or changed post changes one chunk and few others.
-//! Posts beyond [`MOST_BYTES`] of public texts are in no chunk, as no document has room for them.
+//! A chunk holds consecutive posts, newest first. Like a page, it never changes and its end depends
+//! on the slugs of its posts, so a new or changed post affects one chunk and few others. Posts
+//! beyond [`MOST_BYTES`] of public texts are not in any chunk, because the document has no room for
+//! them.
 
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -15,24 +16,24 @@ use crate::content::posts::is_last;
 use crate::content::texts::PostText;
 use crate::table::{Error, Item, Store, Write};
 
-/// A chunk of at least this size in bytes, before compression, ends with the next post at which a
-/// page may end.
+/// From this size in bytes on, before compression, a chunk ends at the next post that may end a
+/// page.
 const LEAST_BYTES: usize = 128 * 1024;
-/// The largest chunk that is unpacked, in bytes. A chunk of a single post may exceed
+/// The maximum size of an unpacked chunk, in bytes. A chunk of a single post may exceed
 /// [`MAX_ITEM_BYTES`] a little.
 const MOST_UNPACKED: usize = 4 * MAX_ITEM_BYTES;
 /// The attribute with the compressed posts.
 const PACKED: &str = "packed";
 
-/// A post in the first line of a chunk, with the length of its text, which follows that line.
+/// A post in the first line of a chunk, with the length of its text; the texts follow that line.
 #[derive(Serialize, Deserialize)]
 struct Line {
     post: BlogPost,
     bytes: usize,
 }
 
-/// The chunks of this content, newest first. Posts of the future come before the public ones, and
-/// do not count towards the limit.
+/// The chunks of this content, newest first. Future posts come before the public ones, and do not
+/// count towards the limit.
 pub(super) fn of(content: &Content, now: Timestamp) -> Vec<Vec<PostText>> {
     let (mut chunks, mut chunk, mut size, mut public) = (Vec::new(), Vec::new(), 0, 0);
     for post in &content.blog_posts {
@@ -50,7 +51,8 @@ pub(super) fn of(content: &Content, now: Timestamp) -> Vec<Vec<PostText>> {
         if size >= LEAST_BYTES && is_last(post) {
             chunks.push(std::mem::take(&mut chunk));
             size = 0;
-            // The list ends only between chunks; otherwise each new post would change the last one.
+            // The list ends only between chunks; otherwise every new post would change the last
+            // chunk.
             if public > MOST_BYTES {
                 break;
             }
@@ -62,7 +64,6 @@ pub(super) fn of(content: &Content, now: Timestamp) -> Vec<Vec<PostText>> {
     chunks
 }
 
-/// Puts a chunk under this key.
 pub(super) fn put(sk: &str, chunk: &[PostText]) -> Result<Write, Error> {
     let packed = packed(chunk)?;
     if packed.len() > MAX_ITEM_BYTES + MAX_ITEM_BYTES / 32 {
@@ -106,9 +107,8 @@ fn chunk(item: &Item) -> Result<Vec<PostText>, Error> {
 }
 
 impl Store {
-    /// The posts of these chunks; `None` if one of them is gone: because of another publication, or
-    /// because an earlier version has deleted items that it does not know. One round trip for each
-    /// hundred chunks.
+    /// The posts of these chunks; `None` if one is gone, because of another publication or because
+    /// an earlier version deleted items unknown to it. One round trip for each hundred chunks.
     pub(super) async fn chunks(&self, keys: &[String]) -> Result<Option<Vec<PostText>>, Error> {
         let items: Option<Vec<Item>> = self.content_items(keys).await?.into_iter().collect();
         let Some(items) = items else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! The item that readers read first: the site, and where the rest of its publication is.
+//! The item that is read first: the site, and where to find the rest of its publication.
 
 use std::collections::BTreeMap;
 
@@ -13,24 +13,24 @@ use crate::table::{Contention as _, Error, Item, Store, Write, entity, integer, 
 pub(super) const PUBLICATION: &str = "publication";
 /// The attribute with the [`Turn`].
 const TURN: &str = "turn";
-/// How many parts the index of texts had in earlier versions, which did not store empty parts.
+/// The number of parts of the index of texts in earlier versions, which did not store empty parts.
 const EARLIER_PARTS: usize = 16;
 
-/// One publication: the items that it consists of, besides the site and its apps.
+/// A publication: its items besides site and apps.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Publication {
     /// The number of the publication, higher than those of all earlier ones.
     pub(super) number: u64,
-    /// The digest of all content; content with the same digest need not be published again.
+    /// The digest of all content; if it is the same, nothing needs to be published.
     pub(super) digest: String,
     /// When it was published.
     pub(super) at: Timestamp,
-    /// The number of the publication that was shown before this one, to which a rollback returns by
-    /// default; `None` if there was none, or if an earlier version wrote that one.
+    /// The number of the publication shown before this one, the default target of a rollback;
+    /// `None` if this is the first, or if an earlier version wrote that one.
     pub(super) previous: Option<u64>,
     /// The sort keys of the pages of posts, newest first.
     pub(super) pages: Vec<String>,
-    /// How many posts each of the pages has; empty in publications of earlier versions.
+    /// The number of posts on each page; empty in publications of earlier versions.
     #[serde(default)]
     pub(super) counts: Vec<usize>,
     /// The sort keys of the parts of the index, in order.
@@ -50,22 +50,22 @@ pub(super) struct Publication {
 /// The state of the switch between publications.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Turn {
-    /// The highest number of a publication.
+    /// The highest number of a publication so far.
     pub(super) latest: u64,
-    /// The numbers of the publications that are kept, ascending.
+    /// The numbers of the kept publications, ascending.
     pub(super) kept: Vec<u64>,
-    /// When the current publication was switched to.
+    /// When readers were switched to the current publication.
     pub(super) since: Timestamp,
 }
 
-/// The site, and the publication that it shows.
+/// The site and its publication.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) site: Site,
     pub(super) publication: Publication,
     pub(super) turn: Turn,
-    /// The attribute `version`, if the publication was written by an earlier version of this
-    /// program that replaced all items except texts; `None` for all later versions.
+    /// The attribute `version`, if an earlier version of this program wrote the publication and
+    /// replaced all items except texts; `None` for all later versions.
     pub(super) earlier: Option<String>,
 }
 
@@ -81,8 +81,8 @@ impl Head {
         })
     }
 
-    /// The head of a publication by an earlier version. The first versions did not number
-    /// publications, stored no texts, and had other defaults for the URLs of the site.
+    /// The head of a publication by an earlier version. The first versions had unnumbered
+    /// publications, no stored texts, and other defaults for the URLs of the site.
     fn earlier(item: Item) -> Result<Self, Error> {
         let (pages, latest) = (number(&item, "post_items").unwrap_or(0_usize), number(&item, "number").unwrap_or(0));
         let version = item.get("version").and_then(|version| version.as_s().ok()).cloned().unwrap_or_default();
@@ -101,8 +101,8 @@ impl Head {
         })
     }
 
-    /// Whether this head shows the content with this digest, stored with all the items that this
-    /// version of the program writes.
+    /// Whether this head shows the content with this digest, with all items that this version of
+    /// the program stores.
     pub(super) fn is_of(&self, digest: &str) -> bool {
         self.publication.digest == digest && self.publication.chunks.is_some()
     }
@@ -125,14 +125,14 @@ impl Head {
     }
 }
 
-/// Writes the attributes by which readers recognise items of the same publication.
+/// Writes the attributes that tell readers which publication an item belongs to.
 pub(super) fn marked(write: Write, publication: &Publication, turn: &Turn) -> Write {
     let write = write.attribute("version", string(&publication.digest));
     write.attribute("number", integer(publication.number)).attribute("latest", integer(turn.latest))
 }
 
-/// What readers recognise a publication by: the attributes that `marked` writes. Items of earlier
-/// versions have only some of them.
+/// The attributes that identify a publication, as `marked` writes them. Items of earlier versions
+/// have only some of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edition {
     version: Option<String>,
@@ -154,8 +154,8 @@ impl Store {
         self.get(&key(SITE)).await?.map(Head::of_item).transpose()
     }
 
-    /// The current edition, its head and the item of its apps. Fails with a conflict if readers
-    /// were switched to another publication between the reads of the two.
+    /// The current edition, its head and the item of its apps. Fails with a conflict if another
+    /// publication came between the two reads.
     pub(super) async fn head_with_apps(&self) -> Result<Option<(Edition, Head, Option<Item>)>, Error> {
         let mut items = self.get_many([key(SITE), key(APPS)]).await?;
         let Some(site) = items.take(&key(SITE)) else { return Ok(None) };

@@ -1,11 +1,11 @@
-//! The images of publications: in a bucket of S3 or, without one, in the table.
+//! The images of publications, in an S3 bucket or, without one, in the table.
 //!
 //! An image is named after its content ([`model::content::image`]) and never changes. It is stored
-//! before readers are switched to the publication that refers to it. An item that is written after
-//! the bytes records that the image is stored, so that it is not stored again.
+//! before its publication is shown. An item written after the bytes records this, so that the image
+//! is not stored again.
 //!
-//! An image that none of the kept publications refers to is deleted after a publication, unless it
-//! was stored within the last hour: a publication that is about to refer to it may be under way.
+//! After a publication, images that no kept publication uses are deleted, unless they were stored
+//! within the last hour: another publication may be about to use them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,13 +24,13 @@ use crate::content::layout::{BYTES, key};
 use crate::table::retry::Retrying;
 use crate::table::{Error, Key, Store, Write, entity};
 
-/// The beginning of the sort keys of the items that say which images are stored.
+/// The beginning of the sort keys of the items that record stored images.
 pub(super) const STORED: &str = "IMAGE#";
-/// How many names of images an item lists at most.
+/// The maximum number of image names in one item.
 const LIST: usize = 4_000;
 /// The maximum number of bytes of an image in one item.
 const PART: usize = 350_000;
-/// How long an image is kept after it was stored, even if no kept publication refers to it.
+/// How long an image is kept after it was stored, even if no kept publication uses it.
 const GRACE: SignedDuration = SignedDuration::from_hours(1);
 /// The `Cache-Control` of images: caches may keep them for a year without revalidation.
 pub const CACHE: &str = "public, max-age=31536000, immutable";
@@ -50,19 +50,19 @@ struct Stored {
     at: Timestamp,
 }
 
-/// An item with a part of an image: the number of parts that the image has.
+/// A part of an image: says how many parts the image has.
 #[derive(Serialize, Deserialize)]
 struct Part {
     parts: usize,
 }
 
-/// Divides names of images into lists that fit into items.
+/// Divides image names into lists that fit into items.
 pub(super) fn lists(names: &BTreeSet<String>) -> Vec<Vec<&String>> {
     names.iter().collect::<Vec<_>>().chunks(LIST).map(<[_]>::to_vec).collect()
 }
 
 /// The key of an image's object in the bucket: the path of the image, because a distribution looks
-/// for the path of the request.
+/// up the path of the request.
 fn object(name: &ImageName) -> String {
     format!("{PATH}{name}").trim_start_matches('/').to_owned()
 }
@@ -110,9 +110,9 @@ fn failed(error: aws::bucket::Error) -> Error {
 }
 
 impl Store {
-    /// The images among these that have to be stored before a publication may refer to them. An
-    /// image to which the current publication does not refer counts as missing half an hour after
-    /// it was stored, because another publication may be deleting it.
+    /// The images that must be stored before a publication can use them. An image that the current
+    /// publication does not use counts as missing half an hour after it was stored, because another
+    /// publication may be deleting it.
     pub async fn missing_images(&self, names: &BTreeSet<String>, now: Timestamp) -> Result<Vec<String>, Error> {
         if names.is_empty() {
             return Ok(Vec::new());
@@ -135,8 +135,8 @@ impl Store {
         self.write_many(vec![Write::put(key(format!("{STORED}{name}")), &Stored { at: now })?]).await
     }
 
-    /// Deletes the images that none of the kept publications refers to and that were stored an hour
-    /// ago or earlier; returns their number.
+    /// Deletes the images that no kept publication uses and that were stored at least an hour ago;
+    /// returns their number.
     pub async fn delete_unneeded_images(&self, shelf: &Shelf, now: Timestamp) -> Result<usize, Error> {
         let stored = self.stored_images().await?;
         let Some(head) = self.head().await?.filter(|_| !stored.is_empty()) else { return Ok(0) };
@@ -146,7 +146,7 @@ impl Store {
         let unneeded = stored.into_iter().filter(|(name, at)| !needed.contains(name) && *at + GRACE <= now);
         let mut deleted = 0;
         for (name, _) in unneeded {
-            // The item is deleted first: an image without it is stored again if it is needed.
+            // The item goes first: without it, the image is stored again when needed.
             self.write_many(vec![Write::delete(key(format!("{STORED}{name}")))]).await?;
             if let Ok(name) = name.parse() {
                 shelf.delete(&name).await?;
@@ -156,7 +156,7 @@ impl Store {
         Ok(deleted)
     }
 
-    /// The images that are stored, and when each was stored.
+    /// The stored images, and when each was stored.
     async fn stored_images(&self) -> Result<BTreeMap<String, Timestamp>, Error> {
         let items = self.query_all(self.content_below(STORED)).await?;
         let each = items.into_iter().filter_map(|item| {

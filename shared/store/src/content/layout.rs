@@ -1,5 +1,5 @@
-//! What all items of the content have in common: their partition, their size limit, and the keys by
-//! which a publication names them.
+//! What all content items share: their partition, their size limit, and the keys under which a
+//! publication lists them.
 
 use aws_sdk_dynamodb::operation::query::builders::QueryInputBuilder;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -13,17 +13,16 @@ pub const PARTITION: &str = "CONTENT";
 pub(super) const SITE: &str = "SITE";
 pub(super) const APPS: &str = "APPS";
 pub(super) const RECORD: &str = "PUBLICATION#";
-/// The beginning of the sort keys of images' bytes. They come after all others, so that a query for
-/// keys need not read them.
+/// The beginning of the sort keys of image bytes. They sort last, so that a query for keys need not
+/// read them.
 pub(super) const BYTES: &str = "~";
-/// DynamoDB permits 400 KB per item; this lower maximum leaves room for keys and overhead.
+/// DynamoDB permits 400 KB per item; the difference is for keys and overhead.
 pub(super) const MAX_ITEM_BYTES: usize = 380_000;
-/// The maximum number of attempts at a read or a publication with which other publications
-/// interfere.
+/// The maximum number of attempts at a read or a publication when other publications interfere.
 pub(super) const ROUNDS: u32 = 6;
-/// DynamoDB reads at most this many items in one request.
+/// The maximum number of items that DynamoDB reads in one request.
 pub(super) const BATCH: usize = 100;
-/// How many characters of a digest are in a key; they have 96 bits.
+/// The number of characters of a digest in a key: 96 bits.
 const DIGEST: usize = 16;
 
 pub(super) fn key(sk: impl Into<String>) -> Key {
@@ -35,14 +34,14 @@ pub(super) fn record_key(number: u64) -> Key {
     key(format!("{RECORD}{number}"))
 }
 
-/// The beginning of the sort key of an item that is never changed: its kind and the digest of its
+/// The beginning of the sort key of an item that never changes: its kind and the digest of its
 /// entity.
 pub(super) fn stem<T: Serialize>(kind: &str, entity: &T) -> Result<String, Error> {
     let json = serde_json::to_vec(entity).map_err(|error| Error::Refused(error.to_string()))?;
     Ok(format!("{kind}#{}#", &Digest::of_bytes(&json).as_str()[..DIGEST]))
 }
 
-/// The number of the publication that wrote the item with this sort key; 0 if the key has no such
+/// The number of the publication that wrote the item with this sort key; 0 for keys without a
 /// number, like those of the items that earlier versions replaced with each publication.
 pub(super) fn number_of(sk: &str) -> u64 {
     let last = sk.rsplit_once('#').filter(|(start, _)| start.contains('#'));
@@ -66,7 +65,7 @@ impl Store {
         query.expression_attribute_values(":bytes", string(BYTES))
     }
 
-    /// Starts a query for the content whose sort keys begin with this text.
+    /// Starts a query for the content with sort keys that begin with this text.
     pub(super) fn content_below(&self, start: &str) -> QueryInputBuilder {
         let query = self.query().consistent_read(true).key_condition_expression("pk = :pk AND begins_with(sk, :start)");
         query.expression_attribute_values(":pk", string(PARTITION)).expression_attribute_values(":start", string(start))

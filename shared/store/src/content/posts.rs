@@ -1,9 +1,8 @@
-//! The pages of posts, and the index by which the text of a post is found.
+//! The pages of posts, and the index for finding the text of a post.
 //!
-//! A page or a part of the index is never changed: its key has the digest of its entity, so that a
-//! publication writes only those that differ from the ones of the publication before it. Where a
-//! page ends depends on the slugs of its posts, so a new post changes one page and not all that
-//! follow it.
+//! Pages and parts of the index never change: their keys contain the digest of the entity, so a
+//! publication writes only those that differ from its predecessor's. The end of a page depends on
+//! the slugs of its posts, so a new post changes one page, not all later ones.
 
 use std::collections::BTreeMap;
 
@@ -15,12 +14,12 @@ use crate::content::head::Head;
 use crate::content::layout::{BATCH, MAX_ITEM_BYTES, key, size_of};
 use crate::table::{Contention as _, Error, Item, Store, entity};
 
-/// How many posts a page has on average. A part of the index has fewer than twice as many slugs on
+/// The average number of posts on a page. A part of the index has fewer than twice as many slugs on
 /// average, unless the index has [`MOST_PARTS`].
 const AVERAGE: usize = 64;
-/// How many posts a page has at most.
+/// The maximum number of posts on a page.
 const LONGEST: usize = 4 * AVERAGE;
-/// How many parts the index has at most; the head names each of them.
+/// The maximum number of parts of the index; the head lists them all.
 const MOST_PARTS: usize = 1024;
 
 /// Consecutive posts, with the keys of their texts.
@@ -33,18 +32,18 @@ pub(super) struct Page {
 /// The sort keys of texts by slug: a part of the index.
 pub(super) type Part = BTreeMap<String, String>;
 
-/// A hash of the slug. It must never change, because it says where a stored index has the slug.
+/// A hash of the slug. It must never change, because it locates a slug in a stored index.
 fn hash(slug: &str) -> usize {
     slug.bytes().fold(0_usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()))
 }
 
-/// Which part of an index has a slug, if the index has this many parts.
+/// Which part of an index with this many parts has a slug.
 pub(super) fn part_of(slug: &str, parts: usize) -> usize {
     hash(slug) % parts
 }
 
-/// Whether a page ends with this post, as it does with one post in 64 on average: a digest begins
-/// with each of 64 characters equally often, even if the slugs are numbered.
+/// Whether a page ends with this post. One post in 64 ends a page on average: a digest begins with
+/// each of 64 characters equally often, even if the slugs are numbered.
 pub(super) fn is_last(post: &BlogPost) -> bool {
     Digest::of(&post.slug).as_str().starts_with('A')
 }
@@ -99,8 +98,7 @@ pub(super) fn part(item: Option<Item>) -> Result<Part, Error> {
 }
 
 impl Store {
-    /// The items of the content with these sort keys, in the same order: one round trip for each
-    /// hundred.
+    /// The content items with these sort keys, in the same order: one round trip for each hundred.
     pub(super) async fn content_items(&self, keys: &[String]) -> Result<Vec<Option<Item>>, Error> {
         let reads = keys.chunks(BATCH).map(|some| self.get_many(some.iter().map(key)));
         let batches = futures_util::future::try_join_all(reads).await?;
@@ -108,8 +106,8 @@ impl Store {
         Ok(each.collect())
     }
 
-    /// The pages with these keys, which are some of the pages of `head`. Fails with a conflict if
-    /// they have been deleted, because the publication is no longer the current one.
+    /// The pages of `head` with these keys. Fails with a conflict if they are deleted, because the
+    /// publication is no longer current.
     pub(super) async fn pages(&self, head: &Head, keys: &[String]) -> Result<Vec<Page>, Error> {
         let items = self.content_items(keys).await?;
         let page = |item: Option<Item>| {
@@ -133,8 +131,8 @@ impl Store {
     }
 }
 
-/// A page of an earlier version of this program, in which each publication replaced the pages: it
-/// must have the same `version` as the head.
+/// A page by an earlier version of this program, in which each publication replaced the pages; its
+/// `version` must be that of the head.
 fn of_earlier(item: Item, version: &str) -> Result<Page, Error> {
     if item.get("version").and_then(|found| found.as_s().ok()).is_none_or(|found| found != version) {
         return Err(Error::conflict());

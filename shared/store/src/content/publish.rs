@@ -1,5 +1,4 @@
-//! Publishes content, returns to an earlier publication, and deletes the items that no kept
-//! publication needs.
+//! Publishes content, returns to an earlier publication, and deletes unneeded items.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,10 +15,10 @@ use crate::content::texts::{PostText, page_of};
 use crate::optimistic;
 use crate::table::{Error, Item, Key, Store, Write};
 
-/// How many publications are kept at most, including the current one.
+/// The maximum number of kept publications, including the current one.
 pub const KEPT: usize = 5;
 
-/// A publication that is kept.
+/// A kept publication.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
     /// Its number.
@@ -35,30 +34,29 @@ pub struct Kept {
 pub struct Published {
     /// The number of the publication.
     pub number: u64,
-    /// How many items were written besides site, apps and record; `None` if exactly this content is
-    /// the current publication already.
+    /// How many items were written besides site, apps and record; `None` if this content is already
+    /// current.
     pub written: Option<usize>,
 }
 
-/// The entity of a record, which has all that a rollback needs besides the [`Publication`].
+/// The entity of a record: what a rollback needs besides the [`Publication`].
 #[derive(Serialize)]
 struct Record<'a> {
     site: &'a Site,
     apps: &'a [App],
 }
 
-/// A publication that is about to be switched to, and the items that it needs and the current one
-/// does not have.
+/// A publication about to be shown, and the items that it needs beyond those of the current one.
 struct Draft {
     head: Head,
     writes: Vec<Write>,
 }
 
 impl Store {
-    /// Replaces everything that the site shows: writes the new items, and then switches readers to
-    /// them in one transaction. Writes nothing if exactly this content is published already. In
-    /// either case, then deletes the items that no kept publication needs. Fails with
-    /// [`Error::TooMuch`], changing nothing for readers, if a part does not fit into an item.
+    /// Replaces all content of the site: writes the new items, and then switches readers to them in
+    /// one transaction. Writes nothing if exactly this content is already published. In either
+    /// case, then deletes the items that no kept publication needs. Fails with [`Error::TooMuch`],
+    /// changing nothing for readers, if a part does not fit into an item.
     pub async fn publish(&self, content: &Content, now: Timestamp) -> Result<Published, Error> {
         let digest = stem("CONTENT", content)?;
         let published: Result<(Published, Head), Error> = optimistic!(ROUNDS, |_| {
@@ -82,8 +80,8 @@ impl Store {
         Ok(published)
     }
 
-    /// The publications that are kept, the newest first. Empty before the first publication, and if
-    /// the current one is by an earlier version of this program that kept none.
+    /// The kept publications, newest first. Empty before the first publication, and if the current
+    /// one is by an earlier version of this program that did not keep any.
     pub async fn publications(&self) -> Result<Vec<Kept>, Error> {
         optimistic!(ROUNDS, |_| {
             let Some(head) = self.head().await? else { return Ok(Vec::new()) };
@@ -94,9 +92,9 @@ impl Store {
         })
     }
 
-    /// Shows an earlier publication again: the one with this number or, by default, the one that
-    /// was shown before the current one. Returns the publication that is now shown; `None` if there
-    /// is no such publication, or if it is not kept.
+    /// Shows an earlier publication again: the one with this number or, by default, the one shown
+    /// before the current one. Returns the publication now shown; `None` if the wanted one does not
+    /// exist or is not kept.
     pub async fn roll_back(&self, to: Option<u64>, now: Timestamp) -> Result<Option<Kept>, Error> {
         optimistic!(ROUNDS, |_| {
             let Some(old) = self.head().await? else { return Ok(None) };
@@ -119,7 +117,7 @@ impl Store {
     }
 
     /// Deletes the items that no kept publication needs: those of older publications and of failed
-    /// attempts. Items with a higher number than the latest stay, as a publication may be writing
+    /// attempts. Items with a number above the latest stay, because a publication may be writing
     /// them.
     async fn delete_unneeded(&self, head: &Head) -> Result<(), Error> {
         let mut needed = BTreeSet::new();
@@ -157,8 +155,8 @@ struct Items {
 }
 
 impl Items {
-    /// The sort key of an item. The item is written only if the previous publication does not have
-    /// it; `known` has the sort keys of that publication's items.
+    /// The sort key of an item. The item is written only if it is not in `known`, the sort keys of
+    /// the previous publication's items.
     fn key(&mut self, stem: &str, known: &[String], put: impl FnOnce(&str) -> Result<Write, Error>) -> Result<String, Error> {
         if let Some(sk) = known.iter().find(|sk| sk.starts_with(stem)) {
             return Ok(sk.clone());
@@ -169,8 +167,8 @@ impl Items {
     }
 }
 
-/// Prepares the publication of this content after `old`; `index` has the keys of the texts of
-/// `old`, by slug.
+/// Prepares the publication of this content after `old`; `index` maps slugs to the keys of the
+/// texts of `old`.
 fn draft(content: &Content, digest: String, old: Option<&Head>, index: &BTreeMap<String, String>, now: Timestamp) -> Result<Draft, Error> {
     let turn = next_turn(old, now);
     let number = turn.latest;
@@ -205,14 +203,14 @@ fn draft(content: &Content, digest: String, old: Option<&Head>, index: &BTreeMap
     let chunks = chunks::of(content, now);
     let keys = chunks.iter().map(|chunk| items.key(&stem("FULL", chunk)?, &known, |sk| chunks::put(sk, chunk)));
     publication.chunks = Some(keys.collect::<Result<_, _>>()?);
-    // All parts without slugs are the same item.
+    // Parts without slugs are all the same item.
     let mut keys = BTreeSet::new();
     items.writes.retain(|write| keys.insert(write.key().sk.clone()));
     let head = Head { site: content.site.clone(), publication, turn, earlier: None };
     Ok(Draft { head, writes: items.writes })
 }
 
-/// The pictures of all pages except those of posts, which are stored with their texts.
+/// The pictures of all pages except posts, whose pictures are stored with their texts.
 fn pictures_without_posts(content: &Content) -> BTreeMap<String, String> {
     let mut pictures = content.pictures.clone();
     for post in &content.blog_posts {
@@ -222,7 +220,7 @@ fn pictures_without_posts(content: &Content) -> BTreeMap<String, String> {
 }
 
 /// The state of the switch after a publication that follows `old`: the newest publications are
-/// kept, and always the one that was shown before.
+/// kept, and always the one shown before.
 fn next_turn(old: Option<&Head>, now: Timestamp) -> Turn {
     let Some(old) = old else { return Turn { latest: 1, kept: vec![1], since: now } };
     let (latest, shown) = (old.turn.latest + 1, old.publication.number);

@@ -1,4 +1,4 @@
-//! The texts of posts: one item each, which never changes.
+//! The texts of posts, each in an item that never changes.
 
 use jiff::Timestamp;
 use model::content::{BlogPost, Content};
@@ -17,7 +17,7 @@ pub struct PostText {
     pub post: BlogPost,
     /// The text, in Markdown.
     pub text: String,
-    /// The path of the picture that previews of links show; `None` for a preview without a picture.
+    /// The path of the picture for link previews; `None` for previews without a picture.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub picture: Option<String>,
 }
@@ -29,7 +29,7 @@ impl PostText {
     }
 }
 
-/// The path of a post's page, by which the content has the picture of the post.
+/// The path of a post's page, under which the content lists the post's picture.
 pub(super) fn page_of(slug: &str) -> String {
     format!("/blog/{slug}")
 }
@@ -40,8 +40,8 @@ fn text(item: Option<Item>) -> Result<PostText, Error> {
 }
 
 impl Store {
-    /// The post with this slug and its text, if it is public at this time. Three reads, one after
-    /// the other; two if there is no such post.
+    /// The post with this slug and its text, if it is public at this time. Three consecutive reads,
+    /// or two if the post does not exist.
     pub async fn post_text(&self, slug: &str, now: Timestamp) -> Result<Option<PostText>, Error> {
         let found: Result<Option<PostText>, Error> = optimistic!(ROUNDS, |_| {
             let Some(head) = self.head().await? else { return Ok(None) };
@@ -59,16 +59,16 @@ impl Store {
         Ok(found?.filter(|found| found.post.is_public(now)))
     }
 
-    /// The post with this slug, of a publication by an earlier version that stored no texts.
+    /// The post with this slug, from a publication by an earlier version that did not store texts.
     async fn post_without_text(&self, head: &Head, slug: &str) -> Result<Option<PostText>, Error> {
         let pages = self.pages(head, &head.publication.pages).await?;
         let found = pages.into_iter().flat_map(|page| page.posts).find(|post| post.slug == slug);
         Ok(found.map(|post| PostText { post, text: String::new(), picture: None }))
     }
 
-    /// The posts that are public at this time with their texts, newest first, until the texts that
-    /// were read, including those of future posts, have more than this many bytes. One read for the
-    /// head, and one for each hundred pages and texts.
+    /// The posts public at this time with their texts, newest first, until the texts read so far,
+    /// including those of future posts, exceed this many bytes. One read for the head, and one for
+    /// each hundred pages and texts.
     pub async fn post_texts(&self, now: Timestamp, bytes: usize) -> Result<Vec<PostText>, Error> {
         optimistic!(ROUNDS, |_| {
             let Some(head) = self.head().await? else { return Ok(Vec::new()) };

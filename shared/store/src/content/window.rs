@@ -1,4 +1,4 @@
-//! Reads a part of the posts, and only the pages that have it.
+//! Reads a window of the posts, and only the pages that contain it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -10,7 +10,7 @@ use crate::content::head::Head;
 use crate::content::posts::Page;
 use crate::table::{Error, Store};
 
-/// The numbers of the posts on each page; `counts` says how many posts each page has.
+/// The range of post numbers on each page, from the number of posts on each.
 fn ranges(counts: &[usize]) -> Vec<Range<usize>> {
     let mut end = 0;
     let range = |count: &usize| {
@@ -21,8 +21,8 @@ fn ranges(counts: &[usize]) -> Vec<Range<usize>> {
     counts.iter().map(range).collect()
 }
 
-/// The number of posts whose time has not come, as far as these pages show. Such posts are the
-/// newest, so they come before all others.
+/// The number of future posts, as far as these pages show. They are the newest, so they come before
+/// all others.
 fn later(pages: &BTreeMap<usize, Page>, ranges: &[Range<usize>], now: Timestamp) -> usize {
     let on_page = |(number, page): (&usize, &Page)| {
         let count = page.posts.iter().filter(|post| !post.is_public(now)).count();
@@ -31,8 +31,8 @@ fn later(pages: &BTreeMap<usize, Page>, ranges: &[Range<usize>], now: Timestamp)
     pages.iter().map(on_page).max().unwrap_or(0)
 }
 
-/// The numbers of the pages that have the posts of a window, and of the page that has the newest
-/// public post, which comes after `later` posts whose time has not come.
+/// The numbers of the pages with the posts of a window, and of the page with the newest public
+/// post, which comes after `later` future posts.
 fn wanted(ranges: &[Range<usize>], later: usize, window: Window) -> BTreeSet<usize> {
     let start = later.saturating_add(window.skip);
     let end = start.saturating_add(window.most);
@@ -41,10 +41,9 @@ fn wanted(ranges: &[Range<usize>], later: usize, window: Window) -> BTreeSet<usi
 }
 
 impl Store {
-    /// The posts of a window among those that are public at this time, and how many are public in
-    /// all. One round trip, and more if the pages that were read have posts whose time has not
-    /// come. A window after the last post takes none; the number then includes posts whose time has
-    /// not come.
+    /// The posts of a window among those public at this time, and how many are public in all. One
+    /// round trip, or more if the pages contain future posts. A window after the last post takes no
+    /// round trip, and the number then includes future posts.
     pub(super) async fn posts_of(&self, head: &Head, now: Timestamp, window: Window) -> Result<(Vec<BlogPost>, usize), Error> {
         let publication = &head.publication;
         if publication.counts.len() != publication.pages.len() {
@@ -71,8 +70,7 @@ impl Store {
         Ok((shown, count.saturating_sub(later)))
     }
 
-    /// The same for a publication by a version that did not count the posts of pages: reads all
-    /// pages.
+    /// The same for publications of earlier versions, without counts of posts: reads all pages.
     async fn posts_without_counts(&self, head: &Head, now: Timestamp, window: Window) -> Result<(Vec<BlogPost>, usize), Error> {
         let pages = self.pages(head, &head.publication.pages).await?;
         let public: Vec<BlogPost> = pages.into_iter().flat_map(|page| page.posts).filter(|post| post.is_public(now)).collect();

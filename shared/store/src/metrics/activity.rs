@@ -4,16 +4,15 @@
 //! |---|---|---|---|
 //! | last day of a user | `U#<P>#<user>` | `ACTIVE` | `day`, counted from the Unix epoch; `anonymous`: whether the user was anonymous |
 //! | last day of a team | `T#<P>#<team>` | `ACTIVE` | `day` |
-//! | activities of a day | `F#<P>#<shard>` | `DAY#<day>` | how many were active, by kind and gap: `un` new users, `u1` users who were also active on the day before, `a7` anonymous users who were last active seven days before, `t30` teams that were last active thirty or more days before, or on an unknown day |
+//! | activities of a day | `F#<P>#<shard>` | `DAY#<day>` | how many were active, by kind and gap: `un` new users, `u1` users also active the day before, `a7` anonymous users last active seven days before, `t30` teams last active thirty or more days before, or on an unknown day |
 //!
-//! On the first activity of the day, a transaction advances the last days and increments the
-//! counters, so each user and team is counted once a day, even if many requests arrive at once
-//! (only an anonymous user who signs up is counted again, as a user). The transaction takes two
-//! units for the user, two for the counter, and two for the team that the user has selected. To
-//! detect the first activity, every refresh of a session reads the last day (one unit) concurrently
-//! with its other reads. Users who caused entries of the trail are also counted when these are
-//! linked. The counters of a day are spread over [`SHARDS`] items. A last day expires [`WINDOW`] +
-//! 2 days later.
+//! On the first activity of a day, a transaction advances the last days and increments the
+//! counters. So each user and team is counted once a day, even if many requests arrive at once
+//! (only an anonymous user who signs up is counted again, as a user). The transaction costs two
+//! units for the user, two for the counter, and two for the user's selected team. To detect the
+//! first activity, every refresh of a session reads the last day (one unit) along with its other
+//! items. Users with trail entries are also counted when their entries are linked. The counters of
+//! a day are spread over [`SHARDS`] items. A last day expires [`WINDOW`] + 2 days later.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -29,11 +28,11 @@ use crate::metrics::{KEPT_DAYS, day_position, later};
 use crate::table::{BATCH, Error, Item, Key, Store, Write, integer, number, string};
 use crate::{keys, optimistic, table};
 
-/// The number of items over which the activities of a day are spread.
+/// The number of items that share the activities of a day.
 pub const SHARDS: u8 = 8;
-/// How many users are counted in one transaction. For each of them, up to three items are read.
+/// The maximum number of users counted in one transaction; up to three items are read for each.
 const AT_ONCE: usize = BATCH / 3;
-/// The maximum number of attempts to count, while other requests count the same users or teams.
+/// The maximum number of attempts to count while other requests count the same users or teams.
 const ROUNDS: u32 = 5;
 
 /// The last day on which a user or team was counted.
@@ -48,8 +47,8 @@ impl LastDay {
         Some(Self { day: number(item, "day")?, was_anonymous: item.contains_key("anonymous") })
     }
 
-    /// Whether nothing is left to count on this day for this user or team. An anonymous user who
-    /// signs up counts again, as a user.
+    /// Whether this user or team is fully counted for the day. An anonymous user who signs up
+    /// counts again, as a user.
     pub fn covers(self, today: Day, is_anonymous: bool) -> bool {
         self.day >= today && (!self.was_anonymous || is_anonymous)
     }
@@ -84,7 +83,7 @@ impl Active {
         Some(Self { key, kind, gap: Gap::of(today, day(since), last) })
     }
 
-    /// Advances the last day; the condition fails if another request has done so.
+    /// Advances the last day; the condition fails if another request already has.
     fn advance(&self, today: Day) -> Write {
         let is_anonymous = self.kind == Kind::Anonymous;
         let (set, is_due) = if is_anonymous {
@@ -110,7 +109,7 @@ impl Active {
     }
 }
 
-/// The kind and gap of the counter with this name; `None` if no counter has such a name.
+/// The kind and gap of the counter with this name; `None` if it is not the name of a counter.
 fn of_counter(name: &str) -> Option<(Kind, Gap)> {
     let (kind, gap) = name.split_at_checked(1)?;
     let kind = match kind {
@@ -134,14 +133,14 @@ fn count(project: &ProjectId, shard: u8, today: Day, active: &[Active]) -> Write
 }
 
 impl Store {
-    /// The last day on which a user was counted; `None` if there is none, or its item has expired.
-    /// Costs 1 unit.
+    /// The last day on which a user was counted; `None` if the user was never counted or the item
+    /// has expired. Costs 1 unit.
     pub async fn last_day(&self, project: &ProjectId, user: UserId) -> Result<Option<LastDay>, Error> {
         Ok(self.get(&user_key(project, user)).await?.as_ref().and_then(LastDay::of))
     }
 
-    /// Counts users who are active at `now`, and the teams that they have selected, unless they
-    /// have already been counted on this day.
+    /// Counts users who are active at `now`, and their selected teams, unless already counted on
+    /// this day.
     pub async fn count_active(&self, project: &ProjectId, users: &[User], now: Timestamp) -> Result<(), Error> {
         for users in users.chunks(AT_ONCE) {
             optimistic!(ROUNDS, |_| { self.count_some(project, users, day(now)).await })?;
@@ -175,8 +174,7 @@ impl Store {
         self.transact_unrecorded(writes.collect()).await
     }
 
-    /// Those of these users who have not been counted on the day of `now`, or were counted as
-    /// anonymous users and may have signed up since.
+    /// The users not yet counted today, or counted as anonymous users who may have signed up since.
     pub async fn not_yet_active(&self, project: &ProjectId, users: &[UserId], now: Timestamp) -> Result<Vec<UserId>, Error> {
         let mut left = Vec::new();
         for users in users.chunks(BATCH) {
@@ -190,8 +188,8 @@ impl Store {
         Ok(left)
     }
 
-    /// The activities of this day and the [`WINDOW`] days before: one query for each shard, all at
-    /// once, at half a unit for each 4 KB.
+    /// The activities of this day and the [`WINDOW`] days before: one query for each shard, in
+    /// parallel, at half a unit for each 4 KB.
     pub async fn activities(&self, project: &ProjectId, now: Timestamp) -> Result<BTreeMap<Day, Counts>, Error> {
         let shards = try_join_all((0..SHARDS).map(|shard| self.activities_of_shard(project, shard, now))).await?;
         let mut days: BTreeMap<Day, Counts> = BTreeMap::new();

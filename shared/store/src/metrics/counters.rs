@@ -1,4 +1,4 @@
-//! The amounts that the entries of an audit trail add to a project's figures.
+//! The amounts that audit trail entries add to a project's figures.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +12,12 @@ use crate::metrics::{
 };
 use crate::table::{self, Key, Write, integer};
 
-/// The sums of the amounts that several entries add to the figures.
+/// The total amounts that several entries add to the figures.
 #[derive(Debug, Clone, Default)]
 pub struct Counters {
     totals: Tally,
-    /// Whether an entry changes a total, even if another cancels it out: a recount may have read
-    /// the accounts between the two.
+    /// Whether an entry changes a total, even if another entry cancels the change: a recount may
+    /// have read the accounts between the two.
     is_change: bool,
     items: BTreeMap<String, Sums>,
 }
@@ -38,7 +38,7 @@ impl Sums {
 
 impl Counters {
     /// Adds the amounts of an entry. `times` is how often the entry's event has happened since the
-    /// entry was last added; it applies to the sign-up rules only.
+    /// entry was last added; it only affects the sign-up rules.
     pub fn add(&mut self, entry: &Entry, times: u64) {
         self.totals.merge(&entry.tally, 1);
         self.is_change |= !entry.tally.is_empty();
@@ -49,8 +49,8 @@ impl Counters {
                 sums.add(name, by);
             }
         }
-        // Rules may already be evaluated in a request before the sign-up. Unless they reject it,
-        // that evaluation does not count, because they are evaluated again at the sign-up.
+        // A request may evaluate the rules before the sign-up itself. Unless they reject it, that
+        // evaluation does not count, because the sign-up evaluates them again.
         if users > 0 || entry.events.contains(&Event::SignUpRejected) {
             self.add_rules(entry, i64::try_from(times).unwrap_or(i64::MAX));
         }
@@ -73,7 +73,7 @@ impl Counters {
         sums
     }
 
-    /// The maximum number of items to write: totals are in up to three items.
+    /// The maximum number of items to write; totals are in up to three.
     pub fn len(&self) -> usize {
         self.items.len() + if self.is_change { 3 } else { 0 }
     }

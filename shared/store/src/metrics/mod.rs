@@ -1,8 +1,8 @@
-//! The figures about a project.
+//! A project's figures.
 //!
 //! | item | pk | sk | attributes |
 //! |---|---|---|---|
-//! | totals | `F#<P>` | `TOTAL#ALL` | `users`, `anonymous`, `verified`, `teams`; `changes`: the number of links that altered a total; `counted_at`: when everything was counted; `lists_activity`, `lists_folded_words`: whether the lists of users are complete |
+//! | totals | `F#<P>` | `TOTAL#ALL` | `users`, `anonymous`, `verified`, `teams`; `changes`: the number of links that changed a total; `counted_at`: when everything was counted; `lists_activity`, `lists_folded_words`: whether the lists of users are complete |
 //! | totals by country | the same | `TOTAL#COUNTRIES` | `c.DE` users, `a.DE` anonymous users |
 //! | totals by way to sign in | the same | `TOTAL#METHODS` | `m.password`, `m.otp`, `m.passkey`, `m.<provider>` |
 //! | sign-ups of a day | the same | `DAY#<day>` | `users`, `anonymous` |
@@ -10,13 +10,13 @@
 //! | matches of an hour | the same | `HOUR#<hour>` | `<action>.<rule>` |
 //! | activities of a day | `F#<P>#<shard>` | `DAY#<day>` | see [`activity`] |
 //!
-//! Days and hours are counted from the Unix epoch. All but the activities are written by the worker
-//! that links the audit trail, in the transaction of the link ([`counters`]): an entry is counted
-//! when it is linked, and therefore exactly once, even if a worker fails or two workers run. There
-//! is no contention, because links are written one after another. Only [`recount`] writes totals in
-//! another way. Counting takes two units for each item, shared by all entries of the link; requests
-//! themselves write only activities. Days expire after [`KEPT_DAYS`] days, hours after
-//! [`KEPT_HOURS`] hours.
+//! Days and hours are counted from the Unix epoch. The worker that links the audit trail writes
+//! everything except the activities, in the transaction of the link ([`counters`]): entries are
+//! counted when they are linked, and therefore exactly once, even if a worker fails or two workers
+//! run. Links are written one after another, so there is no contention. Only [`recount`] writes
+//! totals differently. Counting costs two units for each item, shared by all entries of the link;
+//! requests write only activities. Days expire after [`KEPT_DAYS`] days, hours after [`KEPT_HOURS`]
+//! hours.
 
 pub mod activity;
 pub mod counters;
@@ -56,10 +56,10 @@ fn day_position(day: Day) -> String {
     format!("DAY#{day:07}")
 }
 
-/// The attribute that the totals get once all users have a place in the list by activity.
+/// The attribute that says that all users have a place in the list by activity.
 const LISTS_ACTIVITY: &str = "lists_activity";
-/// The attribute that the totals get once all users are found by their words, without accents. In
-/// place of it, an earlier version, whose words have accents, wrote [`LISTS_EARLIER_WORDS`].
+/// The attribute that says that all users are found by their words, without accents. Earlier
+/// versions, whose words have accents, wrote [`LISTS_EARLIER_WORDS`] instead.
 const LISTS_WORDS: &str = "lists_folded_words";
 const LISTS_EARLIER_WORDS: &str = "lists_words";
 
@@ -98,9 +98,9 @@ pub fn action_name(action: ActionType) -> &'static str {
 /// The totals of a project.
 #[derive(Debug, Clone, Default)]
 pub struct Totals {
-    /// The totals; only the changes since the audit trail began, if `counted_at` is `None`.
+    /// The totals or, if `counted_at` is `None`, only the changes since the audit trail began.
     pub tally: Tally,
-    /// The number of links of the audit trail that altered a total.
+    /// The number of audit trail links that changed a total.
     pub changes: u64,
     /// When all users and teams were counted; since then, the totals are exact. `None` if they were
     /// never counted.
@@ -116,7 +116,7 @@ pub struct Totals {
 pub struct SignUps {
     /// Users who signed up, including those who were anonymous before.
     pub users: u64,
-    /// Users who began as anonymous users.
+    /// Users who began as anonymous.
     pub anonymous: u64,
 }
 
@@ -148,7 +148,7 @@ fn numbers(item: &Item) -> impl Iterator<Item = (&str, i64)> {
 }
 
 impl Totals {
-    /// Whether all users and teams were counted, and all users are in the lists.
+    /// Whether all users and teams were counted and all users are in the lists.
     pub fn is_complete(&self) -> bool {
         self.counted_at.is_some() && self.lists_activity && self.lists_words
     }
@@ -191,8 +191,8 @@ impl Store {
         Ok(Totals::of(&self.metrics_between(project, "TOTAL#", "TOTAL#~", true).await?))
     }
 
-    /// The totals, and the sign-ups of today and the [`WINDOW`] days before: two queries at once,
-    /// half a unit for each 4 KB.
+    /// The totals, and the sign-ups of today and the [`WINDOW`] days before: two parallel queries
+    /// at half a unit for each 4 KB.
     pub async fn figures(&self, project: &ProjectId, now: Timestamp) -> Result<Figures, Error> {
         let (first, last) = (day_position(day(now) - WINDOW), day_position(day(now)));
         let days = self.metrics_between(project, &first, &last, false);
@@ -205,7 +205,7 @@ impl Store {
         Ok(Figures { totals: Totals::of(&totals), sign_ups: days.iter().filter_map(sign_ups).collect() })
     }
 
-    /// How often sign-up rules matched: two queries at once, half a unit for each 4 KB.
+    /// How often sign-up rules matched: two parallel queries at half a unit for each 4 KB.
     pub async fn rule_counts(&self, project: &ProjectId, now: Timestamp) -> Result<RuleCounts, Error> {
         let (first, last) = (hour_position(hour(now) - SHOWN_HOURS + 1), hour_position(hour(now)));
         let hours = self.metrics_between(project, &first, &last, false);

@@ -1,9 +1,8 @@
-//! Counts the totals of a project anew from its users and teams, while requests change them.
+//! Recounts a project's totals from its users and teams, while requests change them.
 //!
-//! All entries of the trail are linked before the result is written. The write fails if a link has
-//! altered a total since before the accounts were read; the changed accounts are then read again.
-//! So every change is either in the accounts that were read, or in an entry that a later link adds
-//! to the result.
+//! All trail entries are linked before the result is written. The write fails if a link has changed
+//! a total since the accounts were read; the changed accounts are then read again. So every change
+//! is either in the accounts as read, or in an entry that a later link adds to the result.
 
 use std::collections::HashMap;
 
@@ -16,8 +15,8 @@ use crate::metrics::{ALL, COUNTRIES, LISTS_ACTIVITY, LISTS_WORDS, METHODS, Total
 use crate::table::{Error, Store, Write, integer};
 
 impl Store {
-    /// Replaces the totals, and records that all users have a place in the list by activity and are
-    /// in the index of words, which the caller ensures. [`Error::Conflict`] if a link has altered
+    /// Replaces the totals, and records that all users have a place in the list by activity and in
+    /// the index of words, which the caller must ensure. [`Error::Conflict`] if a link has changed
     /// the totals since `before` was read.
     pub async fn set_totals(
         &self,

@@ -1,10 +1,10 @@
 //! The bodies of rendered emails, each in an item beside its entry.
 //!
-//! The item is written before the entry. Its attribute `version` is that of the entry for which it
-//! was rendered: a worker that was overtaken cannot replace the bodies of a later rendering.
-//! Storing bodies costs one unit for each KB, as much again if their expiry changes, and one unit
-//! for each 4 KB when they are read; deleting them is free. [`model::outbox::body`] explains when
-//! they expire.
+//! The item is written before the entry. Its attribute `version` is that of the entry it was
+//! rendered for, so a worker that falls behind cannot replace the bodies of a later rendering.
+//! Storing bodies costs one unit for each KB, changing their expiry as much again, and reading them
+//! one unit for each 4 KB; their deletion is free. [`model::outbox::body`] explains when they
+//! expire.
 
 use jiff::Timestamp;
 use model::outbox::OutboxEntry;
@@ -15,15 +15,15 @@ use crate::outbox::transition::OutboxMove;
 use crate::outbox::{OutboxRow, entry_key};
 use crate::table::{self, Error, Key, Store, Write, integer};
 
-/// The number of entries whose bodies are read at once.
+/// The maximum number of entries whose bodies are read at once.
 const READS: usize = 100;
 
 fn body_key(project: &ProjectId, id: EmailId) -> Key {
     Key::new(entry_key(project, id).pk, "BODY")
 }
 
-/// The write of a change to the item with the bodies. A conflict means that the bodies are those of
-/// a later rendering, or do not exist.
+/// The write for a change to the bodies. A conflict means that the bodies are from a later
+/// rendering, or do not exist.
 fn body_write(row: &OutboxRow, change: &BodyChange) -> Result<Write, Error> {
     let is_not_later = "(attribute_not_exists(version) OR version <= :version)";
     let update = |expression, until: Timestamp| {
@@ -37,9 +37,9 @@ fn body_write(row: &OutboxRow, change: &BodyChange) -> Result<Write, Error> {
 }
 
 impl Store {
-    /// Changes the item with the bodies, if a change of its entry requires that. A conflict is no
-    /// error: if the bodies are those of a later rendering, the write of the entry fails; if there
-    /// are none, nothing expires.
+    /// Changes the bodies, if the change of their entry requires it. A conflict is not an error: if
+    /// the bodies are from a later rendering, the write of the entry fails; if they do not exist,
+    /// nothing expires.
     pub(crate) async fn write_bodies(&self, OutboxMove { row, next, bodies }: &OutboxMove) -> Result<(), Error> {
         let Some(change) = bodies else { return Ok(()) };
         match self.write_unrecorded(body_write(row, change)?).await {
@@ -51,8 +51,8 @@ impl Store {
         }
     }
 
-    /// The separately stored bodies of the given emails, in their order; `None` for an email
-    /// without them. One round trip for each hundred emails, and none if there are no emails.
+    /// The separately stored bodies of these emails, in the same order; `None` for an email without
+    /// them. One round trip for each hundred emails, none without emails.
     pub async fn bodies(&self, project: &ProjectId, ids: &[EmailId]) -> Result<Vec<Option<Body>>, Error> {
         let mut bodies = Vec::with_capacity(ids.len());
         for ids in ids.chunks(READS) {
@@ -68,7 +68,7 @@ impl Store {
         Ok(bodies)
     }
 
-    /// Adds their bodies to the entries, for display.
+    /// Adds the bodies to the entries, for display.
     pub async fn with_bodies(&self, project: &ProjectId, mut entries: Vec<OutboxEntry>, now: Timestamp) -> Result<Vec<OutboxEntry>, Error> {
         let mut kept: Vec<&mut OutboxEntry> = entries.iter_mut().filter(|entry| entry.has_kept_bodies(now)).collect();
         let ids: Vec<EmailId> = kept.iter().map(|entry| entry.id).collect();

@@ -1,4 +1,4 @@
-//! Boosts: for some hours, a project sends emails faster.
+//! Boosts: a project sends emails faster for some hours.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|

@@ -1,16 +1,15 @@
-//! Broadcasts: emails to more users than one transaction can write entries for.
+//! Broadcasts: emails to too many users for one transaction.
 //!
 //! | item | pk | sk | |
 //! |---|---|---|---|
-//! | head | `B#<P>#<id>` | `HEAD` | the email, and in `next` the number of recipients who have their entry; in gsi2 as due work |
+//! | head | `B#<P>#<id>` | `HEAD` | the email, and in `next` the number of recipients who already have their entry; in gsi2 as due work |
 //! | page | `B#<P>#<id>` | `PAGE#<n>` | up to `PAGE` recipients, 16 bytes each |
 //!
-//! A broadcast is written in one transaction, so it is accepted as a whole or not at all. A worker
+//! A broadcast is written in one transaction, so it is accepted entirely or not at all. A worker
 //! then expands it into outbox entries in several transactions, each of which also advances `next`,
-//! on the condition that the head still has the version that was read. So each recipient gets
-//! exactly one entry, even if the worker is restarted or another worker runs concurrently. The
-//! transaction for the last recipient of a page deletes the page, and the last transaction also
-//! deletes the head.
+//! on the condition that the version of the head has not changed. So each recipient gets exactly
+//! one entry, even if the worker is restarted or another worker runs concurrently. The transaction
+//! for the last recipient of a page deletes the page; the last transaction also deletes the head.
 
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -23,7 +22,7 @@ use crate::outbox;
 use crate::outbox::work::{Waiting, in_lane};
 use crate::table::{Error, Item, Key, MAX_WRITES, Store, Write, entity, integer, number, string};
 
-/// Recipients per page. A page then has 32 KB, so resuming a broadcast reads little.
+/// Recipients per page. They take 32 KB, so resuming a broadcast reads little.
 const PAGE: usize = 2000;
 /// The maximum number of recipients: the head, the pages and the draft of the email are written in
 /// one transaction.
@@ -31,11 +30,11 @@ pub const MAX_RECIPIENTS: usize = PAGE * (MAX_WRITES - 2);
 /// The maximum size of the entries in one transaction, in bytes; DynamoDB permits 4 MB.
 const MAX_BYTES: usize = 3_000_000;
 
-/// A broadcast that is being expanded.
+/// A broadcast during its expansion.
 #[derive(Debug)]
 pub struct BroadcastRow {
     id: BroadcastId,
-    /// The entry of which each recipient gets a copy.
+    /// The entry that is copied for each recipient.
     mail: OutboxEntry,
     total: usize,
     next: usize,
@@ -95,7 +94,7 @@ impl Store {
         self.transact(writes.into_iter().chain(other)).await
     }
 
-    /// The broadcast with this id; `None` if it does not exist or has been expanded completely.
+    /// The broadcast with this id; `None` if it does not exist or is fully expanded.
     pub async fn broadcast(&self, project: &ProjectId, id: BroadcastId) -> Result<Option<BroadcastRow>, Error> {
         let Some(item) = self.get(&head_key(project, id)).await? else { return Ok(None) };
         let count = |name| number(&item, name).unwrap_or_default();

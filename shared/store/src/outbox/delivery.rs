@@ -1,16 +1,16 @@
-//! Counters of the outcomes of a project's emails.
+//! Counts the outcomes of a project's emails.
 //!
 //! | item | pk | sk | attributes |
 //! |---|---|---|---|
 //! | counter | `D#<P>#<shard>` | `HOUR#<hour>` | `s07`: sent in minute 7 of the hour, `b07` bounced, `m07` marked as spam |
 //!
-//! A counter is incremented in the transaction that writes the new states of the entries
-//! ([`crate::outbox::moves`]), so each outcome is counted once despite retries. Counting costs two
-//! more write units for each counter in a transaction. It also doubles the cost of writing a single
-//! entry, because the write becomes a transaction. Transactions on one item contend, so the counts
-//! of a project are spread over [`COUNT_SHARDS`] items. Reading a month takes one query per shard,
-//! in parallel, at half a unit for each 4 KB. A shard has at most 721 items: they cost half a unit
-//! if the project sends little, and about 50 units if it sends every minute.
+//! Counters are incremented in the transaction that writes the new states of the entries
+//! ([`crate::outbox::moves`]), so each outcome is counted once despite retries. Each counter adds
+//! two write units to a transaction. Counting also doubles the cost of writing a single entry,
+//! which becomes a transaction. Transactions on one item contend, so a project's counts are spread
+//! over [`COUNT_SHARDS`] items. Reading a month takes one query per shard, in parallel, at half a
+//! unit for each 4 KB. A shard has at most 721 items: they cost half a unit if the project sends
+//! little, and about 50 units if it sends every minute.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ use wire::id::ProjectId;
 use crate::outbox::transition::OutboxMove;
 use crate::table::{self, Error, Item, Key, Store, Write, integer, string};
 
-/// The number of items over which the counts of an hour are spread.
+/// The number of items that share the counts of an hour.
 pub const COUNT_SHARDS: u8 = 4;
 /// Minutes per item.
 const HOUR: i64 = 60;
@@ -46,15 +46,14 @@ fn letter(fate: Fate) -> char {
 /// The outcomes to add to the counter of an hour.
 struct Counter<'a> {
     key: (&'a ProjectId, u8, i64),
-    /// The letter of an outcome, the minute of the hour, and how many emails had that outcome in
-    /// that minute.
+    /// The letter of the outcome, the minute of the hour, and the number of emails.
     counts: Vec<(char, i64, u32)>,
 }
 
-/// The writes that count the outcomes of the emails in these transitions, one write per counter.
+/// Writes that count the outcomes of these transitions, one per counter.
 ///
-/// The emails are those of one transaction, so the few counters are searched one by one: maps would
-/// make the function that sends emails 2.8 KB larger (zipped; `tests/lambda/run build`).
+/// The emails are those of one transaction, so the counters are few and a linear search suffices:
+/// maps would make the function that sends emails 2.8 KB larger (zipped; `tests/lambda/run build`).
 pub(crate) fn counts_of(moves: &[OutboxMove]) -> Vec<Write> {
     let mut counters: Vec<Counter<'_>> = Vec::new();
     for OutboxMove { row, next, .. } in moves {

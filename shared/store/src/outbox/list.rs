@@ -1,10 +1,9 @@
 //! The list of a project's outbox, newest first.
 //!
-//! The list has one partition of `gsi1` per month. A page costs half a unit for each 4 KB that is
-//! read and, like all reads of an index, is eventually consistent. One request makes at most
-//! `QUERIES` queries and reads about `MAX_READ` entries. A search that matches few entries
-//! therefore returns short pages, each with the position to continue from, instead of taking longer
-//! as emails accumulate.
+//! The list has one partition of `gsi1` per month. A page costs half a unit for each 4 KB read and,
+//! like all reads of an index, is eventually consistent. One request makes at most `QUERIES`
+//! queries and reads about `MAX_READ` entries. So a search with few matches returns short pages,
+//! each with a position to continue from, instead of slowing down as emails accumulate.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -31,9 +30,9 @@ pub struct ListPosition {
 /// The part of the list to read.
 #[derive(Debug, Clone, Copy)]
 pub struct OutboxListing<'a> {
-    /// Where the page begins; if absent, at the newest entry.
+    /// Where the page begins; absent for the newest entry.
     pub start: Option<&'a ListPosition>,
-    /// The list ends with the month that contains this time.
+    /// The list ends with the month of this time.
     pub oldest: Timestamp,
     /// The maximum number of entries in the page.
     pub limit: usize,
@@ -71,8 +70,7 @@ fn bytes(entry: &OutboxEntry) -> usize {
 
 impl ListPosition {
     fn beginning(month: Timestamp) -> Self {
-        // The index is read in descending order. `~` comes before all positions in this order,
-        // because they begin with a digit.
+        // Positions begin with a digit, so `~` precedes them all in descending order.
         Self { month, after: "~".to_owned() }
     }
 

@@ -2,14 +2,14 @@
 //!
 //! | item | pk | sk | indexes |
 //! |---|---|---|---|
-//! | entry | `M#<P>#<id>` | `ENTRY` | gsi1 `P#<P>#OUTBOX#<yyyymm>` / created; gsi2 while the entry needs work, see [`crate::outbox::work`] |
+//! | entry | `M#<P>#<id>` | `ENTRY` | gsi1 `P#<P>#OUTBOX#<yyyymm>` / created; gsi2 while it needs work, see [`crate::outbox::work`] |
 //! | bodies of a rendered email | the same | `BODY` | none; expires by TTL, see [`crate::outbox::bodies`] |
 //! | decoy | `X#<P>#<id>` | `DECOY` | as for an entry, but in partitions that nobody reads |
 //!
-//! A change to an entry succeeds only if the entry still has the version that was read, so when an
-//! edit and a worker collide, one succeeds and the other reads again. Writing an entry costs one
-//! unit for each KB in the table, as much again in `gsi1`, and up to two units in `gsi2`, which has
-//! only keys. Entries are therefore small: the bodies of the email are stored separately.
+//! A change succeeds only if the version of the entry is still the same: when an edit and a worker
+//! collide, one succeeds and the other reads again. Writing an entry costs one unit for each KB in
+//! the table, as much again in `gsi1`, and up to two units in `gsi2`, which has only keys. Entries
+//! are therefore small: the bodies of the email are stored separately.
 
 pub mod bodies;
 pub mod boost;
@@ -52,8 +52,8 @@ pub(crate) fn month_partition(project: &ProjectId, time: Timestamp) -> String {
 }
 
 pub(crate) fn list_position(entry: &OutboxEntry) -> String {
-    // Sorted by creation descending, then id ascending: the index is read backwards, so the id is
-    // inverted.
+    // The list is sorted by creation descending, then id ascending: the index is read backwards, so
+    // the id is inverted.
     let id: String = entry
         .id
         .uuid()
@@ -75,8 +75,8 @@ impl OutboxRow {
     }
 }
 
-/// Logs an entry whose format is unknown, for example because another version of the program wrote
-/// it. The entry is skipped, so that it does not block others.
+/// Logs an entry of unknown format, for example from another version of the program. Callers skip
+/// it, so that it does not block others.
 pub(crate) fn unreadable(key: Option<&Key>, error: &Error) {
     let key = key.map(|key| key.pk.as_str());
     tracing::error!(%error, cause = ?std::error::Error::source(error), key, "an outbox entry cannot be parsed");
@@ -94,8 +94,8 @@ pub fn create(project: &ProjectId, entry: &OutboxEntry) -> Result<Write, Error> 
     Ok(write)
 }
 
-/// Writes an item that costs as much as a new entry but has no effect: it is in no list, no worker
-/// finds it, and TTL deletes it.
+/// Writes an item that costs as much as a new entry but has no effect: it is not in any list, no
+/// worker finds it, and TTL deletes it.
 pub fn create_decoy(project: &ProjectId, entry: &OutboxEntry, now: Timestamp) -> Result<Write, Error> {
     let pk = format!("X#{project}#{}", entry.id);
     let write = Write::create(Key::new(pk.clone(), "DECOY"), entry)?.attribute("version", integer(1));
@@ -105,13 +105,12 @@ pub fn create_decoy(project: &ProjectId, entry: &OutboxEntry, now: Timestamp) ->
 }
 
 impl Store {
-    /// The entry with this id, without bodies that are stored separately.
+    /// The entry with this id, without separately stored bodies.
     pub async fn outbox_entry(&self, project: &ProjectId, id: EmailId) -> Result<Option<OutboxRow>, Error> {
         self.get(&entry_key(project, id)).await?.map(OutboxRow::of).transpose()
     }
 
-    /// Up to 100 entries in one round trip; those that are missing or cannot be parsed are left
-    /// out.
+    /// Up to 100 entries in one round trip, without those that are missing or cannot be parsed.
     pub async fn outbox_rows(&self, keys: &[(ProjectId, EmailId)]) -> Result<Vec<OutboxRow>, Error> {
         let keys: Vec<Key> = keys.iter().map(|(project, id)| entry_key(project, *id)).collect();
         let mut items = self.get_many(keys.clone()).await?;

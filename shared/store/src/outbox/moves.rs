@@ -1,12 +1,11 @@
-//! Transitions of outbox entries, written one by one or together.
+//! Writes transitions of outbox entries, one by one or together.
 //!
-//! Each entry is replaced on the condition that it still has the version that was read, so when an
-//! edit and a worker collide over an entry, only one of them succeeds. Many transitions share a
-//! transaction, which takes one round trip instead of one for each transition; entries that have
-//! changed since they were read are left out and the transaction is tried again. The outcomes are
-//! counted in the same transaction ([`crate::outbox::delivery`]). A transaction costs two units for
-//! each KB of the entries and counters. Writing a single entry without counts costs half as much.
-//! Bodies are written before the transaction, each in a request of its own.
+//! Each entry is replaced on the condition that its version has not changed, so when an edit and a
+//! worker collide over it, only one of them succeeds. Many transitions share a transaction, and so
+//! one round trip; entries that have changed since they were read are left out, and the transaction
+//! is tried again. The same transaction counts the outcomes ([`crate::outbox::delivery`]). It costs
+//! two units for each KB of the entries and counters; writing a single entry without counts costs
+//! half as much. Bodies are written before the transaction, each in a request of its own.
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
@@ -25,7 +24,7 @@ const MAX_BYTES: usize = 3_000_000;
 
 const _: () = assert!(AT_ONCE + delivery::COUNT_SHARDS as usize <= MAX_WRITES);
 
-/// Divides the transitions into parts that each fit into a transaction.
+/// Divides the transitions into parts that fit into a transaction.
 pub fn parts(moves: Vec<OutboxMove>) -> Vec<Vec<OutboxMove>> {
     let (mut parts, mut bytes) = (Vec::<Vec<OutboxMove>>::new(), 0);
     for one in moves {
@@ -46,10 +45,10 @@ pub fn parts(moves: Vec<OutboxMove>) -> Vec<Vec<OutboxMove>> {
 
 impl Store {
     /// Writes one of the [`parts`] and returns the entries in their new states, except those that
-    /// had changed since they were read.
+    /// have changed since they were read.
     pub async fn move_outbox_entries(&self, moves: Vec<OutboxMove>) -> Result<Vec<OutboxRow>, Error> {
-        // The same type of futures as that of emails that are sent, so that the function that sends
-        // them is 2.3 KB smaller (zipped; `tests/lambda/run build`).
+        // The same type as the futures of sending emails, which makes the function that sends them
+        // 2.3 KB smaller (zipped; `tests/lambda/run build`).
         let mut written: FuturesUnordered<BoxFuture<'_, Option<OutboxMove>>> =
             moves.into_iter().map(|one| self.ready(one).boxed()).collect();
         let mut moves = Vec::with_capacity(written.len());
@@ -72,8 +71,8 @@ impl Store {
         }
     }
 
-    /// Changes the bodies of an email. If that fails, returns `None`, and the entry is left as it
-    /// is, unless the email has ended: its outcome must not be lost.
+    /// Changes the bodies of an email. If that fails, returns `None` to leave the entry as it is,
+    /// unless the email has ended: its outcome must not be lost.
     async fn ready(&self, one: OutboxMove) -> Option<OutboxMove> {
         let is_written = self.write_bodies(&one).await.is_ok();
         (is_written || one.next.ended_at().is_some()).then_some(one)

@@ -2,10 +2,10 @@
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
-//! | bucket | `Q#<P>` | `BUCKET` | 1 unit to read and 1 to write each time that tokens are taken for the first emails of a queue, owed or put back; once a minute, also the cost of reading a month of counters ([`crate::outbox::delivery`]) and the boost |
+//! | bucket | `Q#<P>` | `BUCKET` | 1 unit to read and 1 to write whenever tokens are taken for the first emails of a queue, owed or put back; once a minute, also the cost of reading a month of counters ([`crate::outbox::delivery`]) and the boost |
 //!
-//! Taking tokens is one update, on the condition that the bucket still has the version that was
-//! read, so concurrent workers never take the same token.
+//! Tokens are taken by one update, on the condition that the version of the bucket has not changed,
+//! so concurrent workers never take the same token.
 
 use jiff::Timestamp;
 use model::outbox::delivery::{DeliveryCapacity, DeliveryStats};
@@ -33,9 +33,9 @@ fn or_later<T>(result: Result<T, Error>, otherwise: T) -> Result<T, Error> {
 
 impl Store {
     /// Takes up to `wanted` tokens for emails of a queue. `base` is the number of emails per hour
-    /// from which the project's rate is computed. Returns how many tokens were taken: none if the
-    /// bucket has no whole token for the queue, or if other workers were faster in every round,
-    /// because those workers are then sending the project's emails.
+    /// from which the project's rate is computed. Returns how many were taken: none if the bucket
+    /// has no whole token for the queue, or if other workers were faster in every round, which
+    /// means that they are sending the project's emails.
     pub async fn take_mail_tokens(&self, queue: &Queue, wanted: u32, base: u32, now: Timestamp) -> Result<u32, Error> {
         let project = &queue.project;
         let taken = optimistic!(ROUNDS, |_| {
@@ -49,16 +49,15 @@ impl Store {
         or_later(taken, 0)
     }
 
-    /// Puts back tokens that were not used for an email. If this fails, or if other workers are
-    /// faster in every round (which is not an error), emails are delayed, but the project does not
-    /// exceed its rate.
+    /// Puts back unused tokens. If this fails, or if other workers are faster in every round (which
+    /// is not an error), emails are delayed, but the project does not exceed its rate.
     pub async fn give_mail_tokens_back(&self, queue: &Queue, count: u32) -> Result<(), Error> {
         self.change_bucket(queue, |bucket| bucket.give_back(queue.to, count)).await.map(|_| ())
     }
 
-    /// Takes tokens even if the bucket does not have them: the next emails wait until the missing
-    /// tokens have been added. Returns `false` if no tokens were taken, because other workers were
-    /// faster in every round.
+    /// Takes tokens even if the bucket lacks them: the next emails wait until the missing tokens
+    /// have been added. Returns `false` if other workers were faster in every round, so that
+    /// nothing was taken.
     pub async fn owe_mail_tokens(&self, queue: &Queue, count: u32) -> Result<bool, Error> {
         self.change_bucket(queue, |bucket| bucket.owe(queue.to, count)).await
     }
@@ -74,8 +73,8 @@ impl Store {
         or_later(changed, false)
     }
 
-    /// The project's bucket, at the rate that follows from the emails of the last month and an
-    /// active boost, and its version, which is 0 if the table has no bucket.
+    /// The project's bucket, with the rate that follows from the last month's emails and an active
+    /// boost, and its version, which is 0 if the bucket is not in the table.
     async fn bucket(&self, project: &ProjectId, base: u32, now: Timestamp) -> Result<(Bucket, u64), Error> {
         let item = self.get(&bucket_key(project)).await?;
         let version = item.as_ref().and_then(|item| number(item, "version")).unwrap_or_default();

@@ -5,10 +5,10 @@ use model::outbox::body::BodyChange;
 
 use crate::outbox::OutboxRow;
 
-/// An entry as it was read, with its next state.
+/// An entry as read, with its next state.
 #[derive(Debug, Clone)]
 pub struct OutboxMove {
-    /// The entry as it was read.
+    /// The entry as read.
     pub row: OutboxRow,
     /// The next state of the entry, without its bodies.
     pub next: OutboxEntry,

@@ -1,27 +1,27 @@
-//! Whose turn it is to drain the outbox, among the workers that the table's stream wakes: one at a
+//! The turn to drain the outbox, among the workers woken by the table's stream: one worker at a
 //! time, however many batches of the stream contain work.
 //!
 //! | item | pk | sk | attributes |
 //! |---|---|---|---|
-//! | turn | `OUTBOX` | `TURN` | `lasts_until` in milliseconds; `again` if work came in since the turn began |
+//! | turn | `OUTBOX` | `TURN` | `lasts_until` in milliseconds; `again` if work has arrived since the turn began |
 //!
-//! A worker that does not get the turn notes in it that work came in. A turn with such a note
-//! cannot end: its worker looks for work again. So no work is overlooked, unless a turn passes
-//! without having been ended; such work is found by the worker that the schedule starts, which
-//! needs no turn. Each write costs one unit.
+//! A worker that does not get the turn leaves a note in it that work has arrived. A turn with a
+//! note cannot end: its worker looks for work again. So no work is overlooked, except when a turn
+//! times out; the scheduled worker, which does not need a turn, then finds the work. Each write
+//! costs one unit.
 
 use jiff::Timestamp;
 
 use crate::table::{Error, Key, Store, Write, integer};
 
-/// How often a worker tries to get the turn or to leave a note in it, while others do the same.
+/// How often a worker tries to get the turn, or to leave a note, while others do the same.
 const ROUNDS: usize = 5;
 
 fn key() -> Key {
     Key::new("OUTBOX", "TURN")
 }
 
-/// Whether a conditional write was made.
+/// Whether a conditional write succeeded.
 fn is_made(result: Result<(), Error>) -> Result<bool, Error> {
     match result {
         Ok(()) => Ok(true),
@@ -31,8 +31,8 @@ fn is_made(result: Result<(), Error>) -> Result<bool, Error> {
 }
 
 impl Store {
-    /// Gets the turn, which lasts until it is ended, but at most until `until`; `false` if another
-    /// worker has it, who then looks for work once more.
+    /// Gets the turn, which lasts until it is ended, at most until `until`; `false` if another
+    /// worker has it, which will then look for work again.
     pub async fn begin_outbox_turn(&self, now: Timestamp, until: Timestamp) -> Result<bool, Error> {
         let now = integer(now.as_millisecond());
         for _ in 0..ROUNDS {
@@ -46,12 +46,13 @@ impl Store {
                 return Ok(false);
             }
         }
-        // Others are getting and ending turns all the time; one more worker does no harm.
+        // Others keep getting and ending turns; one more worker does no harm.
         Ok(true)
     }
 
-    /// Ends the turn that lasts until `until`, or removes the note that work came in, and returns
-    /// `false`. Returns `true` if the turn has passed, too.
+    /// Ends the turn that lasts until `until`; `true` if that succeeded or the turn had already
+    /// timed out. If the turn has a note that work has arrived, removes the note instead and
+    /// returns `false`.
     pub async fn end_outbox_turn(&self, until: Timestamp) -> Result<bool, Error> {
         let until = integer(until.as_millisecond());
         let end = Write::delete(key()).on("lasts_until = :until AND attribute_not_exists(again)").value(":until", until.clone());

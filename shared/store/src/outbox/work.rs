@@ -1,19 +1,17 @@
-//! Work that waits for a worker: the keys in `gsi2`, which entries and broadcasts have only while
-//! they need work.
+//! Work for the workers: entries and broadcasts have keys in `gsi2` only while they need work.
 //!
-//! | gsi2pk | gsi2sk | what waits |
+//! | gsi2pk | gsi2sk | work |
 //! |---|---|---|
-//! | `DUE#<lane>#<shard>` | due time, id | entries to prepare, resume or give up; broadcasts to expand ([`crate::outbox::broadcast`]) |
+//! | `DUE#<lane>#<shard>` | due time, id | entries to prepare, resume or abandon; broadcasts to expand ([`crate::outbox::broadcast`]) |
 //! | `QUEUE#<shard>` | project, `#` or `$`, priority, time | entries ready to be sent, grouped by project in sending order |
 //!
-//! High-priority entries have a lane of their own, so that a code for which somebody waits is not
-//! queued behind ten thousand newsletters. Queues are separate from due work, so that a project
-//! that has used up its quota does not delay the emails of other projects: one query finds the
-//! first emails of a project, and continuing after the project's keys finds the next project.
-//! The service's own emails to unverified addresses have a separate queue (`$`), which sorts after
-//! the project's other emails (`#`) and before the next project. However many such emails there
-//! are, they do not delay the project's other emails. A query costs half a unit, because the index
-//! contains only keys.
+//! High-priority entries have their own lane, so that a code that someone is waiting for is not
+//! stuck behind ten thousand newsletters. Queues are separate from due work, so that a project
+//! without quota does not delay other projects' emails: one query finds the first emails of a
+//! project, and continuing after the project's keys finds the next project. The service's own
+//! emails to unverified addresses have a separate queue (`$`), which sorts after the project's
+//! other emails (`#`) and before the next project. However many there are, they do not delay the
+//! project's other emails. A query costs half a unit, because the index contains only keys.
 
 use aws_sdk_dynamodb::operation::query::builders::QueryInputBuilder;
 use futures_util::future::try_join_all;
@@ -30,11 +28,10 @@ use crate::table::{Error, Item, Store, sortable, string};
 const SHARDS: u8 = 4;
 /// The number of partitions for due work.
 const LANES: usize = 2 * SHARDS as usize;
-/// The maximum number of keys that are read from a partition, after its first ones, to find the
-/// work of other projects.
+/// The maximum number of further keys read from a partition to find the work of other projects.
 const FURTHER: i32 = 1000;
 
-/// The position in the index of an item that needs work.
+/// The index position of an item that needs work.
 pub(crate) struct Waiting {
     pub(crate) partition: String,
     pub(crate) position: String,
@@ -58,8 +55,8 @@ impl Due {
     }
 }
 
-/// How far each partition has been searched for the work of projects that are not at its beginning.
-/// The next search continues there, and begins anew after the end of the partition.
+/// How far each partition has been searched for projects that are not at its beginning. The next
+/// search continues there; after the end of the partition, it starts over.
 #[derive(Debug, Default)]
 pub struct Searched([Option<String>; LANES]);
 
@@ -89,14 +86,14 @@ pub struct QueuePosition {
     after: String,
 }
 
-/// The position in the index of this entry, if the entry needs work.
+/// The index position of this entry, if the entry needs work.
 pub(crate) fn waiting(project: &ProjectId, entry: &OutboxEntry) -> Option<Waiting> {
     let due = entry.due_at()?;
     let queued = entry.status() == Status::Queued;
     Some(if queued { in_queue(project, entry) } else { in_lane(entry.is_high_priority, entry.id.uuid(), due) })
 }
 
-/// The position of an item in a lane, by the time when it is due.
+/// The position of an item in a lane, by its due time.
 pub(crate) fn in_lane(is_urgent: bool, id: uuid::Uuid, due: Timestamp) -> Waiting {
     let shard = id.as_bytes()[15] % SHARDS;
     Waiting { partition: lane(is_urgent, shard), position: due_position(due, id) }
@@ -129,7 +126,7 @@ fn queue(project: &ProjectId) -> String {
 }
 
 /// Whether a batch of the table's stream contains emails or broadcasts that are due by `until`, or
-/// emails that are ready to be sent.
+/// emails ready to be sent.
 pub fn is_in(event: &Value, until: Timestamp) -> bool {
     let until = format!("{}#~", sortable(until));
     event["Records"].as_array().into_iter().flatten().any(|record| {
@@ -147,11 +144,11 @@ impl Store {
         Ok(shards.iter().flatten().filter_map(due).collect())
     }
 
-    /// Like [`Self::due_work`], but without the work of the projects in `busy`, and with up to
-    /// `limit` further items of each partition, from projects that have none among its first items.
-    /// So a project with much due work does not hide the work of others. To find the further items,
-    /// a call reads at most `limit` more keys of a partition, or a thousand if some of its first
-    /// items belong to busy projects; the next call continues after these keys.
+    /// Like [`Self::due_work`], but without the projects in `busy`, and with up to `limit` further
+    /// items of each partition, from projects without any among its first items. So a project with
+    /// much due work does not hide the work of others. To find the further items, a call reads at
+    /// most `limit` more keys of a partition, or a thousand if some of its first items belong to
+    /// busy projects; the next call continues after these keys.
     pub async fn due_beside(&self, busy: &[ProjectId], now: Timestamp, limit: i32, searched: &mut Searched) -> Result<Vec<Due>, Error> {
         let until = format!("{}#~", sortable(now));
         let found = lanes().zip(&mut searched.0).map(|(lane, searched)| self.due_in(lane, busy, &until, limit, searched));
@@ -194,15 +191,14 @@ impl Store {
         Ok(found)
     }
 
-    /// All entries in the lanes that are due by `until`, including those that a worker is
-    /// processing.
+    /// All entries in the lanes that are due by `until`, including those in progress.
     pub async fn waiting_entries(&self, until: Timestamp) -> Result<Vec<(ProjectId, EmailId)>, Error> {
         let until = format!("{}#~", sortable(until));
         let all = lanes().map(|partition| self.query_all(self.keys_of(partition, "0".to_owned(), until.clone())));
         Ok(try_join_all(all).await?.iter().flatten().filter_map(entry_of).collect())
     }
 
-    /// When the oldest work that is due by `now` became due; `None` if no work is due.
+    /// When the oldest work due by `now` became due; `None` if nothing is due.
     pub async fn oldest_due(&self, now: Timestamp) -> Result<Option<Timestamp>, Error> {
         let until = format!("{}#~", sortable(now));
         let firsts = try_join_all(lanes().map(|partition| self.keys_between(partition, "0".to_owned(), until.clone(), 1))).await?;
@@ -223,7 +219,7 @@ impl Store {
                 None => queues.push(Queue { project, to, entries: vec![id] }),
             }
         }
-        // If the query returned the maximum number of keys, the partition may have more queues.
+        // A full result means that the partition may have more queues.
         let behind = queues.last().filter(|_| is_full(&keys, limit));
         let next = match behind {
             Some(last) => Some(QueuePosition { shard, after: format!("{}{}~", last.project, mark(last.to)) }),
@@ -247,7 +243,7 @@ impl Store {
     }
 }
 
-/// Whether a query returned the maximum number of keys, so that the partition may have more.
+/// Whether a query returned as many keys as its limit, so that the partition may have more.
 fn is_full(keys: &[Item], limit: i32) -> bool {
     i32::try_from(keys.len()).is_ok_and(|count| count >= limit)
 }
@@ -256,7 +252,7 @@ fn position(item: &Item) -> Option<&str> {
     item.get("gsi2sk")?.as_s().ok().map(String::as_str)
 }
 
-/// The work that the key of an item identifies.
+/// The work identified by an item's key.
 fn due(item: &Item) -> Option<Due> {
     let mut parts = item.get("pk")?.as_s().ok()?.split('#');
     let (kind, project, id) = (parts.next()?, ProjectId::parse(parts.next()?).ok()?, parts.next()?);
@@ -267,7 +263,7 @@ fn due(item: &Item) -> Option<Due> {
     }
 }
 
-/// The queued email that the key of an item identifies.
+/// The queued email identified by an item's key.
 fn queued(item: &Item) -> Option<(ProjectId, Audience, EmailId)> {
     let (project, id) = entry_of(item)?;
     let position = position(item)?.strip_prefix(project.as_str())?;

@@ -1,22 +1,21 @@
 //! Deletes a project completely.
 //!
-//! One transaction ends the project by deleting its item, which requests read. From then on its
-//! keys do not work and the project does not exist for anyone, except for up to ten seconds in
-//! processes that remember it (`GATELET_PROJECT_CACHE_SECONDS`). The same transaction notes the
-//! remaining work for a worker ([`crate::deletions`]): to delete everything that is found through
-//! the project's lists, by user, team, month and day. The items in the lists are deleted last, so
-//! that after an interruption the lists still show what remains. Items in no list (codes, counters,
-//! the state of sign-ins, tokens of users deleted earlier) expire by TTL: codes within a week, the
-//! last of the others after 367 days.
+//! One transaction ends the project by deleting its item, which every request reads. From then on
+//! its keys stop working and nobody can see the project, except for up to ten seconds in processes
+//! that remember it (`GATELET_PROJECT_CACHE_SECONDS`). The same transaction notes the remaining
+//! work for a worker ([`crate::deletions`]): to delete everything in the project's lists, by user,
+//! team, month and day. The list items are deleted last, so that after an interruption the lists
+//! still show what remains. Unlisted items (codes, counters, the state of sign-ins, tokens of users
+//! deleted earlier) expire by TTL: codes within a week, the last of the others after 367 days.
 //!
-//! A request that was admitted before the project ended, or by a process that remembers it, may
-//! still write. The final pass, which must find nothing, therefore happens at least a minute later
-//! ([`LATE_WRITES`]). Until then no project with the same id is created. Deleting costs 2 units for
+//! A request admitted before the project ended, or by a process that remembers the project, may
+//! still write. So the final pass, which must find nothing, runs at least a minute later
+//! ([`LATE_WRITES`]); until then, the project's id cannot be used again. Deleting costs 2 units for
 //! each KB; reading costs 1 unit for each 4 KB of a partition, and half a unit for each 4 KB of a
 //! list.
 //!
 //! The link from the owning team is deleted in the first transaction, on the condition that the
-//! owner is still the one that was read: a transfer moves the link.
+//! owner has not changed: a transfer moves the link.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -49,19 +48,19 @@ use crate::user::by_word;
 use crate::user::{self, USER_SHARDS, email_claim_key};
 use crate::webhook::keys::{late_partitions, partition};
 
-/// How long a project may still be written to after its end: more than the time for which a process
-/// may remember the project plus the duration of a request.
+/// How long a project may still be written to after its end: longer than a process may remember the
+/// project plus the duration of a request.
 pub const LATE_WRITES: SignedDuration = SignedDuration::from_secs(60);
-/// How often ending a project is tried while its owner changes.
+/// The maximum number of attempts to end a project while its owner changes.
 const ROUNDS: u32 = 5;
-/// How many users, teams or partitions are processed in parallel.
+/// The number of users, teams or partitions processed in parallel.
 const SIDE_BY_SIDE: usize = 8;
-/// How many items of a list are read at once.
+/// The number of list items read at once.
 const PAGE: i32 = 200;
-/// How many keys of a partition are read at once, and deleted before the next ones are read. So the
-/// keys in memory are few, and a worker that is stopped has already deleted most of what it read.
+/// The number of partition keys read, and deleted, before the next ones are read. It keeps memory
+/// use small, and a worker that is stopped has already deleted most of what it read.
 const SWEPT: i32 = 297;
-/// The maximum number of due items of each partition that are searched for broadcasts.
+/// The maximum number of due items searched for broadcasts in each partition.
 const DUE: i32 = 1000;
 
 /// The result of one pass over the data of an ended project.
@@ -71,7 +70,7 @@ pub enum Purge {
     Nothing,
     /// Data was found and deleted.
     Something,
-    /// Time ran out before all data was examined.
+    /// Time ran out before the end of the data.
     Unfinished,
 }
 
@@ -83,9 +82,9 @@ struct Purger<'a> {
 }
 
 impl Store {
-    /// Ends a project: deletes its item, and notes that a worker has to delete its data. If it has
-    /// another owner than when it was read, reads it again. [`Error::Conflict`] if it has already
-    /// ended, and [`Error::Contended`] if its owner kept changing.
+    /// Ends a project: deletes its item, and notes that a worker must delete its data. Reads the
+    /// project again if its owner has changed since. [`Error::Conflict`] if it has already ended,
+    /// and [`Error::Contended`] if its owner kept changing.
     pub async fn end_project(&self, project: &Project, now: Timestamp) -> Result<(), Error> {
         let (key, mut project) = (project_key(&project.id), project.clone());
         for round in 0..ROUNDS {
@@ -100,7 +99,7 @@ impl Store {
         Err(Error::Contended)
     }
 
-    /// Ends a project that still has the owner that was read.
+    /// Ends a project whose owner has not changed since it was read.
     async fn end_of_owner(&self, project: &Project, now: Timestamp) -> Result<(), Error> {
         let ending = Ending { project: project.id.clone(), what: Ended::Project { since: project.created_at }, begun_at: now };
         let owner = project.owner_team_id.as_deref();
@@ -115,11 +114,10 @@ impl Store {
         self.transact([gone].into_iter().chain(others).chain(link)).await
     }
 
-    /// Deletes as much data of an ended project, which was created at `since`, as is possible until
-    /// `end`.
+    /// Deletes as much data as possible, until `end`, of an ended project created at `since`.
     pub async fn purge_project(&self, project: &ProjectId, since: Timestamp, now: Timestamp, end: Instant) -> Result<Purge, Error> {
         let purger = Purger { store: self, project, end, found: AtomicUsize::new(0) };
-        // Boxed, because the compiler does not support futures nested this deeply.
+        // Boxed, because the compiler cannot handle futures nested this deeply.
         let users = try_join_all((0..USER_SHARDS).map(|shard| purger.users(shard).boxed()));
         let teams = try_join_all((0..TEAM_SHARDS).map(|shard| purger.teams(shard).boxed()));
         let others = async {
@@ -158,9 +156,9 @@ impl Purger<'_> {
     }
 
     /// Deletes the items of a partition and, before each session of a user, the claim to its
-    /// refresh token. At most [`SWEPT`] keys are read before they are deleted. The item with the
-    /// sort key `last`, by which the partition is found, is deleted last. Returns whether nothing
-    /// is left; `false` if time runs out, but not before the first keys are deleted.
+    /// refresh token. Reads at most [`SWEPT`] keys before deleting them. The item with the sort key
+    /// `last`, through which the partition is found, goes last. Returns whether nothing is left:
+    /// `false` if time runs out, but not before the first keys are deleted.
     async fn sweep(&self, partition: &str, last: &str) -> Result<bool, Error> {
         let query = self.store.query().key_condition_expression("pk = :pk").expression_attribute_values(":pk", string(partition));
         let query = query.projection_expression("pk, sk").consistent_read(true).limit(SWEPT);
@@ -192,13 +190,13 @@ impl Purger<'_> {
         Ok(claims)
     }
 
-    /// Runs deletions side by side. Returns whether all of them are done.
+    /// Runs deletions in parallel, and returns whether all are complete.
     async fn all(&self, deletions: impl Iterator<Item = BoxFuture<'_, Result<bool, Error>>>) -> Result<bool, Error> {
         let done: Vec<bool> = futures_util::stream::iter(deletions).buffer_unordered(SIDE_BY_SIDE).try_collect().await?;
         Ok(done.into_iter().all(|is_done| is_done))
     }
 
-    /// Sweeps partitions in which no item has to be deleted last.
+    /// Sweeps partitions whose items can be deleted in any order.
     async fn sweep_all(&self, partitions: impl Iterator<Item = String>) -> Result<bool, Error> {
         let sweep = |partition: String| async move { Ok(self.has_time() && self.sweep(&partition, "").await?) }.boxed();
         self.all(partitions.map(sweep)).await
@@ -219,8 +217,8 @@ impl Purger<'_> {
         Ok(false)
     }
 
-    /// Deletes a user together with the claims to the user's email addresses, provider accounts,
-    /// passkeys and refresh tokens. The claims are in other partitions.
+    /// Deletes a user together with the claims to email addresses, provider accounts, passkeys and
+    /// refresh tokens, which are in other partitions.
     async fn user(&self, item: Item) -> Result<bool, Error> {
         let Some(key) = Key::of(&item) else { return Ok(true) };
         if !self.has_time() {
@@ -234,7 +232,7 @@ impl Purger<'_> {
         self.sweep(&key.pk, "USER").await
     }
 
-    /// Deletes the teams whose own deletion had begun. The lists no longer contain them.
+    /// Deletes the teams whose own deletion had begun and which the lists no longer contain.
     async fn ending_teams(&self) -> Result<bool, Error> {
         let teams = self.store.ending_teams(self.project).await?;
         self.all(teams.into_iter().map(|team| self.team(team).boxed())).await
@@ -272,8 +270,7 @@ impl Purger<'_> {
         Ok(false)
     }
 
-    /// Deletes the broadcasts that are still being expanded, and then the outbox month by month,
-    /// newest first.
+    /// Deletes the unexpanded broadcasts, and then the outbox month by month, newest first.
     async fn mails(&self, since: Timestamp, now: Timestamp) -> Result<bool, Error> {
         for due in self.store.due_work(now, DUE).await? {
             if let Due::Broadcast(project, id) = due
@@ -320,7 +317,7 @@ impl Purger<'_> {
     /// configuration, the boost, email documents, quotas, delivery counters, figures, the words of
     /// users, the links of the trail, and webhook endpoints with their deliveries.
     async fn fixed_partitions(&self) -> Result<bool, Error> {
-        // The deliveries of webhooks are found by the endpoints, which are deleted last.
+        // Endpoints go last, because the deliveries of webhooks are found through them.
         let endpoints = self.store.webhook_endpoints(self.project).await?;
         let of = |endpoint: Endpoint| late_partitions(self.project, endpoint.id).chain([partition(self.project, endpoint.id)]);
         if !self.sweep_all(endpoints.into_iter().flat_map(of)).await? {

@@ -3,7 +3,7 @@
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
 //! | set | `P#<P>` | `KEYS#<set>` | 1 unit to read or list; 2 for each item to write, in a transaction with its keys |
-//! | key | `P#<P>` | `KEY#<digest>` | 1 unit to read, with every request that has a key, unless a remembered proof saves the read (`GATELET_PROJECT_CACHE_SECONDS`) |
+//! | key | `P#<P>` | `KEY#<digest>` | 1 unit to read, with every request with a key, unless a remembered proof saves the read (`GATELET_PROJECT_CACHE_SECONDS`) |
 //!
 //! A set and its keys are created and revoked together, and requests read keys with strong
 //! consistency, so a key stops working as soon as its set is revoked, or up to ten seconds later in
@@ -60,14 +60,14 @@ impl Store {
         Ok(sets)
     }
 
-    /// Sets the description of a set; [`Error::Conflict`] if it does not exist.
+    /// Sets the description of a set; [`Error::Conflict`] if the set does not exist.
     pub async fn describe_key_set(&self, project: &ProjectId, id: KeySetId, description: &str) -> Result<(), Error> {
         let update = Write::update(set_key(project, id), "SET d.description = :description").on("attribute_exists(pk)");
         self.write(update.value(":description", string(description))).await
     }
 
-    /// Replaces a key of a set, so that the old key stops working. `false`, with nothing changed,
-    /// if the project does not have the old key or its set, or if the key is revoked.
+    /// Replaces a key of a set; the old key stops working. Returns `false` and changes nothing if
+    /// the project does not have the old key or its set, or if the key is revoked.
     pub async fn replace_key(&self, project: &ProjectId, old: &SecretString, new: &SecretString) -> Result<bool, Error> {
         let Some(key) = self.api_key(project, old).await?.filter(|key| key.revoked_at.is_none()) else { return Ok(false) };
         let Some(mut set) = self.key_set(project, KeySetId::from(key.set_id)).await? else { return Ok(false) };
@@ -81,9 +81,9 @@ impl Store {
         self.transact(writes).await.map(|()| true)
     }
 
-    /// Revokes a set and, unless they have expired, its keys. Revoking the set again has no effect.
+    /// Revokes a set and its unexpired keys. Revoking it again has no effect.
     pub async fn revoke_key_set(&self, project: &ProjectId, set: &KeySet, now: Timestamp) -> Result<(), Error> {
-        // An expired key does not work in any case, and may already be deleted.
+        // Expired keys do not work anyway, and may already be deleted.
         let has_expired = set.expires_at.is_some_and(|time| time <= now);
         let keys = set.keys.iter().filter(|_| !has_expired).map(|key| key_key(project, &key.digest));
         let revoke = |key| {

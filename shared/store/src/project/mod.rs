@@ -8,10 +8,10 @@
 //! | list of projects | `PROJECTS` | `<P>` | only read by the gateway |
 //! | link to an owned project | `T#internal#<team>` | `PROJECT#<P>` | one Query for each team of a user |
 //!
-//! A project owned by a team is created, transferred and deleted together with its link. It is
-//! only created if the team exists and the creator is a member. A team that gets a project counts
-//! it ([`team::join`], or `team::takes` if a client brings it), so the team is not deleted
-//! meanwhile. [`crate::project::deletion`] describes how a project ends.
+//! A team's project is created, transferred and deleted together with its link. It is created only
+//! if the team exists and the creator is a member. A team that gets a project counts it
+//! ([`team::join`], or `team::takes` for a client), so that the team is not deleted meanwhile.
+//! [`crate::project::deletion`] describes how a project ends.
 
 pub mod deletion;
 pub mod key_set;
@@ -93,8 +93,8 @@ fn levels_key(project: &ProjectId) -> Key {
     Key::new(format!("P#{project}"), "CONFIG")
 }
 
-/// Replaces the levels of a configuration. Always written together with the project, whose version
-/// tells whether they have changed.
+/// Replaces the levels of a configuration. Write it only together with the project, whose version
+/// shows whether they have changed.
 pub(crate) fn levels_of(project: &ProjectId, levels: &Levels) -> Result<Write, Error> {
     Write::put(levels_key(project), levels)
 }
@@ -120,10 +120,10 @@ impl Store {
         self.get(&project_key(id)).await?.map(ProjectRow::of).transpose()
     }
 
-    /// Creates a project with its first keys, and for the team that owns it if there is one, in one
-    /// transaction. [`Error::Conflict`] if its id or a key is in use; with
-    /// [`Ending`](crate::Label::Ending) if a deleted project with this id may have data left; with
-    /// [`Team`](crate::Label::Team) if the team does not exist.
+    /// Creates a project with its first keys and, if a team owns it, its link, in one transaction.
+    /// [`Error::Conflict`] if its id or a key is in use; with [`Ending`](crate::Label::Ending) if a
+    /// deleted project with this id may have data left; with [`Team`](crate::Label::Team) if the
+    /// team does not exist.
     pub async fn create_project(&self, project: &Project, keys: &NewKeys) -> Result<(), Error> {
         let mut writes = create(project)?.to_vec();
         writes.push(no_project_ending(&project.id));
@@ -134,10 +134,9 @@ impl Store {
         self.transact(writes).await
     }
 
-    /// Creates a project owned by a team of the internal project, with the levels of its
-    /// configuration. [`Error::Conflict`] if `owner` is not a member of the team or the project's
-    /// id is in use, and with [`Count`](crate::Label::Count) if the team no longer exists or has no
-    /// room for another project.
+    /// Creates a project for a team of the internal project, with the levels of its configuration.
+    /// [`Error::Conflict`] if `owner` is not a member of the team or the project's id is in use;
+    /// with [`Count`](crate::Label::Count) if the team no longer exists or is full.
     pub async fn create_owned_project(&self, project: &Project, levels: &Levels, team: TeamId, owner: UserId) -> Result<(), Error> {
         let internal = ProjectId::internal();
         let [project_write, line] = create(project)?;
@@ -153,8 +152,8 @@ impl Store {
     }
 
     /// Moves a project from one team of the internal project to another. [`Error::Conflict`] if the
-    /// project has changed since it was read or `user` is not a member of both teams, and with
-    /// [`Count`](crate::Label::Count) if the new team no longer exists or has no room.
+    /// project has changed since it was read or `user` is not a member of both teams; with
+    /// [`Count`](crate::Label::Count) if the new team no longer exists or is full.
     pub async fn transfer_project(&self, row: ProjectRow, (old, new): (TeamId, TeamId), user: UserId) -> Result<(), Error> {
         if old == new {
             return Ok(());
@@ -176,12 +175,12 @@ impl Store {
         self.transact(writes).await
     }
 
-    /// Makes room in a team that has no room for another project: the set in its item may have
-    /// projects that are gone. `None` if the team does not exist, and `false` if it is full. Costs
-    /// a Query and the reads of [`Self::owned_projects`].
+    /// Makes room in a full team by removing former projects from the set in its item. `None` if
+    /// the team does not exist, and `false` if it really is full. Costs a Query and the reads of
+    /// [`Self::owned_projects`].
     pub async fn makes_room(&self, team: TeamId) -> Result<Option<bool>, Error> {
         let internal = ProjectId::internal();
-        // The team is read first: a project that comes to it afterwards changes `joins`.
+        // The team is read first: a project that arrives afterwards changes `joins`.
         let Some(row) = self.team(&internal, team).await? else { return Ok(None) };
         let owned = self.owned_projects(&[team]).await?;
         if owned.len() >= Quota::Projects.max() {
@@ -200,9 +199,9 @@ impl Store {
         }
     }
 
-    /// Gives a project to a team of the internal project, by the operator, whoever owns it.
-    /// [`Error::Conflict`] if the project has changed since it was read or, with
-    /// [`Team`](crate::Label::Team), if the team does not exist.
+    /// Gives a project to a team of the internal project, for the operator, whoever owns it.
+    /// [`Error::Conflict`] if the project has changed since it was read; with
+    /// [`Team`](crate::Label::Team) if the team does not exist.
     pub async fn give_project(&self, row: ProjectRow, new: TeamId) -> Result<(), Error> {
         let ProjectRow { mut project, version } = row;
         let old = owner(&project).filter(|old| *old != new);
@@ -229,8 +228,8 @@ impl Store {
         Ok(projects)
     }
 
-    /// Whether a team owns projects, which only teams of the project `internal` can: one Query, and
-    /// one read for each hundred projects, because a link to a project that is gone does not count.
+    /// Whether a team owns projects, which is possible only in the project `internal`: one Query,
+    /// and one read for each hundred projects, because links to deleted projects do not count.
     pub async fn owns_projects(&self, project: &ProjectId, team: TeamId) -> Result<bool, Error> {
         Ok(project.is_internal() && !self.owned_projects(&[team]).await?.is_empty())
     }
@@ -242,15 +241,14 @@ impl Store {
         Ok(members.iter().all(|member| member.user_id == user) && self.owns_projects(project, team).await?)
     }
 
-    /// Those of at most 100 projects that exist, by id: one read.
+    /// The existing projects among at most 100 ids, by id: one read.
     pub async fn projects_by_id(&self, ids: &[ProjectId]) -> Result<HashMap<ProjectId, Project>, Error> {
         let mut items = self.get_many(ids.iter().map(project_key)).await?;
         let found = ids.iter().filter_map(|id| items.take(&project_key(id))).map(entity::<Project>);
         found.map(|project| project.map(|project| (project.id.clone(), project))).collect()
     }
 
-    /// The ids of the projects that a team owns, in order, and perhaps of some that are gone: one
-    /// Query.
+    /// The ids of a team's projects, in order, perhaps with some deleted projects: one Query.
     pub async fn owned_ids(&self, team: TeamId) -> Result<Vec<ProjectId>, Error> {
         let query = self.query().key_condition_expression("pk = :pk AND begins_with(sk, :sk)");
         let query = query
@@ -266,8 +264,7 @@ impl Store {
         self.get(&api_key_key(project, secret)).await?.map(entity).transpose()
     }
 
-    /// Those of at most 100 keys that the project has, by the digests of their secrets: one round
-    /// trip.
+    /// The project's keys among at most 100 secrets, by the digests of the secrets: one round trip.
     pub async fn api_keys(&self, project: &ProjectId, secrets: &[SecretString]) -> Result<HashMap<Digest, ApiKey>, Error> {
         let mut items = self.get_many(secrets.iter().map(|secret| api_key_key(project, secret))).await?;
         let found = |secret: &SecretString| {
@@ -277,8 +274,8 @@ impl Store {
         secrets.iter().filter_map(found).collect()
     }
 
-    /// Replaces a project that has not changed since `version`. If `levels` is set, also replaces
-    /// the levels of the project's configuration.
+    /// Replaces a project that has not changed since `version`, together with the levels of its
+    /// configuration if `levels` is set.
     pub async fn update_project(&self, project: &Project, version: u64, levels: Option<&Levels>) -> Result<(), Error> {
         let levels = levels.map(|levels| levels_of(&project.id, levels)).transpose()?;
         self.transact(replaced(project, version)?.into_iter().chain(levels)).await
@@ -291,8 +288,8 @@ impl Store {
         Ok(stored.map_or_else(|| Levels::of(project), |levels| levels.completed(project)))
     }
 
-    /// Records the cost of a bcrypt hash in the project if the cost is the highest so far, which
-    /// happens at most nine times in a project. Does nothing for other hashes.
+    /// Records the cost of a bcrypt hash in the project if it is the highest so far, at most nine
+    /// times in a project. Does nothing for other hashes.
     pub async fn note_bcrypt_cost(&self, project: &Project, hash: &Hash) -> Result<(), Error> {
         let dearer = |cost: &u32| project.dearest_bcrypt_cost.is_none_or(|known| known < *cost);
         let Some(cost) = hash.bcrypt_cost().filter(dearer) else { return Ok(()) };
@@ -318,7 +315,7 @@ impl Store {
     }
 }
 
-/// The project that a line of an exported table is the item of; `None` if it is another item.
+/// The project in a line of an exported table; `None` for any other item.
 pub fn project_in(line: &str) -> Result<Option<ProjectId>, Error> {
     let key = key_in(line)?;
     let id = key.as_ref().and_then(|key| key.pk.strip_prefix("P#")).and_then(|id| ProjectId::parse(id).ok());

@@ -1,12 +1,12 @@
-//! Claims of provider accounts: an account belongs to at most one user of a project.
+//! Claims of provider accounts: at most one user of a project has a given account.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
 //! | claim | `O#<P>#<provider>#<account>` | `CLAIM` | 1 unit to read, 2 to write in a transaction |
 //!
-//! In the keys of accounts that name an issuer ([`ProviderAccount::issuer`]), the provider is
-//! followed by `@` and the digest of the issuer. Other accounts are those of the provider's first
-//! issuer, including all that earlier versions stored.
+//! If an account names an issuer ([`ProviderAccount::issuer`]), its key has `@` and the digest of
+//! the issuer after the provider. All other accounts, including those of earlier versions, belong
+//! to the provider's first issuer.
 //!
 //! A claim exists if and only if a user has the account. The claim is written together with the
 //! user, and records whether the user can sign in with the account.
@@ -27,12 +27,12 @@ pub struct AccountClaim {
     pub user_id: UserId,
     /// Whether the user can sign in with the account.
     pub signs_in: bool,
-    /// The user's credential epoch, which codes for the account contain.
+    /// The user's credential epoch, which is part of codes for the account.
     #[serde(default)]
     pub epoch: u64,
 }
 
-/// The user who has or will have an account.
+/// The current or future user of an account.
 #[derive(Debug, Clone, Copy)]
 pub struct Holder {
     /// The user.
@@ -53,8 +53,8 @@ impl AccountClaim {
     }
 }
 
-/// The name of an account in keys. A provider's id contains neither `#` nor `@`, so the names of
-/// accounts at different issuers cannot collide.
+/// The name of an account in keys. A provider's id contains neither `#` nor `@`, so accounts at
+/// different issuers never have the same name.
 pub(crate) fn name(account: &ProviderAccount) -> String {
     let issuer = account.issuer.as_ref().map(|issuer| format!("@{}", Digest::of(issuer))).unwrap_or_default();
     format!("{}{issuer}#{}", account.provider_id, account.account_id)

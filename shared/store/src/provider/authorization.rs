@@ -1,16 +1,14 @@
-//! The state of an OAuth flow: the authorization until the provider redirects the user back, and
-//! then the code until the app redeems it. The inner state is the `state` parameter that is sent to
-//! the provider.
+//! The state of an OAuth flow: the authorization until the provider sends the user back, then the
+//! code until the app redeems it. The inner state is the `state` parameter sent to the provider.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
 //! | authorization | `S#<digest of the inner state>` | `STATE` | 1 unit for each KB to write, and again to take |
 //! | authorization code | `A#<P>#<digest of the code>` | `CODE` | 2 units to write and 2 to redeem, both in transactions; for a link or an upgrade, 2 more each time, for the session; for a link, 1 more to redeem, to read the session |
 //!
-//! Taking an authorization and redeeming a code are each one conditional update, so of several
-//! concurrent attempts only one succeeds. A redeemed code is kept until a day after its expiry,
-//! with the id of the session for which it was redeemed; if the code is presented again, that
-//! session ends (RFC 6749 §4.1.2).
+//! Taking an authorization and redeeming a code are each one conditional update, so only one of
+//! several concurrent attempts succeeds. A redeemed code is kept until a day after its expiry, with
+//! the id of its session; if the code is presented again, the session ends (RFC 6749 §4.1.2).
 
 use crypto::digest::Digest;
 use crypto::seal::Sealed;
@@ -29,49 +27,48 @@ use crate::table::{Error, Key, Label, Store, Write, entity, string};
 
 /// How long an app may take to exchange a code (RFC 6749 §4.1.2 recommends at most ten minutes).
 pub const CODE_LIFE: SignedDuration = SignedDuration::from_mins(5);
-/// How long a code is kept after its expiry, so that the reuse of a redeemed code is detected.
+/// How long a code is kept after its expiry, to detect the reuse of redeemed codes.
 const CODE_MEMORY: SignedDuration = SignedDuration::from_hours(24);
 
 /// An authorization code.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AuthorizationCode {
-    /// The user whom the code is for.
+    /// The user of the code.
     pub user_id: UserId,
     /// The user's credential epoch when the code was made.
     #[serde(default)]
     pub epoch: u64,
-    /// For linking or upgrading, the session in which the flow began: the code is valid only while
-    /// that session is live. Absent from other codes, and from codes that earlier versions wrote.
+    /// For a link or an upgrade, the session in which the flow began; the code is valid only while
+    /// the session is live. Absent from other codes, and from codes of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begun_in: Option<SessionId>,
-    /// The redirect URI with which the flow began.
+    /// The redirect URI from the start of the flow.
     pub redirect_uri: RedirectUrl,
     /// The app's PKCE challenge, method S256.
     pub code_challenge: String,
-    /// Where the app sends the user after the callback, if the app asked for that.
+    /// Where the app sends the user after the callback, if it asked for that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_callback_redirect_url: Option<RedirectUrl>,
-    /// Whether the flow created the user, or turns an anonymous user into an ordinary one.
+    /// Whether the flow created the user, or upgrades an anonymous user to an ordinary one.
     pub is_new_user: bool,
     /// When the code expires.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
-    /// The change to the user that is made when the code is redeemed, or that is passed on to the
-    /// sign-in attempt which then waits for the second factor. Removed when the code is redeemed;
-    /// absent if there is none.
+    /// The change to make to the user when the code is redeemed, or to pass on to a sign-in attempt
+    /// that awaits the second factor. Removed when the code is redeemed; absent if nothing changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending: Option<Pending>,
-    /// The provider's tokens, if the account was already linked to the user before the flow. They
-    /// are stored when the code is redeemed, or are passed on to the sign-in attempt which then
-    /// waits for the second factor. Removed when the code is redeemed. Absent if there are none, if
-    /// they are in `pending`, and from codes of earlier versions, which stored the tokens at once.
+    /// The provider's tokens, if the user already had the account before the flow. They are stored
+    /// when the code is redeemed, or passed on to a sign-in attempt that awaits the second factor.
+    /// Removed when the code is redeemed. Absent without tokens, if they are in `pending`, and from
+    /// codes of earlier versions, which stored the tokens at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_tokens: Option<NewTokens>,
-    /// The session for which the code was redeemed; absent until then.
+    /// The session that the code was redeemed for; absent until then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
-    /// For a code that takes a session to another domain: the session. Redeeming such a code starts
-    /// no session.
+    /// The session, if the code takes one to another domain. Redeeming such a code does not start a
+    /// session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handed_over: Option<HandedOver>,
 }
@@ -88,27 +85,27 @@ pub struct HandedOver {
 }
 
 impl HandedOver {
-    /// The owner that the refresh token is sealed for.
+    /// The owner for which the refresh token is sealed.
     pub fn owner(project: &ProjectId, session: SessionId) -> String {
         format!("{project}/{session}/handed-over")
     }
 }
 
-/// A change to an existing user: the one whose access token began the flow, or the one who owns the
-/// email address of the provider account.
+/// A change to an existing user, either the one whose access token began the flow or the owner of
+/// the provider account's email address.
 ///
 /// The person who returns from the provider may not be the one who began the flow: an attacker can
-/// begin a flow and lead a victim through the rest. The victim's provider account would be linked
-/// to the attacker's user (RFC 9700 §4.7), or the victim's own user would be changed although the
-/// victim signed in nowhere. Only when the app exchanges the code does the PKCE verifier prove that
-/// both are the same person.
+/// begin one and lead a victim through the rest. Then the victim's provider account would be linked
+/// to the attacker's user (RFC 9700 §4.7), or the victim's own user would change although the
+/// victim had not signed in anywhere. Only the PKCE verifier, when the app exchanges the code,
+/// proves that both are the same person.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pending {
     /// The kind of change.
     pub change: PendingChange,
     /// The provider account to add.
     pub account: ProviderAccount,
-    /// The provider's tokens for the account; absent if apps get none.
+    /// The provider's tokens for the account; absent if apps do not get any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<ProviderTokens>,
     /// The profile that the provider reports.
@@ -128,8 +125,8 @@ pub enum PendingChange {
     },
     /// The provider account is added to the user who has verified its email address here.
     Attach,
-    /// The user has not verified the email address of the provider account here, and is handed over
-    /// to the person who has verified it at the provider.
+    /// The user has not verified the email address of the provider account here; the person who has
+    /// verified it at the provider takes over the user.
     TakeOver,
 }
 
@@ -154,14 +151,13 @@ pub fn create_code(project: &ProjectId, code: &SecretString, stored: &Authorizat
     Ok(Write::create(code_key(project, code), stored)?.expires(after(stored.expires_at, CODE_MEMORY)))
 }
 
-/// Redeems a code for a session, and removes the change to the user and the provider's tokens from
-/// the item of the code.
+/// Redeems a code for a session, and removes the change and the provider's tokens from the item.
 pub fn redeem_code(project: &ProjectId, code: &SecretString, session: SessionId) -> Write {
     redeem(project, code, session, "SET d.session_id = :session REMOVE d.pending, d.new_tokens")
 }
 
-/// Redeems a code that takes a session to another domain, and removes the session's refresh token
-/// from the item of the code.
+/// Redeems a code that takes a session to another domain, and removes the refresh token from the
+/// item.
 pub fn redeem_handed_over(project: &ProjectId, code: &SecretString, session: SessionId) -> Write {
     redeem(project, code, session, "SET d.session_id = :session REMOVE d.handed_over.refresh_token")
 }
@@ -174,15 +170,14 @@ fn redeem(project: &ProjectId, code: &SecretString, session: SessionId, change: 
 }
 
 impl Store {
-    /// Stores an authorization under its inner state. It is kept after its expiry, so that a late
-    /// return leads back to the app.
+    /// Stores an authorization under its inner state. It is kept past its expiry, so that
+    /// latecomers still get back to the app.
     pub async fn begin_authorization(&self, state: &SecretString, authorization: &Authorization) -> Result<(), Error> {
         self.write_unrecorded(Write::create(state_key(state), authorization)?.expires(after(authorization.expires_at, MEMORY))).await
     }
 
     /// Takes an authorization, which works once; `None` if it does not exist or was taken before.
-    /// The item is marked rather than deleted, so that the store can repeat a call whose answer was
-    /// lost.
+    /// The item is marked, not deleted, so that the store can repeat a call after a lost answer.
     pub async fn take_authorization(&self, state: &SecretString) -> Result<Option<Authorization>, Error> {
         let update = Write::update(state_key(state), "SET taken_by = :mark")
             .on("attribute_exists(pk) AND (attribute_not_exists(taken_by) OR taken_by = :mark)")
@@ -194,8 +189,7 @@ impl Store {
         }
     }
 
-    /// Deletes a code unless it has been redeemed. A redeemed code is kept, so that its reuse is
-    /// detected.
+    /// Deletes a code unless it has been redeemed: redeemed codes are kept to detect their reuse.
     pub async fn end_code(&self, project: &ProjectId, code: &SecretString) -> Result<(), Error> {
         let delete = Write::delete(code_key(project, code)).on("attribute_not_exists(d.session_id)");
         match self.write_unrecorded(delete).await {

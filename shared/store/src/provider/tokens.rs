@@ -4,13 +4,12 @@
 //! |---|---|---|---|
 //! | a provider's tokens | `U#<P>#<user>` | `PROVIDER#<provider>#<account>` | 1 unit for each KB to write, 2 in a transaction; 1 for each 4 KB to read |
 //!
-//! The provider and the account are named as in the key of the account's claim
-//! ([`account`]).
+//! Provider and account have the same names as in the key of the account's claim ([`account`]).
 //!
 //! A provider may rotate the refresh token, and revoke all tokens if the same refresh token is used
 //! twice (RFC 9700 §4.14), so only one request at a time refreshes the tokens. That request writes
-//! the new tokens only if the access token is still the one that it read: tokens of a newer flow
-//! are kept, and deleted ones do not come back.
+//! the new tokens only if the access token has not changed since: a newer flow's tokens are kept,
+//! and deleted ones do not reappear.
 
 use jiff::Timestamp;
 use model::provider::account::ProviderAccount;
@@ -22,9 +21,9 @@ use wire::id::{ProjectId, UserId};
 use crate::provider::account;
 use crate::table::{Error, Key, Label, Store, Write, entity, integer};
 
-/// The owner that an account's tokens are sealed for, with the registration that they were issued
-/// to. If the sealed tokens are copied to another account, or ascribed to another registration,
-/// they cannot be unsealed.
+/// The owner for which an account's tokens are sealed, with the registration that they were issued
+/// to. Sealed tokens that are copied to another account or attributed to another registration
+/// cannot be unsealed.
 pub fn owner(project: &ProjectId, account: &ProviderAccount, registration: Option<&Registration>) -> String {
     owner_of(project.as_str(), &account::name(account), registration)
 }
@@ -37,18 +36,18 @@ fn owner_of(project: &str, account: &str, registration: Option<&Registration>) -
     }
 }
 
-/// The same as [`owner`], but derived from the item of tokens; `None` for any other item.
+/// The same as [`owner`], but from the key of the tokens' item; `None` for any other item.
 pub(crate) fn owner_in(key: &Key, registration: Option<&Registration>) -> Option<String> {
     let (project, _) = key.pk.strip_prefix("U#")?.split_once('#')?;
     Some(owner_of(project, key.sk.strip_prefix("PROVIDER#")?, registration))
 }
 
-/// Whether this is the key of tokens.
+/// Whether this is the key of a tokens' item.
 pub(crate) fn is_key(key: &Key) -> bool {
     key.pk.starts_with("U#") && key.sk.starts_with("PROVIDER#")
 }
 
-/// The account whose tokens are read or written.
+/// The account whose tokens to read or write.
 #[derive(Clone, Copy)]
 pub struct Of<'a> {
     /// The project.
@@ -73,13 +72,13 @@ fn tokens_key(project: &ProjectId, user: UserId, account: &ProviderAccount) -> K
     Key::new(format!("U#{project}#{user}"), format!("PROVIDER#{}", account::name(account)))
 }
 
-/// Stores the tokens of an account, replacing any existing ones without looking at them.
+/// Stores an account's tokens, replacing any existing ones unseen.
 pub fn keep_tokens(project: &ProjectId, user: UserId, account: &ProviderAccount, tokens: &ProviderTokens) -> Result<Write, Error> {
     Write::put(tokens_key(project, user, account), tokens)
 }
 
 /// Stores `new` for an account whose tokens were read as `old`. The transaction fails with
-/// [`Label::Tokens`] if they have changed since, or if `new` has their refresh token
+/// [`Label::Tokens`] if they have changed since, or if `new` keeps their refresh token
 /// (`keeps_refresh`) and a request has begun to use it.
 pub fn renew_tokens(
     of: Of<'_>,
@@ -95,7 +94,7 @@ pub fn renew_tokens(
     Ok(write.labelled(Label::Tokens))
 }
 
-/// Deletes the tokens of an account, if there are any.
+/// Deletes an account's tokens, if any.
 pub fn drop_tokens(project: &ProjectId, user: UserId, account: &ProviderAccount) -> Write {
     Write::delete(tokens_key(project, user, account))
 }
@@ -108,7 +107,7 @@ fn unchanged(write: Write, old: &ProviderTokens, condition: &str) -> Result<Writ
     write.on(format!("d.access = :old{condition}")).entity(":old", &old.access)
 }
 
-/// Whether a write was made; `false` if its condition was not met.
+/// Whether a write succeeded; `false` if its condition was not met.
 fn made(result: Result<(), Error>) -> Result<bool, Error> {
     match result {
         Ok(()) => Ok(true),
@@ -123,8 +122,8 @@ impl Store {
         self.get(&of.key()).await?.map(entity).transpose()
     }
 
-    /// Takes the sole right to refresh the tokens until `until`; `false` if another request has it,
-    /// or if the tokens are no longer those of `old`.
+    /// Takes the exclusive right to refresh the tokens until `until`; `false` if another request
+    /// has it, or if the tokens are no longer those of `old`.
     pub async fn begin_refresh(&self, of: Of<'_>, old: &ProviderTokens, now: Timestamp, until: Timestamp) -> Result<bool, Error> {
         let write = Write::update(of.key(), "SET d.refreshing_until = :until")
             .value(":until", integer(until.as_millisecond()))
@@ -138,8 +137,9 @@ impl Store {
         made(self.write_unrecorded(unchanged(write, old, "")?).await).map(drop)
     }
 
-    /// Records that the provider accepts the access token at `now` and, if a caller had reported
-    /// that it fails, answers the report. Has no effect if the tokens are no longer those of `old`.
+    /// Records that the provider accepts the access token at `now`, which also answers a caller's
+    /// report that the token fails, if there is one. Has no effect if the tokens are no longer
+    /// those of `old`.
     pub async fn confirm_tokens(&self, of: Of<'_>, old: &ProviderTokens, now: Timestamp, report: Option<Report>) -> Result<(), Error> {
         let write = match report {
             Some(report) => Write::update(of.key(), "SET d.confirmed_at = :now, d.last_report = :report").entity(":report", &report)?,

@@ -1,10 +1,10 @@
-//! The ID tokens with which users signed in: each works once.
+//! The ID tokens used to sign in: each works once.
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
 //! | used ID token | `C#<P>#id-token#<digest of its signed part>` | `USED` | 2 units to write in the transaction of the sign-in |
 //!
-//! The item lasts at least as long as the token is accepted. The digest leaves out the signature,
+//! The item lasts at least as long as its token is accepted. The digest leaves out the signature,
 //! because with some algorithms, such as ECDSA, anyone can derive another valid signature of the
 //! same text.
 
@@ -14,9 +14,9 @@ use wire::id::ProjectId;
 
 use crate::table::{Error, Key, Label, Write};
 
-/// Uses an ID token, in JWS compact serialisation (RFC 7515 §7.1), that is not accepted after
+/// Uses an ID token in JWS compact serialisation (RFC 7515 §7.1), which is not accepted after
 /// `expires_at`. Fails the transaction with [`Label::Code`] if the token was used before. Blanks
-/// around a token do not make it another one.
+/// around a token do not make it a different one.
 pub fn use_token(project: &ProjectId, token: &str, expires_at: Timestamp) -> Result<Write, Error> {
     let token = token.trim();
     let signed = token.rsplit_once('.').map_or(token, |(signed, _)| signed);

@@ -1,4 +1,4 @@
-//! Many writes without conditions.
+//! Batches of unconditional writes.
 
 use aws_sdk_dynamodb::operation::batch_write_item::BatchWriteItemInput;
 use aws_sdk_dynamodb::types::WriteRequest;
@@ -9,14 +9,14 @@ use crate::table::error::Error;
 use crate::table::retry::Waits;
 use crate::table::write::Write;
 
-/// DynamoDB writes at most this many items in one request.
+/// The maximum number of items that DynamoDB writes in one request.
 const MOST: usize = 25;
-/// The maximum number of requests that are made at once.
+/// The maximum number of concurrent requests.
 const AT_ONCE: usize = 8;
 
 impl Store {
-    /// Puts and deletes items in no particular order: one unit for each KB of each item. If this
-    /// fails, some items may have been written. The conditions of the writes are ignored.
+    /// Puts and deletes items in any order: one unit for each KB of each item. After a failure,
+    /// some items may have been written. Conditions of the writes are ignored.
     pub(crate) async fn write_many(&self, writes: Vec<Write>) -> Result<(), Error> {
         let requests: Vec<WriteRequest> = writes.into_iter().map(Write::request).collect::<Result<_, _>>()?;
         for some in requests.chunks(MOST * AT_ONCE) {

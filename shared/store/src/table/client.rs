@@ -33,7 +33,7 @@ pub struct Store {
     pub(crate) known: Arc<Items>,
 }
 
-/// The maximum number of items that one call reads by key.
+/// The maximum number of items read by key in one call.
 pub(crate) const BATCH: usize = 100;
 /// The maximum number of items in a transaction besides the trail entry; DynamoDB permits 100.
 pub const MAX_WRITES: usize = 99;
@@ -59,7 +59,7 @@ impl Store {
         self.client.call(request).await.map_err(failure)
     }
 
-    /// Reads one item: one unit for each 4 KB, or no unit if the item is prefetched.
+    /// Reads one item: one unit for each 4 KB, free if the item is prefetched.
     pub(crate) async fn get(&self, key: &Key) -> Result<Option<Item>, Error> {
         match self.known.0.get(key) {
             Some(found) => Ok(found.as_ref().map(|row| row.item().clone())),
@@ -86,7 +86,7 @@ impl Store {
     }
 
     /// One page of a query's result, and the key after which the next page begins; `None` after the
-    /// last page. A page may be empty although others follow.
+    /// last page. A page may be empty even if others follow.
     pub(crate) async fn query_page(&self, query: QueryInputBuilder) -> Result<(Vec<Item>, Option<Item>), Error> {
         let answer = self.ask(query).await?;
         volume::add(answer.items());
@@ -111,9 +111,8 @@ impl Store {
         self.query_page(query).await
     }
 
-    /// Reads up to 100 items in one round trip (more if DynamoDB leaves some unprocessed), or
-    /// without a round trip if all of them are prefetched: one unit for each 4 KB of each item that
-    /// is read.
+    /// Reads up to 100 items in one round trip (more if DynamoDB leaves some unprocessed; none if
+    /// all are prefetched): one unit for each 4 KB of each item read.
     pub async fn get_many(&self, keys: impl IntoIterator<Item = Key>) -> Result<Items, Error> {
         let with_known = |key: Key| {
             let row = self.known.0.get(&key).cloned().flatten();
@@ -138,7 +137,7 @@ impl Store {
     }
 
     /// Up to `limit` items of a partition with sort keys from `first` to `last`, in descending
-    /// order. Costs one unit for each 4 KB that is read.
+    /// order. Costs one unit for each 4 KB read.
     pub(crate) async fn page_down(&self, read: ReadPage) -> Result<Page, Error> {
         let read = match self.client.in_process::<_, Page>(read) {
             Ok(page) => {
@@ -184,7 +183,7 @@ impl Store {
             Err(Cancelled::Otherwise(error)) => return Err(error),
             Err(Cancelled::ByConditions(positions)) => positions.into_iter().filter_map(|position| meanings.get(position)),
         };
-        // If a limit is reached, only that is reported: the other failed conditions could tell a
+        // Once a limit is reached, nothing else is reported: other failed conditions could tell a
         // caller who is over the limit whether, for example, a guess was right.
         let refused = failed.clone().find_map(|(_, refusal)| *refusal);
         Err(refused.map_or_else(|| Error::Conflict(Conflict::new(failed.filter_map(|(label, _)| *label))), Error::Limited))
@@ -192,8 +191,7 @@ impl Store {
 
     async fn try_transact(&self, writes: Vec<Write>) -> Result<(), Cancelled> {
         let items = writes.into_iter().map(|write| write.transaction_item(&self.table)).collect::<Result<Vec<_>, _>>();
-        // DynamoDB executes a transaction once per token, even if it receives the request
-        // repeatedly.
+        // DynamoDB executes a transaction once per token, however often it receives the request.
         let token = self.entropy.uuid();
         let items = items.map_err(Cancelled::Otherwise)?;
         let request = TransactWriteItemsInput::builder().set_transact_items(Some(items)).client_request_token(token);
@@ -207,8 +205,8 @@ impl Store {
         let write = write.marked(&mark);
         match write.clone().send(&self.client, &self.table).await {
             Ok(()) => Ok(()),
-            // An earlier attempt may have been executed: the item shows whether the condition fails
-            // now only for that reason.
+            // An earlier attempt may have been executed; the item shows whether the condition fails
+            // now only because of that.
             Err((Error::Conflict(_), true)) if write.is_done(self.get_now(write.key()).await?.as_ref(), &mark) => Ok(()),
             Err((Error::Conflict(_), _)) => Err(meaning),
             Err((error, _)) => Err(error),

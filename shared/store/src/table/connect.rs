@@ -1,4 +1,4 @@
-//! Connects a store to its table, configured by the environment of a Lambda function or explicitly.
+//! Connects a store to its table, configured by a Lambda function's environment or explicitly.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ impl Store {
         Self::with(client, table, entropy)
     }
 
-    /// The store for a table of an engine in this process: the time of a call is not limited.
+    /// The store for a table of an engine in this process, without a time limit for calls.
     pub fn in_process(engine: impl HttpConnector + 'static, table: &str, entropy: Entropy) -> Self {
         let client = Client::new(Endpoint::embedded(), Retrying::in_process(engine, entropy.clone()));
         Self::with(client, table, entropy)

@@ -1,5 +1,4 @@
-//! Optimistic changes, which are written on the condition that the items on which they are based
-//! have not changed.
+//! Optimistic changes: written on the condition that the items they are based on have not changed.
 
 use std::time::Duration;
 
@@ -10,7 +9,7 @@ use crate::table::label::Conflict;
 /// conflicting write can finish.
 pub async fn pause(round: u32) {
     if round > 0 {
-        // Boxed; otherwise the future of every change would contain a timer.
+        // Boxed; otherwise every change's future would contain a timer.
         Box::pin(tokio::time::sleep(Duration::from_millis(5 << (round - 1).min(4)))).await;
     }
 }
@@ -37,12 +36,12 @@ impl Contention for Error {
     }
 }
 
-/// Reads, decides and writes: `optimistic!(5, |round| { … })` runs the block, which evaluates to a
-/// `Result`, and runs it again after a [`pause`] while it fails with a conflict, at most five times
-/// in all. If every round conflicts, the result is [`Contention::lost`].
+/// Reads, decides and writes: `optimistic!(5, |round| { … })` runs the block, which returns a
+/// `Result`, and repeats it after a [`pause`] while it fails with a conflict, at most five times in
+/// all. If every round conflicts, the result is [`Contention::lost`].
 ///
-/// `round` counts from 0. This is a macro because the compiler cannot prove that an async closure
-/// is `Send` for every lifetime of what it borrows.
+/// `round` counts from 0. A macro, because the compiler cannot prove that an async closure is
+/// `Send` for every lifetime of its borrows.
 #[macro_export]
 macro_rules! optimistic {
     ($rounds:expr, |$round:pat_param| $change:block) => {{

@@ -1,5 +1,5 @@
 //! The definition of the table: keys, indexes, TTL and stream. The gateway creates the table from
-//! this definition; a test compares the deployment template with it.
+//! this definition; a test compares it with the deployment template.
 
 use aws::Client;
 use aws_sdk_dynamodb::operation::create_table::builders::CreateTableInputBuilder;
@@ -20,9 +20,8 @@ use crate::table::error::{Error, failure};
 pub struct Index {
     /// The name.
     pub name: &'static str,
-    /// The attributes in the index: `ALL` for lists, which need whole items; `KEYS_ONLY` if the
-    /// keys suffice or the items are read from the table anyway, so that writing the index costs
-    /// less.
+    /// The attributes in the index: `ALL` for lists, which need whole items; `KEYS_ONLY`, which
+    /// costs less to write, if the keys suffice or the items are read from the table anyway.
     pub projection: &'static str,
 }
 
@@ -53,7 +52,7 @@ fn index(Index { name, projection }: &Index) -> Result<GlobalSecondaryIndex, Err
         .map_err(|error| Error::Refused(error.to_string()))
 }
 
-/// The definition without the TTL, which takes a separate request.
+/// The definition without the TTL, which needs a separate request.
 pub fn definition(table: &str) -> Result<CreateTableInputBuilder, Error> {
     let mut input =
         CreateTableInput::builder().table_name(table).billing_mode(BillingMode::PayPerRequest).set_key_schema(Some(keys("pk", "sk")?));
@@ -68,8 +67,8 @@ pub fn definition(table: &str) -> Result<CreateTableInputBuilder, Error> {
     Ok(input.stream_specification(stream.map_err(|error| Error::Refused(error.to_string()))?))
 }
 
-/// Creates the table if it does not exist; returns whether the table was created. Also turns on the
-/// TTL if it is off, because the call that created the table may have failed before that.
+/// Creates the table if it does not exist; returns whether it was created. Also turns on the TTL if
+/// it is off, because an earlier call may have created the table and then failed.
 pub async fn create(client: &Client, table: &str) -> Result<bool, Error> {
     match client.call(DescribeTableInput::builder().table_name(table)).await {
         Ok(_) => {
@@ -81,7 +80,7 @@ pub async fn create(client: &Client, table: &str) -> Result<bool, Error> {
         Err(error) if error.as_service_error().is_some_and(DescribeTableError::is_resource_not_found_exception) => {
             match client.call(definition(table)?).await {
                 Ok(_) => {}
-                // An earlier attempt, whose answer was lost, has created the table.
+                // An earlier attempt, whose answer was lost, created the table.
                 Err(error) if error.as_service_error().is_some_and(CreateTableError::is_resource_in_use_exception) => {}
                 Err(error) => return Err(failure(error)),
             }

@@ -1,4 +1,4 @@
-//! Errors of accesses to the table.
+//! Errors of table accesses.
 
 use aws::Failure;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
@@ -14,13 +14,13 @@ pub enum Error {
     /// A condition failed. Nothing was written.
     #[error("write conditions failed: {0:?}")]
     Conflict(Conflict),
-    /// A limit is reached. Nothing was written, except that the request may have been counted
+    /// A limit is reached. Nothing was written, although the request may have been counted
     /// ([`crate::limit`]).
     #[error("a rate limit is reached: {0}")]
     Limited(Refused),
-    /// The table or the bucket was throttled, contended, failing or unreachable until the request's
-    /// time or attempts were used up. If a response was lost, or was a server error, the write may
-    /// have been executed.
+    /// The table or the bucket was throttled, contended, failing or unreachable until the request
+    /// ran out of time or attempts. After a lost response or a server error, the write may have
+    /// been executed.
     #[error("the table or the bucket of images is unavailable: {0}")]
     Unavailable(String),
     /// Every attempt conflicted with another request's change to the same item. The change was not
@@ -34,8 +34,8 @@ pub enum Error {
     /// configuration is invalid.
     #[error("reading or writing data failed: {0}")]
     Refused(String),
-    /// The content does not fit into an item, or a broadcast has too many recipients. Readers see
-    /// no change, but unused items may have been written.
+    /// The content does not fit into an item, or a broadcast has too many recipients. Readers do
+    /// not see any change, but unused items may have been written.
     #[error("too much data to write at once: {0}")]
     TooMuch(String),
 }
@@ -65,15 +65,14 @@ pub(crate) fn failure<E: ProvideErrorMetadata + std::fmt::Debug>(error: Failure<
     }
 }
 
-/// Why a transaction failed: because the conditions of the writes at these positions failed, or
-/// for another reason.
+/// Why a transaction failed: the conditions of the writes at these positions, or another reason.
 pub(crate) enum Cancelled {
     ByConditions(Vec<usize>),
     Otherwise(Error),
 }
 
 /// Translates the error of a failed transaction. Failed conditions take precedence over other
-/// reasons, because retrying would not help.
+/// reasons, because retries would not help.
 pub(crate) fn cancelled(error: Failure<TransactWriteItemsError>) -> Cancelled {
     let SdkError::ServiceError(service) = &error else { return Cancelled::Otherwise(failure(error)) };
     let TransactWriteItemsError::TransactionCanceledException(cancelled) = service.err() else {

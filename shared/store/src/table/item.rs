@@ -54,7 +54,7 @@ impl Key {
     }
 }
 
-/// Deserialises the entity of an item.
+/// Deserialises an item's entity.
 pub(crate) fn entity<T: DeserializeOwned>(mut item: Item) -> Result<T, Error> {
     let entity = item.remove("d").unwrap_or(AttributeValue::M(HashMap::new()));
     Ok(serde_dynamo::from_attribute_value(entity)?)
@@ -64,10 +64,10 @@ pub(crate) fn number<T: std::str::FromStr>(item: &Item, name: &str) -> Option<T>
     item.get(name)?.as_n().ok()?.parse().ok()
 }
 
-/// The attribute with the digest of the secret that an item is for.
+/// The attribute with the digest of the secret for which the item exists.
 pub(crate) const DIGEST: &str = "digest";
 
-/// Whether an item is for the secret with this digest, compared in constant time.
+/// Whether an item belongs to the secret with this digest, compared in constant time.
 pub(crate) fn is_of_digest(item: &Item, digest: &Digest) -> bool {
     let stored = item.get(DIGEST).and_then(|value| value.as_s().ok());
     stored.is_some_and(|stored| stored.as_bytes().ct_eq(digest.as_str().as_bytes()).into())
@@ -81,8 +81,8 @@ pub(crate) fn integer(number: impl ToString) -> AttributeValue {
     AttributeValue::N(number.to_string())
 }
 
-/// A time as text that sorts chronologically, for the keys of indexes: milliseconds since the Unix
-/// epoch in 15 digits.
+/// A time as chronologically sorting text for index keys: milliseconds since the Unix epoch in 15
+/// digits.
 pub(crate) fn sortable(time: jiff::Timestamp) -> String {
     format!("{:015}", time.as_millisecond().max(0))
 }

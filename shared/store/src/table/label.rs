@@ -1,4 +1,4 @@
-//! Labels of writes, by which a failed transaction reports the writes whose conditions failed.
+//! Labels of writes: a failed transaction reports those of the writes whose conditions failed.
 
 /// The purpose of a write in its transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub enum Label {
     Member,
     /// A team that must exist.
     Team,
-    /// A provider's tokens that must be unchanged, or the account that they are for.
+    /// A provider's tokens that must be unchanged, or their account.
     Tokens,
     /// The time step of an authenticator app's code.
     TotpStep,
@@ -43,7 +43,7 @@ impl Conflict {
         self.0.contains(&label)
     }
 
-    /// The position of the first claim that another user holds.
+    /// The position of the first claim held by another user.
     pub(crate) fn claim(&self) -> Option<usize> {
         self.0.iter().find_map(|label| if let Label::Claim(number) = label { Some(*number) } else { None })
     }

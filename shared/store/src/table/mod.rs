@@ -1,7 +1,7 @@
-//! What all entities use: the client, conditional writes, pages, batches, labels and retries.
+//! Shared code of all entities: the client, conditional writes, pages, batches, labels and retries.
 //!
-//! Nothing here knows an entity, its keys, or the trail. Reads by key are strongly consistent, so a
-//! new user is visible to the next request.
+//! Nothing here knows about entities, their keys, or the trail. Reads by key are strongly
+//! consistent, so a new user is visible to the next request.
 
 mod batch;
 mod client;

@@ -2,15 +2,15 @@
 //! through this connector.
 //!
 //! A retry sends the same signed request, so a transaction keeps its `ClientRequestToken`, and
-//! DynamoDB executes it once however often it is received (within ten minutes). Throttled calls,
-//! conflicts with other transactions, 5xx responses, timeouts and lost connections are retried
-//! after a random part of a doubling wait ("full jitter", which spreads concurrent retries), until
-//! the request's time or ten attempts are used up.
+//! DynamoDB executes it only once (within ten minutes). Throttled calls, conflicts with other
+//! transactions, 5xx responses, timeouts and lost connections are retried after a random part of a
+//! doubling wait ("full jitter", which spreads concurrent retries), until the request's time or ten
+//! attempts are up.
 //!
-//! After a lost answer or a 5xx response, the call may have been executed. If a condition then
-//! fails in the retry, the reason may be that the earlier attempt was executed. The answer to the
-//! retry therefore has the header `UNCERTAIN`, so that the item is checked before a conflict is
-//! reported ([`Store::write_unrecorded`](crate::Store::write_unrecorded)).
+//! After a lost answer or a 5xx response, the call may have been executed. If a condition fails in
+//! the retry, that may be the effect of the earlier attempt. The answer to the retry therefore has
+//! the header `UNCERTAIN`, and the item is checked before a conflict is reported
+//! ([`Store::write_unrecorded`](crate::Store::write_unrecorded)).
 
 use std::time::Duration;
 
@@ -23,24 +23,24 @@ use serde::Deserialize;
 use tokio::time::{Instant, sleep, timeout};
 use wire::entropy::Entropy;
 
-/// How long after its start a request may still wait for the table; outside of [`within`], how long
-/// one call may wait. A Lambda has ten seconds, of which two are reserved for the response and for
-/// hashing a password.
+/// How long a request may wait for the table, counted from its start; outside of [`within`], how
+/// long one call may wait. A Lambda has ten seconds, two of which are reserved for the response and
+/// for hashing a password.
 pub const BUDGET: Duration = Duration::from_secs(8);
-/// How long one attempt at a call may take; DynamoDB normally takes milliseconds.
+/// The time limit for one attempt; DynamoDB normally takes milliseconds.
 const ATTEMPT: Duration = Duration::from_secs(2);
 const TRIES: u32 = 10;
 const FIRST_WAIT: Duration = Duration::from_millis(20);
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
-/// The header that marks an answer if an earlier attempt at the call may have been executed.
+/// Marks an answer if an earlier attempt at the call may have been executed.
 pub(crate) const UNCERTAIN: &str = "x-gatelet-uncertain";
 
 tokio::task_local! {
     static DEADLINE: Instant;
 }
 
-/// Runs work that may wait for the table until `budget` has passed since it began.
+/// Runs work that may wait for the table for up to `budget` from its start.
 pub async fn within<F: Future>(budget: Duration, future: F) -> F::Output {
     DEADLINE.scope(Instant::now() + budget, future).await
 }
@@ -58,7 +58,7 @@ impl<'a> Waits<'a> {
         Self { entropy, deadline, tries: 1 }
     }
 
-    /// Waits before the next attempt; `false` if there are no more attempts.
+    /// Waits before the next attempt; `false` if no attempts are left.
     pub(crate) async fn next(&mut self) -> bool {
         let most = FIRST_WAIT.saturating_mul(2_u32.saturating_pow(self.tries - 1)).min(LONGEST_WAIT);
         let wait = most.mul_f64(self.entropy.fraction());
@@ -81,7 +81,7 @@ impl<'a> Waits<'a> {
 pub struct Retrying {
     inner: SharedHttpConnector,
     entropy: Entropy,
-    /// How long one attempt may take; `None` if it may take any time.
+    /// The time limit for one attempt; `None` for unlimited.
     attempt: Option<Duration>,
 }
 
@@ -104,8 +104,8 @@ impl Retrying {
         Self { inner: SharedHttpConnector::new(inner), entropy, attempt: Some(ATTEMPT) }
     }
 
-    /// Like [`Self::new`], for a service in this process: its answers cannot get lost, so attempts
-    /// have no time limit. On a busy machine, a second attempt would only be slower.
+    /// Like [`Self::new`], for a service in this process: answers cannot get lost, so attempts are
+    /// not limited in time. On a busy machine, a second attempt would only be slower.
     pub(crate) fn in_process(inner: impl HttpConnector + 'static, entropy: Entropy) -> Self {
         Self { attempt: None, ..Self::new(inner, entropy) }
     }
@@ -150,7 +150,7 @@ enum Outcome {
     Unknown,
 }
 
-/// Determines the outcome of an attempt, and reads the answer to its end if that is necessary.
+/// Determines the outcome of an attempt, and reads the whole answer if necessary.
 async fn judge(answer: Result<HttpResponse, ConnectorError>) -> (Result<HttpResponse, ConnectorError>, Outcome) {
     let answer = match answer {
         Ok(answer) => answer,
@@ -210,8 +210,8 @@ impl Failure {
         }
     }
 
-    /// Whether a cancelled transaction may succeed later, because only throttling or conflicts with
-    /// other transactions cancelled it.
+    /// Whether a cancelled transaction may succeed later: only throttling or conflicts with other
+    /// transactions cancelled it.
     fn may_pass(&self) -> bool {
         let codes = self.reasons.iter().filter_map(|reason| reason.code.as_deref()).filter(|code| *code != "None");
         let mut codes = codes.peekable();

@@ -1,5 +1,5 @@
-//! Items as they were read. A service in this process ([`aws::InProcess`]) can keep rows and return
-//! them to later reads, which then take neither the table nor the deserialising.
+//! Items as they were read. A service in this process ([`aws::InProcess`]) can keep rows for later
+//! reads, which then need neither the table nor deserialisation.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use crate::table::error::Error;
 use crate::table::item::{Item, Key, bytes_of, entity, string};
 
-/// An item that was read, and the entity that was first deserialised from it.
+/// An item as read, and the entity first deserialised from it.
 #[derive(Debug)]
 pub struct Row {
     item: Item,
@@ -19,7 +19,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// A row from which nothing has been deserialised.
+    /// A row without a deserialised entity.
     pub fn new(item: Item) -> Self {
         Self { item, entity: OnceLock::new() }
     }
@@ -29,12 +29,12 @@ impl Row {
         &self.item
     }
 
-    /// The item; a copy if others have the row, too.
+    /// The item; a copy if the row is shared.
     pub(crate) fn into_item(self: Arc<Self>) -> Item {
         Arc::try_unwrap(self).map_or_else(|row| row.item.clone(), |row| row.item)
     }
 
-    /// The entity that `read` makes of the item. It is made once for all who have the row, unless
+    /// The entity that `read` makes of the item. It is made once for everyone with the row, unless
     /// they read it as different types.
     pub(crate) fn shared<T, R>(&self, read: R) -> Result<Arc<T>, Error>
     where
@@ -45,14 +45,14 @@ impl Row {
             return Ok(entity);
         }
         let entity = Arc::new(read(self.item.clone())?);
-        // Of two that are made at the same time, or of different types, one is kept.
+        // If two are made at once, or of different types, one is kept.
         let _ = self.entity.set(Arc::clone(&entity) as _);
         Ok(entity)
     }
 }
 
-/// A strongly consistent read of items by their keys, which are distinct. A service in this process
-/// answers it with [`Rows`].
+/// A strongly consistent read of items by distinct keys, which a service in this process answers
+/// with [`Rows`].
 #[derive(Debug)]
 pub struct ReadRows {
     /// The name of the table.
@@ -65,8 +65,8 @@ pub struct ReadRows {
 #[derive(Debug)]
 pub struct Rows(pub Vec<Arc<Row>>);
 
-/// A strongly consistent read of items of one partition, in the descending order of their sort
-/// keys. A service in this process answers it with a [`Page`].
+/// A strongly consistent read of items of one partition, in descending order of their sort keys,
+/// which a service in this process answers with a [`Page`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ReadPage {
     /// The name of the table.
@@ -79,14 +79,14 @@ pub struct ReadPage {
     pub last: String,
     /// The maximum number of items.
     pub limit: i32,
-    /// The sort key of the last item of the page before; `None` for the first page.
+    /// The last sort key of the previous page; `None` for the first page.
     pub after: Option<String>,
 }
 
 /// A page of a partition.
 #[derive(Debug, Clone)]
 pub struct Page {
-    /// The rows, whose sort keys are in descending order.
+    /// The rows, in descending order of their sort keys.
     pub rows: Vec<Arc<Row>>,
     /// The sort key after which the next page begins; `None` after the last page.
     pub next: Option<String>,
@@ -115,7 +115,7 @@ impl ReadPage {
     }
 }
 
-/// The result of a batch read: the items that exist, and the keys that have no item.
+/// The result of a batch read: the existing items, and the keys without one.
 #[derive(Debug, Default)]
 pub struct Items(pub(crate) HashMap<Key, Option<Arc<Row>>>);
 

@@ -1,12 +1,12 @@
 //! Lists spread over several partitions of the table or its indexes, read in parallel and merged by
 //! position. The position of an item is its sort key.
 //!
-//! A list costs half a unit for each 4 KB that is read and is eventually consistent: new items may
-//! be missing for a moment.
+//! A list costs half a unit for each 4 KB read and is eventually consistent: new items may be
+//! missing for a moment.
 //!
-//! One request makes at most `ROUNDS` rounds. A search that matches few items returns short pages,
-//! each with the position to continue from, instead of taking longer as the list grows. No item is
-//! skipped: a page ends after the last item that was examined.
+//! One request makes at most `ROUNDS` rounds. A search with few matches returns short pages, each
+//! with a position to continue from, instead of slowing down as the list grows. No item is skipped:
+//! a page ends after the last examined item.
 
 use std::collections::VecDeque;
 
@@ -16,17 +16,16 @@ use crate::table::client::Store;
 use crate::table::error::Error;
 use crate::table::item::{Item, string};
 
-/// The maximum number of times that each partition is read for one page.
+/// The maximum number of reads of each partition for one page.
 const ROUNDS: usize = 3;
-/// The minimum number of items read at once from each partition, because a search examines many.
+/// The minimum number of items read at once from a partition, because searches examine many.
 const LEAST_READ: usize = 40;
-/// A page ends before it is larger than this many bytes: a list must not make the service hold more
-/// for a caller who reads slowly, and a Lambda's response is limited to 6 MB. A page with only one
-/// item may be larger.
+/// The maximum size of a page in bytes, unless it has only one item: the service must not hold more
+/// for a caller who reads slowly, and a Lambda's response is limited to 6 MB.
 pub const MAX_PAGE_BYTES: usize = 1_000_000;
-/// How much may be read for a page that shows little of it, in bytes; then the page ends.
+/// The maximum number of bytes read for a page that shows little of them; then the page ends.
 pub(crate) const MAX_READ_BYTES: usize = 2 * MAX_PAGE_BYTES;
-/// What an answer says of an item besides what is stored, in bytes: names of fields, and ids.
+/// The bytes that an answer adds to a stored item: field names and ids.
 const FRAME: usize = 256;
 
 /// The part of a list to read.
@@ -55,8 +54,8 @@ pub struct Page<T> {
 /// The greatest character. A text followed by it sorts after all positions that begin with the
 /// text.
 const LAST: char = char::MAX;
-/// The character to append to a position so that reading, which includes its start, begins after
-/// the position. No position contains it.
+/// Appended to a position, it makes reading, which includes its start, begin after the position. No
+/// position contains it.
 const NEXT: char = '\u{1}';
 
 /// A partition of the table or an index, or the part of it whose positions begin with a text.
@@ -92,7 +91,7 @@ impl Partition {
         format!("{}{name}", self.index.unwrap_or_default())
     }
 
-    /// Where reading begins, given the position after which the page begins.
+    /// Where to begin reading, from the position before the page.
     fn start(&self, listing: &Listing<'_>) -> String {
         match (&self.beginning, listing.after) {
             (Some(beginning), None) => beginning.clone(),
@@ -103,10 +102,10 @@ impl Partition {
     }
 }
 
-/// The progress in one partition of the list.
+/// The progress in one partition.
 struct Shard {
     partition: Partition,
-    /// Items that were read and not yet examined.
+    /// Items read and not yet examined.
     waiting: VecDeque<(String, Item)>,
     /// Where to continue reading.
     from: String,
@@ -124,8 +123,8 @@ impl Shard {
 }
 
 impl Store {
-    /// The items in order, as parsed by `read`, which returns a value with its size in bytes, or
-    /// `None` to leave out the item.
+    /// The items in order, as parsed by `read`, which returns a value and its size in bytes, or
+    /// `None` to omit the item.
     pub(crate) async fn sharded<T>(
         &self,
         partitions: Vec<Partition>,
@@ -157,7 +156,7 @@ impl Store {
         Ok(Page { rows, next: last })
     }
 
-    /// Reads more from the partitions that are running low, in parallel.
+    /// Reads more from the partitions that run low, in parallel.
     async fn refill(&self, shards: &mut [Shard], listing: &Listing<'_>) -> Result<(), Error> {
         let count = listing.read.div_ceil(shards.len()).max(LEAST_READ);
         try_join_all(shards.iter_mut().map(|shard| self.read_on(shard, listing, count))).await.map(drop)
@@ -186,8 +185,8 @@ impl Store {
             query = query.expression_attribute_values(":last", string(format!("{beginning}{LAST}")));
         }
         let (mut items, mut next) = self.query_page(query.clone()).await?;
-        // DynamoDB may return no items although there are more: reading continues at the key that
-        // it returned.
+        // DynamoDB may return an empty page although more items follow; reading continues at the
+        // key it returned.
         while items.is_empty() && next.is_some() {
             (items, next) = self.query_page(query.clone().set_exclusive_start_key(next)).await?;
         }
@@ -216,7 +215,7 @@ pub(crate) fn size(entity: &impl serde::Serialize) -> usize {
     FRAME + serde_json::to_string(entity).map_or(0, |text| text.len())
 }
 
-/// Whether a page of this many bytes has no room for another item of `size` bytes.
+/// Whether another item of `size` bytes is too much for a page of this many bytes.
 pub(crate) fn is_over(bytes: usize, size: usize) -> bool {
     bytes > 0 && bytes + size > MAX_PAGE_BYTES
 }

@@ -1,10 +1,10 @@
-//! Export and import of whole tables, which only the command line does. Lambda functions use the
-//! format of the items, for records of the table's stream and for digests of trail entries.
+//! Export and import of whole tables, only for the command line. Lambda functions use the item
+//! format, for records of the table's stream and for digests of trail entries.
 //!
-//! Each item is a line `{"Item": …}` with typed attributes, in the format "DynamoDB JSON", which
-//! DynamoDB itself uses for exports to S3 and imports from S3. Reading costs half a unit for each 4
-//! KB: eventually consistent reads suffice while nobody writes, or if every later write is
-//! conditional ([`crate::reseal`]). Writing costs one unit for each KB, plus the indexes.
+//! Each item is a line `{"Item": …}` with typed attributes, in "DynamoDB JSON", the format of
+//! DynamoDB's own exports to S3 and imports from S3. Reading costs half a unit for each 4 KB:
+//! eventually consistent reads suffice while nobody writes, or if every later write is conditional
+//! ([`crate::reseal`]). Writing costs one unit for each KB, plus the indexes.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -36,7 +36,7 @@ pub enum Put {
     Written,
     /// The table already had exactly this item.
     Identical,
-    /// The table already had a different item with this key (`<pk> / <sk>`), which was kept.
+    /// The table already had a different item with this key (`<pk> / <sk>`), and keeps it.
     Differs(String),
 }
 
@@ -74,8 +74,8 @@ impl Store {
         Ok(Page { lines, next: next.map(write_item).transpose()? })
     }
 
-    /// The items of the part that begins after a key, or of the first part, and the key after which
-    /// the next part begins; `None` after the last part.
+    /// The items of the first part, or of the part after a key, and the key after which the next
+    /// part begins; `None` after the last part.
     pub async fn items(&self, after: Option<Item>) -> Result<(Vec<Item>, Option<Item>), Error> {
         let answer = self.ask(ScanInput::builder().table_name(&self.table).set_exclusive_start_key(after)).await?;
         Ok((answer.items.unwrap_or_default(), answer.last_evaluated_key.filter(|key| !key.is_empty())))
@@ -87,8 +87,7 @@ impl Store {
         Ok(answer.table.and_then(|table| table.item_count).and_then(|count| count.try_into().ok()).unwrap_or_default())
     }
 
-    /// Writes the item of a line if the key is unused; if `replace` is set, an existing item is
-    /// overwritten.
+    /// Writes a line's item if the key is unused; `replace` overwrites an existing item.
     pub async fn put_line(&self, line: &str, replace: bool) -> Result<Put, Error> {
         let item = read_item(line)?;
         let put = PutItemInput::builder().table_name(&self.table).set_item(Some(item.clone()));
@@ -105,7 +104,7 @@ impl Store {
     }
 }
 
-/// The key of the item of a line; `None` if it has none.
+/// The key of a line's item; `None` if it does not have a key.
 pub(crate) fn key_in(line: &str) -> Result<Option<Key>, Error> {
     Ok(Key::of(&read_item(line)?))
 }

@@ -1,4 +1,4 @@
-//! How much a request reads from the table, for the limit of what clients read
+//! The amount that a request reads from the table, for the limit on reads by clients
 //! ([`Limit::Read`](model::limit::Limit::Read)).
 
 use std::cell::Cell;
@@ -10,20 +10,20 @@ tokio::task_local! {
     static BYTES: Cell<Option<usize>>;
 }
 
-/// Runs a request. Returns its output, and the approximate size of the items that it has read since
-/// [`measure`], in bytes; 0 without a measurement.
+/// Runs a request. Returns its output and the approximate size, in bytes, of the items read since
+/// [`measure`]; 0 without a measurement.
 pub async fn within<F: Future>(request: F) -> (F::Output, usize) {
     let measured = async { (request.await, BYTES.with(Cell::get).unwrap_or_default()) };
     BYTES.scope(Cell::new(None), measured).await
 }
 
-/// Begins to measure what the request reads.
+/// Starts measuring what the request reads.
 pub fn measure() {
     // Outside of a request, nothing is measured.
     let _ = BYTES.try_with(|bytes| bytes.set(Some(0)));
 }
 
-/// Adds items that were read.
+/// Adds items to the measurement.
 pub(crate) fn add<'a>(items: impl IntoIterator<Item = &'a Item>) {
     let _ = BYTES.try_with(|bytes| {
         if let Some(sum) = bytes.get() {

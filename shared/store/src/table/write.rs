@@ -1,4 +1,4 @@
-//! Conditional writes, made separately or in a transaction.
+//! Conditional writes, alone or in a transaction.
 
 use std::collections::HashMap;
 
@@ -22,7 +22,7 @@ use crate::table::item::{Item, Key, integer, string};
 use crate::table::label::{Conflict, Label};
 use crate::table::told::Told;
 
-/// The attribute that identifies the last put or update by
+/// The attribute that identifies an item's last put or update by
 /// [`Store::write_unrecorded`](crate::Store::write_unrecorded) or its variant that returns the
 /// item.
 const MARK: &str = "mark";
@@ -53,7 +53,7 @@ impl Write {
         Self { key, kind, condition: None, values: Item::new(), names: HashMap::new(), refusal: None, label: None, told: Told::default() }
     }
 
-    /// Puts an item that does not exist yet.
+    /// Puts an item that must not exist yet.
     pub(crate) fn create<T: Serialize>(key: Key, entity: &T) -> Result<Self, Error> {
         let put = Self::put(key, entity)?;
         Ok(put.on("attribute_not_exists(pk)"))
@@ -96,21 +96,21 @@ impl Write {
         self
     }
 
-    /// Sets a value that an expression refers to; the name includes its colon.
+    /// Sets a value for the expressions; the name includes its colon.
     pub(crate) fn value(mut self, name: &str, value: AttributeValue) -> Self {
         self.values.insert(name.to_owned(), value);
         self
     }
 
-    /// Sets the attribute that a placeholder with `#` stands for in an expression. Placeholders are
-    /// needed because DynamoDB reserves some words.
+    /// Sets the attribute for a `#` placeholder in the expressions, needed because DynamoDB
+    /// reserves some words.
     pub(crate) fn name(mut self, placeholder: &str, attribute: &str) -> Self {
         self.names.insert(placeholder.to_owned(), attribute.to_owned());
         self
     }
 
-    /// Sets the refusal to report if the condition fails, because the failure then means that a
-    /// limit is reached.
+    /// Sets the refusal to report if the condition fails, for conditions that fail when a limit is
+    /// reached.
     pub(crate) fn or_refuse(mut self, refusal: Refused) -> Self {
         self.refusal = Some(refusal);
         self
@@ -153,7 +153,7 @@ impl Write {
         self
     }
 
-    /// Records in the trail entry that the write starts a session.
+    /// Records a session start in the trail entry.
     pub(crate) fn begins(mut self, session: &Session) -> Self {
         self.told.session(session);
         self
@@ -175,7 +175,7 @@ impl Write {
         &self.told
     }
 
-    /// Whether the write changes something, unlike a check.
+    /// Whether the write changes anything, unlike a check.
     pub(crate) fn changes_something(&self) -> bool {
         !matches!(self.kind, Kind::Check)
     }
@@ -185,7 +185,7 @@ impl Write {
         Ok(self.value(name, serde_dynamo::to_attribute_value(entity)?))
     }
 
-    /// Adds an attribute to an item that is put; has no effect on other writes.
+    /// Adds an attribute to a put item; has no effect on other writes.
     pub(crate) fn attribute(mut self, name: &str, value: AttributeValue) -> Self {
         if let Kind::Put(item) = &mut self.kind {
             item.insert(name.to_owned(), value);
@@ -193,8 +193,8 @@ impl Write {
         self
     }
 
-    /// Sets when DynamoDB may delete the item that is put (TTL, in seconds; the deletion may be
-    /// days late). Has no effect on an update, which must set the attribute itself.
+    /// Sets when DynamoDB may delete a put item (TTL, in seconds; deletion may be days late). Has
+    /// no effect on updates, which must set the attribute themselves.
     pub(crate) fn expires(self, time: jiff::Timestamp) -> Self {
         self.attribute("ttl", integer(time.as_second()))
     }
@@ -214,7 +214,7 @@ impl Write {
     pub(crate) fn transaction_item(self, table: &str) -> Result<TransactWriteItem, Error> {
         let Self { key, kind, condition, values, names, .. } = self;
         let (values, names, key) = (unless_empty(values), unless_empty(names), Some(key.item()));
-        // The four builders have these setters, but no trait in common.
+        // The four builders share these setters, but not a trait.
         macro_rules! conditional {
             ($builder:expr) => {
                 $builder
@@ -236,7 +236,7 @@ impl Write {
         Ok(item.build())
     }
 
-    /// Makes a put or an update store `mark` in the item, which later shows whether the write was
+    /// Makes a put or update store `mark` in the item, to show later whether the write was
     /// executed. Has no effect on other writes.
     pub(crate) fn marked(mut self, mark: &str) -> Self {
         match &mut self.kind {
@@ -251,7 +251,7 @@ impl Write {
         self
     }
 
-    /// Whether the write with this mark was executed, according to the item at its key.
+    /// Whether the write with this mark was executed, judging by the item at its key.
     pub(crate) fn is_done(&self, found: Option<&Item>, mark: &str) -> bool {
         match self.kind {
             Kind::Put(_) | Kind::Update(_) => found.is_some_and(|item| item.get(MARK) == Some(&string(mark))),
@@ -264,8 +264,8 @@ impl Write {
         &self.key
     }
 
-    /// Executes the write outside a transaction; does nothing for a check. The flag of a failure
-    /// says whether an earlier attempt may have been executed.
+    /// Executes the write outside a transaction; does nothing for a check. A failure's flag says
+    /// whether an earlier attempt may have been executed.
     pub(crate) async fn send(self, client: &Client, table: &str) -> Result<(), (Error, bool)> {
         let Self { key, kind, condition, values, names, .. } = self;
         let (values, names, key) = (unless_empty(values), unless_empty(names), Some(key.item()));
@@ -295,8 +295,8 @@ impl Write {
         self.send_update(client, table).await.map_err(|(error, _)| error)
     }
 
-    /// Like [`Self::send_returning`]. The flag of a failure says whether an earlier attempt may
-    /// have been executed.
+    /// Like [`Self::send_returning`]. A failure's flag says whether an earlier attempt may have
+    /// been executed.
     pub(crate) async fn send_update(self, client: &Client, table: &str) -> Result<Item, (Error, bool)> {
         let Self { key, kind, condition, values, names, .. } = self;
         let (values, names, key) = (unless_empty(values), unless_empty(names), Some(key.item()));

@@ -1,13 +1,13 @@
 //! Deletes a team without leaving memberships behind.
 //!
-//! A team that owns projects is not deleted, because nobody could administer them any more. A team
-//! with few members is deleted in one transaction together with its members, on the condition that
-//! since it was read nobody has joined, no project has come to the team, and nothing of the team,
-//! such as its picture, has changed. A larger team is marked first: from then on it does not exist
-//! for anyone, and nobody can join, select or change it. Then its members are deleted in parallel
-//! transactions of maximum size, and the team itself last. After an interruption, the mark and a
-//! note remain, so that a worker completes the deletion ([`crate::deletions`]); repeating the
-//! request also resumes it. The remaining members show what is left to be deleted.
+//! A team with projects is not deleted, because nobody could administer them any more. A team with
+//! few members is deleted together with them in one transaction, on the condition that nobody has
+//! joined, no project has arrived, and nothing of the team, such as its picture, has changed since
+//! it was read. A larger team is marked first: from then on nobody can see, join, select or change
+//! it. Then its members are deleted in parallel transactions of maximum size, and the team itself
+//! last. After an interruption, the mark and a note remain, so that a worker completes the deletion
+//! ([`crate::deletions`]); repeating the request also resumes it. The remaining members show what
+//! is left to delete.
 
 use std::time::Duration;
 
@@ -28,11 +28,11 @@ use crate::team::membership::{MOST_REMOVE_WRITES, MemberRow, remove, remove_but_
 use crate::team::{TeamRow, invitation};
 
 /// The number of members that one transaction deletes, besides the team, its picture, its last day
-/// of activity, the count of its invitations, and its place in the quota of its creator.
+/// of activity, the count of its invitations, and its place in its creator's quota.
 const AT_ONCE: usize = (MAX_WRITES - 5) / MOST_REMOVE_WRITES;
-/// How many transactions run in parallel.
+/// The number of parallel transactions.
 const SIDE_BY_SIDE: usize = 8;
-/// How long one call deletes members; the Lambda of the operation has ten seconds.
+/// How long one call deletes members; the operation's Lambda has ten seconds.
 const BUDGET: Duration = Duration::from_secs(6);
 
 /// The outcome of a deletion.
@@ -48,7 +48,7 @@ pub enum Deletion {
     Unfinished,
 }
 
-/// A team and its first members, read to delete them; the team was read before the members.
+/// A team to delete and its first members, read after the team.
 #[derive(Debug)]
 pub struct Doomed {
     team: Option<Item>,
@@ -63,7 +63,7 @@ impl Store {
     }
 
     /// Deletes a team; `first` is what [`Self::doomed`] read. If a member makes the request, this
-    /// member, `last`, is deleted last, and can therefore repeat the request until then.
+    /// member (`last`) is deleted last and can repeat the request until then.
     pub async fn delete_team(
         &self,
         project: &ProjectId,
@@ -72,7 +72,7 @@ impl Store {
         first: Doomed,
         now: Timestamp,
     ) -> Result<Deletion, Error> {
-        // The user who created the team may have been deleted.
+        // The team's creator may have been deleted.
         let (end, mut doomed, mut has_founder) = (Instant::now() + BUDGET, first, true);
         while Instant::now() < end {
             let Doomed { team: Some(item), members } = doomed else { return Ok(Deletion::Missing) };
@@ -91,7 +91,7 @@ impl Store {
             };
             match step {
                 Ok(()) if !is_large => return Ok(Deletion::Done),
-                // There are more members, or the members or the team changed meanwhile: read again.
+                // More members, or a change to the members or the team: read again.
                 Ok(()) => doomed = self.doomed(project, id).await?,
                 Err(Error::Conflict(conflict)) => {
                     has_founder &= !conflict.is_of(Label::User);
@@ -119,8 +119,8 @@ impl Store {
     }
 }
 
-/// Deletes a team with its picture and all its members, on the condition that nobody has joined or
-/// changed the team since `row` was read; `row` is `None` for a marked team.
+/// Deletes a team with its picture and all its members, provided that nobody has joined or changed
+/// the team since `row` was read; `row` is `None` for a marked team.
 fn whole(project: &ProjectId, team: &Team, row: Option<&TeamRow>, members: &[MemberRow]) -> Vec<Write> {
     let delete = Write::delete(team_key(project, team.id));
     let delete = match row {
@@ -135,7 +135,7 @@ fn whole(project: &ProjectId, team: &Team, row: Option<&TeamRow>, members: &[Mem
     let image = team.uploaded_image.as_ref().map(|image| profile_image::delete(project, team.id, image));
     let active = Write::delete(activity::team_key(project, team.id));
     let is_founder = |row: &&MemberRow| Some(row.user_id) == team.founder;
-    // A transaction may contain an item only once, and both writes are of the user's.
+    // Both writes are to the user's item, which a transaction may contain only once.
     let removed = members.iter().flat_map(|row| if is_founder(&row) { remove_but_selection(project, row) } else { remove(project, row) });
     let is_selected = members.iter().find(is_founder).is_some_and(|row| row.is_selected);
     let room = team.founder.map(|founder| unfounds(project, founder, team.id, is_selected));

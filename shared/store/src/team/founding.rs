@@ -1,8 +1,8 @@
-//! The teams that a user has created with client access, which a quota bounds.
+//! The teams that a user has created with client access, limited by a quota.
 //!
 //! The user's item has their ids (attribute `founded`, a set of strings), so that one condition
-//! decides whether there is room for another. A team leaves the set in the transaction that deletes
-//! it. Teams of earlier versions are in no set.
+//! decides whether another team is allowed. The transaction that deletes a team removes it from the
+//! set. Teams of earlier versions are not in any set.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use wire::id::{ProjectId, TeamId, UserId};
@@ -10,9 +10,8 @@ use wire::id::{ProjectId, TeamId, UserId};
 use crate::keys::user_key;
 use crate::table::{Label, Write, integer, string};
 
-/// Like [`joins`](super::membership::joins), for a team that the user creates: also records the
-/// team among those that the user has created; fails, as [`Label::Count`], if there are `max` of
-/// them.
+/// Like [`joins`](super::membership::joins), for a new team of the user: also records the team
+/// among those that the user has created; fails, as [`Label::Count`], if these are `max` already.
 pub fn founds(project: &ProjectId, user: UserId, team: TeamId, max: usize) -> Write {
     Write::update(user_key(project, user), "SET version = version + :one ADD founded :team")
         .labelled(Label::Count)
@@ -22,9 +21,9 @@ pub fn founds(project: &ProjectId, user: UserId, team: TeamId, max: usize) -> Wr
         .value(":max", integer(max))
 }
 
-/// Removes a team that is being deleted from those that the user has created, and from the user's
-/// selection if it `is_selected`; fails, as [`Label::User`], if the user does not exist, and
-/// without a label if the user has another selection.
+/// Removes a team during its deletion from the teams that the user has created, and clears the
+/// user's selection if the team `is_selected`; fails, as [`Label::User`], if the user does not
+/// exist, and without a label if the user has another selection.
 pub(crate) fn unfounds(project: &ProjectId, user: UserId, team: TeamId, is_selected: bool) -> Write {
     let write = if is_selected {
         let update = "REMOVE d.selected_team_id SET version = version + :one DELETE founded :teams";

@@ -3,19 +3,19 @@
 //! | item | pk | sk | index |
 //! |---|---|---|---|
 //! | invitation | `I#<P>#<id>` | `INVITATION` | gsi1 `T#<P>#<team>#INVITATIONS` / id; gsi2 `I#<P>#<address>` / id, team, sender if a member |
-//! | their count | `T#<P>#<team>` | `INVITED` | `waiting`: those that members have sent, a set of their expiry and id |
+//! | their count | `T#<P>#<team>` | `INVITED` | `waiting`: those sent by members, a set of expiry and id |
 //! | its code | `C#<P>#team-invitation#<digest of the nonce>` | `CODE` | see [`crate::code`] |
 //!
 //! The invitation and its code are always written in one transaction: accepting marks the code as
-//! used and deletes the invitation, revoking deletes both. If there are several attempts to accept,
-//! the condition on the code lets only one succeed. If a member sent the invitation, accepting also
-//! requires, in the same transaction, that the sender is still a member and that since then the
-//! sender's account has got no new owner and no intruder was reported, for four more units. Both
-//! items expire by TTL after seven days; until then, invitations to a deleted team remain but
-//! cannot be accepted. One condition on the set `waiting` decides whether a member may send
-//! another. Invitations that have expired stay in it until there is no more room. Creating an
-//! invitation costs two units for each item and two in the indexes, and so does ending it; a list
-//! is one Query at half a unit for about 25 invitations.
+//! used and deletes the invitation, revoking deletes both. The condition on the code lets only one
+//! of several concurrent attempts to accept succeed. If a member sent the invitation, the same
+//! transaction also checks, for four more units, that the sender is still a member and that since
+//! the invitation was sent, the sender's account has not changed hands and no intruder has been
+//! reported. Both items expire by TTL after seven days; until then, invitations to a deleted team
+//! remain but cannot be accepted. One condition on the set `waiting` decides whether a member may
+//! send another. Expired invitations stay in it until it is full. Creating an invitation costs two
+//! units for each item and two in the indexes, and so does ending it; a list is one Query at half a
+//! unit for about 25 invitations.
 
 use std::collections::HashMap;
 
@@ -43,11 +43,11 @@ use crate::team::{TeamRow, partition};
 /// The purpose in the keys of invitation codes.
 pub const PURPOSE: &str = "team-invitation";
 
-/// How many invitations to an address are read at once; their teams take up to 100 KB each.
+/// The number of invitations to an address read at once; their teams have up to 100 KB each.
 const AT_ONCE: usize = 10;
 
-/// What the index of an address says of an invitation: its id, its team, and the member who sent
-/// it ([`Invitation::invited_by`]).
+/// What the index of an address has of an invitation: its id, its team, and the member who sent it
+/// ([`Invitation::invited_by`]).
 type Invited = (InvitationId, TeamId, Option<UserId>);
 
 fn invitation_key(project: &ProjectId, id: InvitationId) -> Key {
@@ -90,13 +90,13 @@ fn count_key(project: &ProjectId, team: TeamId) -> Key {
     Key::new(partition(project, team), "INVITED")
 }
 
-/// An invitation in the set of those that wait; texts of later expiry sort later.
+/// An invitation as an element of `waiting`; later expiries sort later.
 fn counted_as(invitation: &Invitation) -> String {
     format!("{:015}#{}", invitation.expires_at.as_millisecond(), invitation.id)
 }
 
-/// Counts an invitation that a member sends; fails, as [`Label::Count`], if `max` invitations by
-/// members wait in the team.
+/// Counts an invitation by a member; fails, as [`Label::Count`], if the team already has `max`
+/// pending invitations by members.
 pub fn count(project: &ProjectId, invitation: &Invitation, max: usize) -> Write {
     Write::update(count_key(project, invitation.team_id), "SET #ttl = :ttl ADD waiting :new")
         .labelled(Label::Count)
@@ -107,8 +107,8 @@ pub fn count(project: &ProjectId, invitation: &Invitation, max: usize) -> Write 
         .value(":max", integer(max))
 }
 
-/// Takes an invitation that ends out of the count, if a member has sent it. For an invitation of an
-/// earlier version, which was not counted, the item may be new: it expires with the invitation.
+/// Removes an ending invitation from the count, if a member sent it. Earlier versions did not count
+/// invitations, so this may create the item; it then expires with the invitation.
 fn uncount(project: &ProjectId, invitation: &Invitation) -> Option<Write> {
     let update = "SET #ttl = if_not_exists(#ttl, :ttl) DELETE waiting :ended";
     let write = Write::update(count_key(project, invitation.team_id), update)
@@ -118,13 +118,13 @@ fn uncount(project: &ProjectId, invitation: &Invitation) -> Option<Write> {
     invitation.invited_by.map(|_| write)
 }
 
-/// Deletes the count of a team that is deleted.
+/// Deletes the count of a team, as part of the team's deletion.
 pub(crate) fn uncount_all(project: &ProjectId, team: TeamId) -> Write {
     Write::delete(count_key(project, team))
 }
 
-/// Ends an invitation because it is accepted: of concurrent attempts, only one succeeds. All fail
-/// if a member sent the invitation who no longer is one, or whose account is in another epoch.
+/// Ends an invitation by accepting it; only one of several concurrent attempts succeeds. Fails if a
+/// member sent the invitation who no longer is one, or whose account is in another epoch.
 pub fn accept(project: &ProjectId, invitation: &Invitation) -> Vec<Write> {
     let gone = Write::delete(invitation_key(project, invitation.id)).on("attribute_exists(pk)").targets(targets(invitation));
     let sender = invitation.invited_by.map(|sender| {
@@ -135,13 +135,13 @@ pub fn accept(project: &ProjectId, invitation: &Invitation) -> Vec<Write> {
     ends.into_iter().chain(sender.into_iter().flatten()).chain(uncount(project, invitation)).collect()
 }
 
-/// The keys of the items of an invitation's sender, if it names one.
+/// The keys of the sender's items, if the invitation names a sender.
 fn sender_keys(project: &ProjectId, team: TeamId, sender: Option<UserId>) -> impl Iterator<Item = Key> {
     sender.into_iter().flat_map(move |sender| [member_key(project, team, sender), user_key(project, sender)])
 }
 
-/// Whether the sender of an invitation, whose items have been read with [`sender_keys`], is still a
-/// member in the epoch of the invitation.
+/// Whether the sender of an invitation is still a member in the invitation's epoch, judging by the
+/// items read with [`sender_keys`].
 fn is_sender_valid(project: &ProjectId, invitation: &Invitation, items: &Items) -> Result<bool, Error> {
     let Some(sender) = invitation.invited_by else { return Ok(true) };
     let user = items.read::<User>(&user_key(project, sender))?;
@@ -149,8 +149,8 @@ fn is_sender_valid(project: &ProjectId, invitation: &Invitation, items: &Items) 
     Ok(is_member && user.is_some_and(|user| user.owner_epoch == invitation.sender_epoch))
 }
 
-/// Fails the transaction if the user's account has got a new owner, or an intruder was reported,
-/// since this epoch.
+/// Fails the transaction if, since this epoch, the user's account has changed hands or an intruder
+/// was reported.
 fn at_owner_epoch(project: &ProjectId, user: UserId, epoch: u64) -> Write {
     if epoch == 0 {
         return Write::check(user_key(project, user), "attribute_exists(pk) AND attribute_not_exists(d.owner_epoch)");
@@ -158,7 +158,7 @@ fn at_owner_epoch(project: &ProjectId, user: UserId, epoch: u64) -> Write {
     Write::check(user_key(project, user), "d.owner_epoch = :epoch").value(":epoch", integer(epoch))
 }
 
-/// Ends an invitation because it is revoked.
+/// Ends an invitation by revoking it.
 fn revoke(project: &ProjectId, invitation: &Invitation) -> Vec<Write> {
     let gone = Write::delete(invitation_key(project, invitation.id)).on("attribute_exists(pk)").targets(targets(invitation));
     [gone, Write::delete(code_key(project, invitation))].into_iter().chain(uncount(project, invitation)).collect()
@@ -171,8 +171,8 @@ impl Store {
     }
 
     /// Whether the sender of an invitation is a member of its team, in the epoch in which the
-    /// invitation was sent; also `true` if the invitation names no sender
-    /// ([`Invitation::invited_by`]). Costs two units if it names one.
+    /// invitation was sent; also `true` if the invitation does not name a sender
+    /// ([`Invitation::invited_by`]). Costs two units if it does.
     pub async fn has_valid_sender(&self, project: &ProjectId, invitation: &Invitation) -> Result<bool, Error> {
         let items = self.get_many(sender_keys(project, invitation.team_id, invitation.invited_by)).await?;
         is_sender_valid(project, invitation, &items)
@@ -187,7 +187,7 @@ impl Store {
         }
     }
 
-    /// Revokes an invitation, if it has not ended already, as part of another change.
+    /// Revokes an invitation as part of another change, unless it has already ended.
     pub(super) async fn revoke_unrecorded(&self, project: &ProjectId, invitation: &Invitation) -> Result<(), Error> {
         match self.transact_unrecorded(revoke(project, invitation)).await {
             Ok(()) | Err(Error::Conflict(_)) => Ok(()),
@@ -195,8 +195,8 @@ impl Store {
         }
     }
 
-    /// Takes the invitations that have expired out of the count of a team; `false` if there are
-    /// none. Costs a unit for each 4 KB of the count, and another for each KB if it changes.
+    /// Removes expired invitations from the count of a team; `false` if there are none. Costs a
+    /// unit for each 4 KB of the count, and another for each KB if it changes.
     pub async fn uncount_expired(&self, project: &ProjectId, team: TeamId, now: Timestamp) -> Result<bool, Error> {
         let key = count_key(project, team);
         let waiting = self.get(&key).await?.and_then(|item| item.get("waiting").and_then(|value| value.as_ss().ok()).cloned());
@@ -225,8 +225,8 @@ impl Store {
         Ok(Invitation::check(stored, attempts, now))
     }
 
-    /// Up to `limit` invitations to a team, oldest first, after the id `after` if it is set, and
-    /// whether there may be more.
+    /// Up to `limit` invitations to a team, oldest first, after the id `after` if set, and whether
+    /// there may be more.
     pub async fn invitations_to(
         &self,
         project: &ProjectId,
@@ -244,10 +244,10 @@ impl Store {
         Ok((items.into_iter().map(entity).collect::<Result<_, _>>()?, more.is_some()))
     }
 
-    /// Up to `limit` invitations sent to these email addresses, with their teams, oldest first,
-    /// after the id `after` if it is set; and the id after which there may be more. Invitations to
-    /// deleted teams are left out, and so are those without a valid sender
-    /// ([`Self::has_valid_sender`]). Fewer if their teams and senders take more than 2 MB.
+    /// Up to `limit` invitations to these email addresses, with their teams, oldest first, after
+    /// the id `after` if set; and the id after which there may be more. Leaves out invitations to
+    /// deleted teams or without a valid sender ([`Self::has_valid_sender`]). Returns fewer if their
+    /// teams and senders take more than 2 MB.
     pub async fn invitations_for(
         &self,
         project: &ProjectId,
@@ -268,8 +268,7 @@ impl Store {
             let keys = chunk.iter().flat_map(|(id, team, sender)| {
                 [invitation_key(project, *id), team_key(project, *team)].into_iter().chain(sender_keys(project, *team, *sender))
             });
-            // Several invitations may be to the same team or by the same member, and a batch must
-            // not contain a key twice.
+            // Invitations may share a team or a sender, but a batch must not contain a key twice.
             let keys: std::collections::HashSet<Key> = keys.collect();
             let mut items = self.get_many(keys).await?;
             read += items.bytes();
@@ -277,7 +276,7 @@ impl Store {
             let mut teams = HashMap::new();
             for (id, team, _) in chunk {
                 if let Some(row) = items.take(&team_key(project, *team)).map_or(Ok(None), TeamRow::of)? {
-                    // A page has many teams, whose metadata nobody asked for.
+                    // Leaves out the metadata of the teams, which a page does not show.
                     let (client_metadata, server_metadata) = (None, None);
                     teams.insert(*team, Team { client_metadata, server_metadata, client_read_only_metadata: None, ..row.team });
                 }

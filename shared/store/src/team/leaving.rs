@@ -1,9 +1,9 @@
-//! A user whose account has got a new owner leaves all teams: whoever had the account before may
-//! have let others into them.
+//! A user whose account has changed hands leaves all teams: the previous owner may have let others
+//! into them.
 //!
-//! The memberships are deleted in the transaction that hands the account over. Of a user with more
-//! memberships than fit, the others are deleted before: that transaction fails if the user has
-//! joined another team meanwhile, as joining changes the user.
+//! The memberships are deleted in the transaction that hands the account over. Memberships that do
+//! not fit into it are deleted first. The transaction fails if the user has joined another team
+//! meanwhile, because joining changes the user.
 
 use std::collections::BTreeSet;
 
@@ -14,12 +14,11 @@ use crate::keys::user_key;
 use crate::table::{BATCH, Error, Label, MAX_WRITES, Store, Write};
 use crate::team::membership::{MOST_REMOVE_WRITES, MemberRow, member_key, remove, remove_but_selection};
 
-/// The maximum number of writes by which a user leaves a team in [`Leaving::writes`].
+/// The maximum number of writes in [`Leaving::writes`] for each team that the user leaves.
 pub const MOST_LEAVE_WRITES: usize = 3;
-/// The maximum number of memberships that one call deletes by itself. Repeating the request
-/// continues.
+/// The maximum number of memberships that one call deletes by itself; a repeated request continues.
 const MOST_AT_ONCE: usize = 1000;
-/// The maximum number of invitations that one call revokes. Others are void all the same
+/// The maximum number of invitations revoked in one call. The others are invalid anyway
 /// ([`invitation`](super::invitation)), and expire.
 const MOST_REVOKED: usize = 100;
 
@@ -28,19 +27,19 @@ const MOST_REVOKED: usize = 100;
 pub struct Leaving {
     /// The teams in [`Self::writes`].
     pub teams: BTreeSet<TeamId>,
-    /// Delete the memberships that are left; labelled [`Label::Member`]. They do not change the
-    /// user, who may have selected one of the teams.
+    /// Writes that delete the remaining memberships, labelled [`Label::Member`]. They do not change
+    /// the user, who may have selected one of the teams.
     pub writes: Vec<Write>,
 }
 
 impl Store {
     /// Begins to remove a user from all teams: deletes all but `room` memberships, revokes the
     /// invitations that the user has sent, and forgets which teams the user has created. In the
-    /// project `internal`, the user stays in teams that own projects and have no other member,
-    /// because somebody must be able to administer the projects.
+    /// project `internal`, the user stays in teams with projects but without other members, because
+    /// someone must be able to administer the projects.
     ///
-    /// Costs a unit for about 15 memberships and two for each, and half a unit for the invitations
-    /// of each team.
+    /// Costs a unit for about 15 memberships, two units for each, and half a unit for each team's
+    /// invitations.
     pub async fn leave_teams(&self, project: &ProjectId, user: UserId, room: usize) -> Result<Leaving, Error> {
         let mut rows = self.members_of_all(project, user).await?;
         if project.is_internal() {
@@ -49,7 +48,7 @@ impl Store {
         }
         self.revoke_sent(project, user, &rows).await?;
         self.forget_founded(project, user).await?;
-        // The selection is deleted with the user's change, if there is room.
+        // The user's change deletes the selection, if it has room.
         rows.sort_by_key(|row| !row.is_selected);
         let others = rows.split_off(room.min(rows.len()));
         for some in others.chunks(MAX_WRITES / MOST_REMOVE_WRITES).take(MOST_AT_ONCE.div_ceil(MAX_WRITES / MOST_REMOVE_WRITES)) {
@@ -66,7 +65,7 @@ impl Store {
         Ok(Leaving { teams: rows.iter().map(|row| row.team_id).collect(), writes })
     }
 
-    /// The members that a user is, also of teams that are being deleted.
+    /// The user's member items, even those of teams during their deletion.
     async fn members_of_all(&self, project: &ProjectId, user: UserId) -> Result<Vec<MemberRow>, Error> {
         let mut rows = Vec::new();
         for some in self.memberships(project, user).await?.chunks(BATCH) {
@@ -79,7 +78,7 @@ impl Store {
         Ok(rows)
     }
 
-    /// Revokes the invitations to these teams that a user has sent.
+    /// Revokes the user's invitations to these teams.
     async fn revoke_sent(&self, project: &ProjectId, user: UserId, rows: &[MemberRow]) -> Result<(), Error> {
         let mut revoked = 0;
         for row in rows {
@@ -96,7 +95,7 @@ impl Store {
         Ok(())
     }
 
-    /// Forgets which teams the user has created, which are those of somebody else now.
+    /// Forgets which teams the user has created: they now belong to someone else.
     async fn forget_founded(&self, project: &ProjectId, user: UserId) -> Result<(), Error> {
         let forget = Write::update(user_key(project, user), "REMOVE founded").on("attribute_exists(founded)");
         match self.write_unrecorded(forget).await {

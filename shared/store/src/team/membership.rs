@@ -8,13 +8,13 @@
 //!
 //! The member item contains everything: the profile, the grants (attribute `grants`, a set of
 //! strings that can be changed without reading it), and whether the user has selected the team
-//! (`selected`), so that a removal knows, without reading the user, whether to clear the user's
-//! selection. The membership item only serves to find the teams of a user.
+//! (`selected`), so that a removal need not read the user to know whether to clear the selection.
+//! The membership item serves only to find a user's teams.
 //!
-//! Joining takes one transaction of four items: it increments the team's counter and the user's
-//! version, so that neither the team nor the user can be deleted without the new member and
-//! membership items. Checking a membership takes one unit. Listing the members of a team or the
-//! teams of a user takes one Query, at one unit for about 15 items.
+//! Joining is one transaction of four items. It increments the team's counter and the user's
+//! version, so that neither team nor user can be deleted without the new member and membership
+//! items. Checking a membership takes one unit. Listing the members of a team or the teams of a
+//! user takes one Query, at one unit for about 15 items.
 
 use std::collections::BTreeSet;
 
@@ -32,7 +32,7 @@ use crate::team::{self, TeamRow, partition};
 use crate::user::list::sign_up_partition;
 use crate::{profile_image, user};
 
-/// A member of a team, with the attributes outside of the profile.
+/// A member of a team, with the attributes outside the profile.
 #[derive(Debug, Clone)]
 pub struct MemberRow {
     /// The team.
@@ -45,8 +45,8 @@ pub struct MemberRow {
     pub grants: BTreeSet<Grant>,
     /// Whether the user has selected the team.
     pub is_selected: bool,
-    /// When the team was created, of a new member ([`Membership::team_created_at`]); `None` in what
-    /// was read.
+    /// For a new member, when the team was created ([`Membership::team_created_at`]); `None` in
+    /// rows read from the table.
     pub team_created_at: Option<jiff::Timestamp>,
 }
 
@@ -79,12 +79,12 @@ pub(crate) fn grants_value(grants: impl IntoIterator<Item = Grant>) -> Attribute
 }
 
 impl MemberRow {
-    /// A member who joins a team.
+    /// A new member of a team.
     pub fn new(team_id: TeamId, user_id: UserId, member: Member, grants: BTreeSet<Grant>) -> Self {
         Self { team_id, user_id, member, grants, is_selected: false, team_created_at: None }
     }
 
-    /// The member, of a team that was created then, if that is known.
+    /// The member, with the creation time of the team, if known.
     pub fn of_team_since(self, team_created_at: Option<jiff::Timestamp>) -> Self {
         Self { team_created_at, ..self }
     }
@@ -124,20 +124,20 @@ pub fn create(project: &ProjectId, user: &User, row: &MemberRow) -> Result<[Writ
     Ok([write, Write::create(membership_key(project, user.id, team), &membership)?])
 }
 
-/// Writes a member who joins an existing team; `user_write` is the write of the user's item.
+/// Writes a member who joins an existing team; `user_write` is the write to the user's item.
 pub fn joining(project: &ProjectId, user: &User, user_write: Write, row: &MemberRow) -> Result<Vec<Write>, Error> {
     let [member, membership] = create(project, user, row)?;
     Ok(vec![team::join(project, row.team_id), user_write, member, membership])
 }
 
-/// Deletes both items of a member, with the selection and the picture; fails if, since `row` was
-/// read, the member has left, has selected or deselected the team, or has changed the picture.
+/// Deletes both items of a member, with the selection and the picture; fails if the member has
+/// left, selected or deselected the team, or changed the picture since `row` was read.
 pub fn remove(project: &ProjectId, row: &MemberRow) -> Vec<Write> {
     let selection = row.is_selected.then(|| user::deselect_team(project, row.user_id, row.team_id));
     remove_but_selection(project, row).into_iter().chain(selection).collect()
 }
 
-/// Like [`remove`], without the write of the user's item.
+/// Like [`remove`], without the write to the user's item.
 pub(crate) fn remove_but_selection(project: &ProjectId, row: &MemberRow) -> Vec<Write> {
     let (team, user) = (row.team_id, row.user_id);
     let still = if row.is_selected { "attribute_exists(selected)" } else { "attribute_exists(pk) AND attribute_not_exists(selected)" };
@@ -148,8 +148,8 @@ pub(crate) fn remove_but_selection(project: &ProjectId, row: &MemberRow) -> Vec<
     [member, membership].into_iter().chain(image).collect()
 }
 
-/// Makes a write of a member's item conditional on the member having this picture, or none if
-/// `picture` is `None`. `and` is empty, or another condition followed by `AND`.
+/// Makes a write to a member's item conditional on this picture or, if `picture` is `None`, on the
+/// absence of a picture. `and` is empty, or another condition followed by `AND`.
 fn with_picture(write: Write, and: &str, picture: Option<&Digest>) -> Write {
     match picture {
         Some(picture) => write.on(format!("{and}d.uploaded_image = :picture")).value(":picture", string(picture.to_string())),
@@ -160,15 +160,15 @@ fn with_picture(write: Write, and: &str, picture: Option<&Digest>) -> Write {
 /// The maximum number of writes of [`remove`].
 pub(crate) const MOST_REMOVE_WRITES: usize = 4;
 
-/// Deletes both items of a member whose user is being deleted, with the picture of the profile;
-/// fails if the member has another picture than `picture`.
+/// Deletes both items of a member during the deletion of the user, with the picture of the profile;
+/// fails if the member has a picture other than `picture`.
 fn remove_deleted(project: &ProjectId, user: UserId, team: TeamId, picture: Option<&Digest>) -> Vec<Write> {
     let member = with_picture(Write::delete(member_key(project, team, user)), "", picture);
     let picture = picture.map(|picture| profile_image::delete(project, team, picture));
     [member, Write::delete(membership_key(project, user, team))].into_iter().chain(picture).collect()
 }
 
-/// Replaces the profile of a member, if the profile has not changed since it was read.
+/// Replaces the profile of a member, unless it has changed since it was read.
 pub fn replace(project: &ProjectId, old: &MemberRow, new: &Member) -> Result<Write, Error> {
     let write = Write::update(member_key(project, old.team_id, old.user_id), "SET d = :new").on("d = :old");
     write.entity(":old", &old.member)?.entity(":new", new)
@@ -196,7 +196,7 @@ impl Store {
         self.get(&member_key(project, team, user)).await?.map(MemberRow::of).transpose()
     }
 
-    /// A team, and those of these users who are its members, in one round trip.
+    /// A team and its members among these users, in one round trip.
     pub async fn team_and_members(
         &self,
         project: &ProjectId,
@@ -212,9 +212,9 @@ impl Store {
         Ok((team, members))
     }
 
-    /// For each of these teams, the writes that delete its member `user`, who is being deleted,
-    /// with the picture of the profile. They fail if the picture changes meanwhile. Costs a unit
-    /// for each team.
+    /// For each of these teams, the writes that delete its member `user` during that user's
+    /// deletion, with the picture of the profile. They fail if the picture changes meanwhile. Costs
+    /// a unit for each team.
     pub(crate) async fn removals_of_deleted(&self, project: &ProjectId, user: UserId, teams: &[TeamId]) -> Result<Vec<Vec<Write>>, Error> {
         let key = |team: &TeamId| member_key(project, *team, user);
         let mut items = self.get_many(teams.iter().map(key)).await?;
@@ -226,15 +226,15 @@ impl Store {
         teams.iter().map(removal).collect()
     }
 
-    /// Those of these teams that a user is a member of. Costs one unit for each of `teams`.
+    /// The user's teams among these. Costs one unit for each of `teams`.
     pub async fn memberships_among(&self, project: &ProjectId, user: UserId, teams: &BTreeSet<TeamId>) -> Result<BTreeSet<TeamId>, Error> {
         let key = |team: &TeamId| membership_key(project, user, *team);
         let items = self.get_many(teams.iter().map(key)).await?;
         Ok(teams.iter().copied().filter(|team| items.get(&key(team)).is_some()).collect())
     }
 
-    /// Up to `limit` members of a team in the order of their user ids, starting after the id
-    /// `after`, if it is set, and whether there may be more.
+    /// Up to `limit` members of a team in the order of user ids, after the id `after` if set, and
+    /// whether there may be more.
     pub async fn members(
         &self,
         project: &ProjectId,
@@ -247,8 +247,7 @@ impl Store {
         Ok((items.into_iter().map(MemberRow::of).collect::<Result<_, _>>()?, more))
     }
 
-    /// A team as stored, even if it is being deleted, and its first members, which are read after
-    /// the team.
+    /// A team as stored, even during its deletion, and its first members, read after the team.
     pub(crate) async fn team_with_members(
         &self,
         project: &ProjectId,
@@ -285,7 +284,7 @@ impl Store {
 }
 
 /// Fails the transaction unless the user exists, and increments the user's version, so that a
-/// concurrent deletion of the user cannot miss the items that the transaction writes.
+/// concurrent deletion of the user cannot miss the items of this transaction.
 pub fn joins(project: &ProjectId, user: UserId) -> Write {
     Write::update(user_key(project, user), "SET version = version + :one")
         .labelled(Label::User)
@@ -293,8 +292,8 @@ pub fn joins(project: &ProjectId, user: UserId) -> Write {
         .value(":one", integer(1))
 }
 
-/// Makes [`joins`] or [`joins_protected`] fail unless the user still has this version: then the
-/// user has joined no team since it was read.
+/// Makes [`joins`] or [`joins_protected`] fail if the user no longer has this version, for example
+/// because of joining another team.
 pub fn still(joins: Write, version: u64) -> Write {
     joins.on("version = :seen").value(":seen", integer(version))
 }

@@ -7,12 +7,12 @@
 //! | last day of activity | `T#<P>#<team>` | `ACTIVE` | see [`crate::metrics::activity`] |
 //! | picture | `T#<P>#<team>` | `IMAGE#<digest>` | see [`crate::profile_image`] |
 //!
-//! Reading a team takes one unit for each 4 KB, writing it in a transaction two units for each KB.
+//! Reading a team costs one unit for each 4 KB, writing it in a transaction two units for each KB.
 //! Replacing it is conditional on its `version`. Joining increments the team's `joins`, so a
 //! deletion that has read all members can tell whether anyone has joined since. In the project
-//! `internal`, projects that come to the team and clients that remove members increment it as well.
-//! The attribute `deleting` marks a team that is being deleted ([`crate::team::deletion`]): readers
-//! treat it as missing.
+//! `internal`, arriving projects and clients that remove members increment it as well. The
+//! attribute `deleting` marks a team during its deletion ([`crate::team::deletion`]): readers treat
+//! the team as missing.
 
 pub mod deletion;
 pub mod founding;
@@ -36,7 +36,7 @@ use crate::keys::team_key;
 use crate::table::sharded::{Listing, Page, Partition, size};
 use crate::table::{BATCH, Error, Item, Key, Label, Store, Write, entity, integer, number, sortable, string};
 
-/// The number of partitions over which the list of a project's teams is spread.
+/// The number of partitions of a project's list of teams.
 pub(crate) const TEAM_SHARDS: u8 = 4;
 
 /// A team with the values on which writes are conditional.
@@ -47,7 +47,7 @@ pub struct TeamRow {
     /// The version that was read.
     pub version: u64,
     /// How often users have joined the team since its creation, and in the project `internal` also
-    /// how often projects have come to it and clients have removed members.
+    /// how often projects have arrived and clients have removed members.
     pub joins: u64,
 }
 
@@ -91,8 +91,7 @@ pub fn replace(project: &ProjectId, team: &Team, version: u64) -> Result<Write, 
         .value(":new", integer(version + 1)))
 }
 
-/// Counts a user who joins, or a project that comes to the team; fails the transaction unless the
-/// team exists.
+/// Counts a joining user or an arriving project; fails the transaction unless the team exists.
 pub fn join(project: &ProjectId, team: TeamId) -> Write {
     Write::update(team_key(project, team), "ADD joins :one")
         .labelled(Label::Team)
@@ -100,7 +99,7 @@ pub fn join(project: &ProjectId, team: TeamId) -> Write {
         .value(":one", integer(1))
 }
 
-/// Counts a project that comes to a team of the project `internal` by a client, and adds it to the
+/// Counts a project that a client brings to a team of the project `internal`, and adds it to the
 /// set `projects`; fails, as [`Label::Count`], unless the team exists and the set has fewer than
 /// `max`. Projects that leave the team stay in the set until it is full ([`Store::makes_room`]).
 pub(crate) fn takes(team: TeamId, project: &ProjectId, max: usize) -> Write {
@@ -113,8 +112,8 @@ pub(crate) fn takes(team: TeamId, project: &ProjectId, max: usize) -> Write {
         .value(":max", integer(max))
 }
 
-/// Counts a member who leaves; fails the transaction if `joins` has changed since `row` was read,
-/// or the team was deleted.
+/// Counts a leaving member; fails the transaction if `joins` has changed since `row` was read, or
+/// the team was deleted.
 pub fn leave(project: &ProjectId, row: &TeamRow) -> Write {
     Write::update(team_key(project, row.team.id), "ADD joins :one")
         .on("joins = :joins AND attribute_not_exists(deleting)")
@@ -123,10 +122,10 @@ pub fn leave(project: &ProjectId, row: &TeamRow) -> Write {
 }
 
 impl Store {
-    /// Renames the personal team of a formerly anonymous user after the user's new name, if the
-    /// user has selected the team. A team that was renamed, or that another user has joined, keeps
-    /// its name. An error of the table is only logged, because nothing depends on the name. Costs
-    /// one unit for each KB in the table, and as much again in the index.
+    /// Renames a formerly anonymous user's personal team after the user's new name, if the user has
+    /// selected the team. A team that was renamed, or that others have joined, keeps its name.
+    /// Table errors are only logged, because nothing depends on the name. Costs one unit for each
+    /// KB in the table, and as much again in the index.
     pub async fn name_personal_team(&self, project: &ProjectId, user: &User) {
         let Some(id) = user.selected_team_id else { return };
         let name = Team::personal(id, user, user.signed_up_at).display_name;
@@ -142,7 +141,7 @@ impl Store {
         }
     }
 
-    /// The team with this id, unless it is being deleted.
+    /// The team with this id, except during its deletion.
     pub async fn team(&self, project: &ProjectId, id: TeamId) -> Result<Option<TeamRow>, Error> {
         self.get(&team_key(project, id)).await?.map_or(Ok(None), TeamRow::of)
     }

@@ -1,9 +1,9 @@
-//! The teams of a user, in pages.
+//! Pages of a user's teams.
 //!
-//! The memberships of a user are read whole, at one unit for about 15 of them. A page then reads
-//! teams, which take up to 100 KB each: a few at first, and then as many at once as fit into a page
-//! if they are as large as those before. It reads about 2 MB at most, however little of that it
-//! shows, so no client can make a short answer cost more than a long one.
+//! All memberships of a user are read, at one unit for about 15. A page then reads teams, of up to
+//! 100 KB each: a few at first, and then as many at once as should fit into a page, judging by the
+//! size of those before. It reads at most about 2 MB, however little of that it shows, so that no
+//! client can make a short answer cost more than a long one.
 
 use jiff::Timestamp;
 use model::team::Team;
@@ -15,7 +15,7 @@ use crate::table::{BATCH, Error, Store, entity, string};
 use crate::team::TeamRow;
 use crate::team::membership::{MemberRow, Membership, member_key};
 
-/// How many teams are read before their size is known.
+/// The number of teams read before their size is known.
 const FIRST: usize = 10;
 /// The maximum number of teams that a search examines for one page.
 const EXAMINED: usize = 1000;
@@ -30,7 +30,7 @@ pub struct PartOfTeams {
     pub after: Option<Place>,
     /// Whether the order is descending.
     pub descending: bool,
-    /// Whether the order is that of the creation of the teams, and not that of joining.
+    /// Whether to sort by the creation of the teams instead of joining.
     pub by_creation: bool,
     /// The maximum number of teams in the page.
     pub limit: usize,
@@ -39,7 +39,7 @@ pub struct PartOfTeams {
 /// A page, with the place after which the next one begins, if there may be one.
 #[derive(Debug)]
 pub struct TeamsPage<T> {
-    /// What was read of the teams, in order, with their places.
+    /// What was read about the teams, in order, with their places.
     pub rows: Vec<(Place, T)>,
     /// The place after which the next page begins.
     pub next: Option<Place>,
@@ -68,9 +68,8 @@ impl Store {
         Ok(memberships)
     }
 
-    /// The places of a part of a user's teams, in order. In the order of creation, this reads the
-    /// teams of memberships that do not tell when their team was created: those by servers, and
-    /// those of earlier versions.
+    /// The places of a part of a user's teams, in order. To sort by creation, this reads the teams
+    /// of memberships without that time: those written by servers or earlier versions.
     async fn places(&self, project: &ProjectId, user: UserId, part: &PartOfTeams) -> Result<Vec<Place>, Error> {
         let memberships = self.memberships(project, user).await?;
         let time = |membership: &Membership| if part.by_creation { membership.team_created_at } else { Some(membership.joined_at) };
@@ -126,8 +125,8 @@ impl Store {
         Ok(TeamsPage { rows, next: last.filter(|_| !rest.is_empty()) })
     }
 
-    /// Up to `limit` member items of a user in the user's teams, in the order of joining, after a
-    /// place if it is set; those of teams that are being deleted are left out.
+    /// Up to `limit` member items of a user, in the order of joining, after a place if set; without
+    /// those of teams during their deletion.
     pub async fn members_of(
         &self,
         project: &ProjectId,

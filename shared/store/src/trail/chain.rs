@@ -2,12 +2,11 @@
 //!
 //! | item | pk | sk | cost |
 //! |---|---|---|---|
-//! | link | `P#<P>#LINKS` | `LINK#<number>` | 2 units for each KB to write; a link has about 130 bytes for each entry that it covers |
+//! | link | `P#<P>#LINKS` | `LINK#<number>` | 2 units for each KB to write; about 130 bytes for each covered entry |
 //! | head | the same | `HEAD` | 2 units to write with each link, 1 to read |
 //!
-//! A link is written on the condition that the head has not changed since it was read, so if two
-//! workers add a link at once, only one succeeds. Links expire; the head is kept for as long as the
-//! project exists.
+//! A link is written on the condition that the head has not changed since it was read, so only one
+//! of two concurrent workers succeeds. Links expire; the head stays as long as the project.
 
 use std::collections::HashMap;
 
@@ -53,14 +52,13 @@ pub struct Chain<'a> {
 
 /// An entry of a day.
 pub struct DayEntry {
-    /// The entry in the form in which links record it.
+    /// The entry as links record it.
     pub covered: Covered,
     /// The entry itself; `None` if it cannot be parsed.
     pub entry: Option<Entry>,
 }
 
-/// Some entries of a day, in the form in which links record them, and the position to continue
-/// from.
+/// Some entries of a day as links record them, and the position to continue from.
 pub struct DayPage {
     /// The entries, in order.
     pub entries: Vec<DayEntry>,
@@ -85,7 +83,7 @@ pub(crate) fn number_of(sk: &str) -> Option<u64> {
     sk.strip_prefix(LINK)?.parse().ok()
 }
 
-/// The position before all entries of this time or later.
+/// The position before all entries from this time on.
 pub fn position_before(time: Timestamp) -> String {
     sortable(time)
 }
@@ -100,20 +98,19 @@ pub fn earlier(position: &str, by: SignedDuration) -> String {
     time_of(position).map(|time| sortable(after(time, -by))).unwrap_or_default()
 }
 
-/// The project whose trail this partition belongs to; `None` for other partitions in the table's
-/// stream.
+/// The project of this partition of a trail; `None` for other partitions in the table's stream.
 pub fn project_of(partition: &str) -> Option<ProjectId> {
     let (project, day) = partition.strip_prefix("P#")?.split_once("#TRAIL#")?;
     day.parse::<Date>().ok()?;
     ProjectId::parse(project).ok()
 }
 
-/// An entry in the form in which links record it.
+/// An entry as links record it.
 fn covered(mut item: Item) -> Result<Covered, Error> {
     let lacks = |name: &str| Error::Refused(format!("a trail entry has no {name}"));
     let position = item.get("sk").and_then(|sk| sk.as_s().ok()).cloned().ok_or_else(|| lacks("sk"))?;
     let (count, until) = (number(&item, "n"), number(&item, table::TTL).unwrap_or_default());
-    // These attributes change when another event is counted.
+    // These attributes change with each further counted event.
     for name in ["n", "mark", table::TTL] {
         item.remove(name);
     }
@@ -140,8 +137,8 @@ impl Store {
         }
     }
 
-    /// Adds the link that follows `head`; [`Error::Conflict`] if another link already follows it.
-    /// The same transaction adds `counters` to the project's figures.
+    /// Adds the link after `head`, and `counters` to the project's figures in the same transaction;
+    /// [`Error::Conflict`] if `head` already has a successor.
     pub async fn add_link(&self, of: &Chain<'_>, link: Link, head: Option<&Head>, counters: &Counters) -> Result<Head, Error> {
         let Chain { project, keys } = *of;
         let next = Head::of(&link);
@@ -157,8 +154,8 @@ impl Store {
         Ok(next)
     }
 
-    /// The entries covered by any link whose watermark is not before a position, each as recorded
-    /// in the newest link that covers it.
+    /// The entries covered by links with a watermark not before a position, each as recorded in the
+    /// newest such link.
     pub async fn covered_since(&self, project: &ProjectId, position: &str) -> Result<HashMap<String, Covered>, Error> {
         let (mut found, mut from): (HashMap<String, Covered>, _) = (HashMap::new(), None);
         loop {
@@ -189,7 +186,7 @@ impl Store {
             .consistent_read(true)
     }
 
-    /// The entries of a day after one position and up to another, in order; at most about a
+    /// The entries of a day after one position and up to another, in order, at most about a
     /// megabyte.
     pub async fn day_of_trail(&self, project: &ProjectId, day: Date, after: &str, before: &str) -> Result<DayPage, Error> {
         // Positions begin with a digit, which sorts after `!`.
@@ -223,7 +220,7 @@ impl Store {
                 let write = Write::update(key, "SET d.mac = :new").on("d.mac = :old");
                 let write = write.entity(":new", &keys.sign(&text).map_err(no_secret)?)?.entity(":old", &mac)?;
                 match self.write_unrecorded(write).await {
-                    // If the head has changed since, its new MAC was made with the current secret.
+                    // If the head has changed since, its new MAC already uses the current secret.
                     Ok(()) | Err(Error::Conflict(_)) => Ok(count(1, 0)),
                     Err(error) => Err(error),
                 }
@@ -233,8 +230,7 @@ impl Store {
     }
 }
 
-/// The key of a link or head, the text that is authenticated, and the MAC of that text. `None` for
-/// other items.
+/// The key of a link or head, the authenticated text, and its MAC. `None` for other items.
 fn authenticated(item: &Item) -> Result<Option<(Key, String, Mac)>, Error> {
     let Some(key) = Key::of(item) else { return Ok(None) };
     let project = key.pk.strip_prefix("P#").and_then(|rest| rest.strip_suffix("#LINKS")).and_then(|id| ProjectId::parse(id).ok());

@@ -1,8 +1,7 @@
-//! Checks an entire trail. Only used by the command line, never by a Lambda function.
+//! Checks an entire trail. Used only by the command line, never by a Lambda function.
 //!
-//! Reads every link and every entry of a project, at one unit for each 4 KB; only a day whose links
-//! were added late is read more than once. The covered entries of about two days are in memory at a
-//! time.
+//! Reads every link and every entry of a project, at one unit for each 4 KB; only days with late
+//! links are read more than once. At any time, the covered entries of about two days are in memory.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +27,7 @@ const LATE_EXPIRY: SignedDuration = SignedDuration::from_hours(7 * 24);
 pub struct TrailReport {
     /// The number and digest of the last link, as the head states them; `None` if there is no head.
     pub last: Option<(u64, Digest)>,
-    /// The problem with the chain as a whole, if there is one.
+    /// The problem with the chain as a whole, if any.
     pub problem: Option<Problem>,
 }
 
@@ -38,14 +37,14 @@ struct Days<'a> {
     project: &'a ProjectId,
     /// The next day to compare.
     next: Date,
-    /// Entries after this position are so new that no link need cover them yet.
+    /// Entries after this position are too new to need a link.
     fresh: String,
     now: Timestamp,
 }
 
 impl Store {
     /// Compares the trail of a project with its links, and calls `report` for each day that has
-    /// entries or links. The days are reported in order, except those whose links were added late.
+    /// entries or links. Days are reported in order, except those with late links.
     pub async fn check_trail(
         &self,
         project: &ProjectId,
@@ -67,7 +66,7 @@ impl Store {
                 let watermark = link.as_ref().and_then(|link| time_of(&link.of.watermark));
                 let of_day = link.as_ref().map_or(days.next, |link| link.of.day);
                 let is_authentic = chain.take(number, of_day, link.map(|link| (link.of, link.mac)));
-                // A link belongs to the day of its watermark or to the day before.
+                // A link belongs to the day of its watermark or the day before.
                 if let Some(whole) = watermark.filter(|_| is_authentic).and_then(|time| day(time).yesterday().ok()) {
                     days.compare(chain.days_before(whole), whole, &mut report).await?;
                 }
@@ -75,8 +74,8 @@ impl Store {
             if !is_end {
                 continue;
             }
-            // A worker may be adding links meanwhile. So new links, and then the head, are read
-            // until the head matches the last link or no longer changes.
+            // A worker may be adding links meanwhile, so new links and then the head are read until
+            // the head matches the last link or stops changing.
             let head = self.trail_head(project).await?;
             let number = head.as_ref().map(|head| head.of.number);
             if number <= Some(chain.number()) || number == seen {
@@ -98,15 +97,14 @@ fn read(item: Item) -> (u64, Option<Signed<Link>>) {
 }
 
 impl Days<'_> {
-    /// Compares the days before `end` that have not been compared yet, and the other days in
-    /// `covered`.
+    /// Compares the days before `end` that are still to compare, and the other days in `covered`.
     async fn compare(
         &mut self,
         mut covered: BTreeMap<Date, CoveredDay>,
         end: Date,
         report: &mut impl FnMut(DayReport),
     ) -> Result<(), Error> {
-        // A link for a day that was already compared was added days late, or its day is impossible.
+        // A link to a day already compared is days late, or its day is impossible.
         while let Some((day, _)) = covered.first_key_value().filter(|(day, _)| **day < self.next) {
             let day = *day;
             let covered = covered.remove(&day).unwrap_or_default();

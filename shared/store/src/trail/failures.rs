@@ -8,8 +8,8 @@ use crate::trail::record;
 
 impl Store {
     /// Counts a wrong password, code or passkey response in the trail: one entry per minute,
-    /// operation, event and account. If the account does not exist, the caller's IP address (for
-    /// IPv6, its /64) takes the place of the account. Costs 1 unit, or 2 if there is an account.
+    /// operation, event and account. Without an account, the caller's IP address (for IPv6, its
+    /// /64) stands in for it. Costs 1 unit, or 2 if there is an account.
     pub async fn record_failure(&self, user: Option<UserId>, event: Event) -> Result<(), Error> {
         match record::failure(user, event)? {
             Some(write) => self.write_unrecorded(write).await,
@@ -22,8 +22,8 @@ impl Store {
         Ok(record::rejection()?.map(|(name, write)| Rejection { name, write }))
     }
 
-    /// Counts a rejected sign-up, and returns the count of its entry: there is one entry per
-    /// minute, operation and combination of rules. Costs 1 unit.
+    /// Counts a rejected sign-up, and returns the count of its entry: one entry per minute,
+    /// operation and combination of rules. Costs 1 unit.
     pub async fn count_rejection(&self, rejection: Rejection) -> Result<u64, Error> {
         let item = self.write_unrecorded_returning(rejection.write).await?;
         Ok(number(&item, "n").unwrap_or_default())

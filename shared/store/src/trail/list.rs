@@ -1,12 +1,10 @@
-//! Lists of the trail, newest first: a project's list is read day by day, a user's list from an
-//! index.
+//! Lists of the trail, newest first: a project's is read day by day, a user's from an index.
 //!
-//! A page costs one unit for each 4 KB that is read from the table, and half as much from the
-//! index. Days are read in parallel, and after each round without entries twice as many, so that
-//! long periods without entries take few round trips. One request stops after [`MOST_DAYS`] days or
-//! `MOST_READ` entries: a search that matches few entries returns short pages, each with the
-//! position to continue from. Expired entries are left out, because DynamoDB may delete them only
-//! days later.
+//! A page costs one unit for each 4 KB read from the table, half as much from the index. Days are
+//! read in parallel, and twice as many after each round without entries, so that long gaps take few
+//! round trips. One request stops after [`MOST_DAYS`] days or `MOST_READ` entries: a search with
+//! few matches returns short pages, each with a position to continue from. Expired entries are left
+//! out, because DynamoDB may delete them only days later.
 
 use futures_util::future::try_join_all;
 use jiff::civil::Date;
@@ -21,12 +19,12 @@ use crate::table::sharded::{self, Page, size};
 use crate::table::{self, Error, Item, Store, number, sortable, string};
 use crate::trail::{self, day, day_partition, user_partition};
 
-/// How many days one request reads before it stops; the last round may exceed that number. As long
-/// as no entries are found, the rounds read 1, 2, 4 days and so on.
+/// How many days one request reads before it stops; the last round may exceed that number. Until
+/// entries are found, the rounds read 1, 2, 4 days and so on.
 pub const MOST_DAYS: usize = 63;
 /// How many entries one request reads before it stops; the last round may exceed that number.
 const MOST_READ: usize = 1000;
-/// How far ahead the clock of an instance that wrote an entry may be.
+/// How far ahead the clock of an entry's writer may be.
 const CLOCK_SKEW: SignedDuration = SignedDuration::from_mins(1);
 
 /// The part of the trail to read.
@@ -56,11 +54,11 @@ struct Part {
     next: Option<String>,
 }
 
-/// The entries read from a part with their positions, and whether the part has no further entries.
+/// The entries of a part with their positions, and whether the part has no more.
 type Found = (Vec<(String, Item)>, bool);
 
 impl TrailListing<'_> {
-    /// The time before which all entries have expired or are not part of the list.
+    /// The time before which all entries have expired or are outside the list.
     fn oldest(&self) -> Timestamp {
         self.from.max(after(self.now, -longest_retention()))
     }
@@ -72,7 +70,7 @@ impl TrailListing<'_> {
         self.after.map_or_else(|| until.clone(), |after| after.to_owned().min(until.clone()))
     }
 
-    /// The next parts that may have entries before a position; at most `width` days.
+    /// The next parts that may have entries before a position, at most `width` days.
     fn parts(&self, project: &ProjectId, before: &str, width: usize) -> Vec<Part> {
         if let Some(user) = self.user {
             return vec![Part { index: Some("gsi1"), partition: user_partition(project, user), next: None }];
@@ -152,7 +150,7 @@ impl Store {
             .expression_attribute_values(":before", string(before))
             .scan_index_forward(false)
             .consistent_read(part.index.is_none())
-            // One item more than wanted, because the range includes `before`, which is left out.
+            // One more than wanted: the range includes `before`, which is left out.
             .limit(i32::try_from(count + 1).unwrap_or(i32::MAX));
         let (items, next) = self.query_page(query).await?;
         let with_position = |item: Item| Some((item.get(sk)?.as_s().ok()?.clone(), item));

@@ -1,5 +1,5 @@
-//! The audit trail of a project. Entries are added and never changed, except that repeated failures
-//! and rejected sign-ups increment a count.
+//! The audit trail of a project. Entries are never changed, except that repeated failures and
+//! rejected sign-ups increment a count.
 //!
 //! | item | pk | sk | index |
 //! |---|---|---|---|
@@ -8,9 +8,9 @@
 //!
 //! An entry about a change is written in the transaction of the change, which costs 2 more units
 //! for each KB and, if the entry is about an account, 1 for each KB in the index. Failures and
-//! rejected sign-ups are counted in a write of their own. A project has one partition per day
-//! (UTC), so that a day can be read in order and the deletion of a project knows the partitions to
-//! delete. One partition accepts about 500 entries per second.
+//! rejected sign-ups are counted in separate writes. A project has one partition per day (UTC), so
+//! that days can be read in order and the deletion of a project knows its partitions. A partition
+//! accepts about 500 entries per second.
 //!
 //! [`crate::trail::list`] lists entries; [`crate::trail::chain`] links them, so that
 //! [`crate::trail::check`] detects removed, changed and added entries.
@@ -43,8 +43,8 @@ pub fn day(time: Timestamp) -> Date {
     time.to_zoned(TimeZone::UTC).date()
 }
 
-/// The position of an entry within its day and among its user's entries; positions ascend with
-/// time. Cursors of lists contain positions.
+/// The position of an entry within its day and among its user's entries; later entries have greater
+/// positions. Cursors of lists contain positions.
 pub fn position(at: Timestamp, id: TrailEntryId) -> String {
     format!("{}#{id}", sortable(at))
 }
@@ -53,7 +53,7 @@ fn key(project: &ProjectId, entry: &Entry) -> Key {
     Key::new(day_partition(project, day(entry.at)), position(entry.at, entry.id))
 }
 
-/// Adds an entry, which expires after this many days.
+/// Adds an entry that expires after this many days.
 pub fn put(project: &ProjectId, entry: &Entry, retention_days: u16) -> Result<Write, Error> {
     let mut write = Write::put(key(project, entry), entry)?.expires(entry.expires_at(retention_days));
     if let Some(user) = entry.user_id {
@@ -63,7 +63,7 @@ pub fn put(project: &ProjectId, entry: &Entry, retention_days: u16) -> Result<Wr
     Ok(write)
 }
 
-/// Adds an entry, or increments its count if it exists.
+/// Adds an entry, or increments the count of the existing one.
 pub fn count(project: &ProjectId, entry: &Entry, retention_days: u16) -> Result<Write, Error> {
     let index = if entry.user_id.is_some() { ", gsi1pk = :gsi1pk, gsi1sk = :gsi1sk" } else { "" };
     let set = format!("SET d = if_not_exists(d, :d), #ttl = :ttl{index} ADD n :one");
@@ -79,7 +79,7 @@ pub fn count(project: &ProjectId, entry: &Entry, retention_days: u16) -> Result<
     Ok(write)
 }
 
-/// The id of the entry that counts the events of a minute.
+/// The id of the entry that counts a minute's events.
 pub(crate) fn counted_id(minute: Timestamp, what: &str) -> TrailEntryId {
     let digest = digest(&SHA256, what.as_bytes());
     let mut bytes = [0; 10];

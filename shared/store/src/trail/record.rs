@@ -1,13 +1,12 @@
-//! A request's trail entry, written in the first transaction that changes something.
+//! A request's trail entry, written in the first transaction with a change.
 //!
 //! The layer around an operation describes the request ([`within`]), authentication sets the caller
 //! ([`by`]), and each write says whose account it changes and how (`Told`). `Store::transact` and
-//! `Store::write` add the entry, so operations need not add it, and an entry is written if and only
-//! if its change is. Writes that are not changes, such as counters and times of last use, use
-//! `Store::write_unrecorded`.
+//! `Store::write` add the entry, so operations need not, and an entry is written if and only if its
+//! change is. Other writes, such as counters and times of last use, use `Store::write_unrecorded`.
 //!
 //! A request with several transactions, such as a large deletion, writes its entry with the first
-//! transaction that succeeds, whether or not later ones do.
+//! successful one, whatever happens to later ones.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -35,7 +34,7 @@ tokio::task_local! {
     static RECORD: Record;
 }
 
-/// The facts about a request that are known before anything is read.
+/// The facts about a request known before anything is read.
 #[derive(Debug, Clone)]
 pub struct Started {
     /// The id of the trail entry.
@@ -57,8 +56,8 @@ struct Record(Arc<Mutex<State>>);
 
 #[derive(Debug)]
 struct State {
-    /// The project to whose trail the entry is added, and how many days the trail is retained;
-    /// `None` until the project is known.
+    /// The project of the trail, and the trail's retention in days; `None` until the project is
+    /// known.
     home: Option<(ProjectId, u16)>,
     entry: Entry,
     phase: Phase,
@@ -74,7 +73,7 @@ enum Phase {
     Written,
 }
 
-/// Runs a request that writes an entry if it changes something.
+/// Runs a request that writes an entry if it changes anything.
 pub async fn within<F: Future>(started: Started, future: F) -> F::Output {
     let Started { id, at, operation, targets, fields, place } = started;
     let (actor, count) = (Actor::Anonymous, 1);
@@ -85,7 +84,7 @@ pub async fn within<F: Future>(started: Started, future: F) -> F::Output {
     RECORD.scope(Record(Arc::new(Mutex::new(state))), future).await
 }
 
-/// Sets the project to whose trail the entry is added.
+/// Sets the project of the trail.
 pub fn on(project: &Project) {
     set_home(&project.id, project);
 }
@@ -100,7 +99,7 @@ pub fn by(project: &Project, access: Access, actor: Actor, named: Option<UserId>
     });
 }
 
-/// Adds a target that the path does not name.
+/// Adds a target that is not in the path.
 pub fn target(kind: TargetKind, id: impl ToString) {
     change(|state| add(&mut state.entry.targets, Target::new(kind, id)));
 }
@@ -115,11 +114,11 @@ pub fn rejected() {
     change(|state| state.is_rejected = true);
 }
 
-/// Work of the system, or of the command line, on a project.
+/// Work on a project by the system or the command line.
 pub struct BySystem<'a> {
     /// The name of the operation.
     pub operation: &'a str,
-    /// The names of the settings that the work sets.
+    /// The names of the settings changed.
     pub fields: Vec<String>,
     /// The source of time.
     pub clock: &'a Clock,
@@ -128,13 +127,12 @@ pub struct BySystem<'a> {
 }
 
 impl BySystem<'_> {
-    /// Runs `work`. If it changes something, the change is recorded in the trail of `project` as
-    /// one entry by the system.
+    /// Runs `work`, and records any change as one entry by the system in the trail of `project`.
     pub fn run<F: Future>(self, project: &Project, work: F) -> impl Future<Output = F::Output> + use<'_, F> {
         let at = self.clock.now();
         let id = self.entropy.ordered_uuid(at).into();
         let started = Started { id, at, operation: self.operation.to_owned(), targets: Vec::new(), fields: self.fields, place: None };
-        // Boxed; otherwise each of the nested futures would contain a copy of `work`.
+        // Boxed; otherwise each nested future would contain a copy of `work`.
         let work = Box::pin(work);
         within(started, async move {
             on(project);
@@ -145,8 +143,7 @@ impl BySystem<'_> {
 }
 
 /// Records the deletion of a project in the trail of the internal project, because the project's
-/// own trail is deleted too. The entry is kept for as long as the deleted project retained its
-/// trail.
+/// own trail is deleted too. The entry is kept as long as the deleted project retained its trail.
 pub(crate) fn on_end_of(project: &Project) {
     set_home(&ProjectId::internal(), project);
     target(TargetKind::Project, &project.id);
@@ -173,8 +170,8 @@ impl Record {
     }
 }
 
-/// A transaction's turn to write the entry. If the transaction fails, the request's next
-/// transaction writes the entry.
+/// A transaction's turn to write the entry. If it fails, the request's next transaction gets the
+/// turn.
 struct Turn {
     record: Record,
     write: Option<Write>,
@@ -182,9 +179,9 @@ struct Turn {
 }
 
 impl Turn {
-    /// The turn of a transaction with these writes. `None` if the writes change nothing, if
-    /// another transaction has written the entry or is writing it, or if no trail records the
-    /// request.
+    /// Decides whether a transaction with these writes carries the entry. `None` if the writes do
+    /// not change anything, if another transaction has written the entry or is writing it, or if
+    /// the request is not recorded.
     fn of(writes: &[Write]) -> Result<Option<Self>, Error> {
         let Ok(record) = RECORD.try_with(Record::clone) else { return Ok(None) };
         let write = {
@@ -220,8 +217,8 @@ impl Drop for Turn {
 
 impl Store {
     /// Writes at most [`MAX_WRITES`](crate::MAX_WRITES) items, all or none: two units for each KB
-    /// of each item. If this is the request's first change, the transaction also writes the
-    /// request's trail entry ([`record`](self)), at the same cost per KB.
+    /// of each item. The request's first change also writes its trail entry ([`record`](self)), at
+    /// the same cost per KB.
     pub async fn transact(&self, writes: impl IntoIterator<Item = Write>) -> Result<(), Error> {
         let mut writes: Vec<Write> = writes.into_iter().collect();
         let Some(mut turn) = Turn::of(&writes)? else { return self.transact_unrecorded(writes).await };
@@ -232,9 +229,8 @@ impl Store {
         Ok(())
     }
 
-    /// Makes one conditional write: one unit for each KB. If this is the request's first change,
-    /// the write becomes a transaction with the request's trail entry: two units for each KB of
-    /// both.
+    /// Makes one conditional write: one unit for each KB. The request's first change becomes a
+    /// transaction with the trail entry: two units for each KB of both.
     pub async fn write(&self, write: Write) -> Result<(), Error> {
         let Some(mut turn) = Turn::of(std::slice::from_ref(&write))? else { return self.write_unrecorded(write).await };
         self.transact_unrecorded([write].into_iter().chain(turn.write()).collect()).await?;
@@ -243,7 +239,7 @@ impl Store {
     }
 }
 
-/// The entry, completed with the facts that the writes state.
+/// The entry with the facts stated by the writes.
 fn told(entry: &Entry, writes: &[Write]) -> Entry {
     let mut entry = entry.clone();
     for told in writes.iter().map(Write::told) {
@@ -253,8 +249,7 @@ fn told(entry: &Entry, writes: &[Write]) -> Entry {
         entry.tally.merge(&told.tally, 1);
         told.targets.iter().cloned().for_each(|target| add(&mut entry.targets, target));
         match (told.session, told.user, entry.actor) {
-            // A caller who signs in was anonymous until now, and is identified by the session from
-            // now on.
+            // Anonymous until now, the caller is identified by the session from now on.
             (Some(session_id), Some(user_id), Actor::Anonymous) => entry.actor = Actor::User { user_id, session_id },
             (Some(session), ..) => add(&mut entry.targets, Target::new(TargetKind::Session, session)),
             (None, ..) => {}
@@ -268,7 +263,7 @@ fn told(entry: &Entry, writes: &[Write]) -> Entry {
     entry
 }
 
-/// The write that counts a failure of the request; `None` if no trail records the request.
+/// The write that counts a failure of the request; `None` if the request is not recorded.
 pub(crate) fn failure(user: Option<UserId>, event: Event) -> Result<Option<Write>, Error> {
     let Ok(record) = RECORD.try_with(Record::clone) else { return Ok(None) };
     let state = record.state();
@@ -280,9 +275,9 @@ pub(crate) fn failure(user: Option<UserId>, event: Event) -> Result<Option<Write
     trail::count(project, &Entry { id, at, user_id: user, events: vec![event], ..state.entry.clone() }, *days).map(Some)
 }
 
-/// The write that counts a sign-up that the project's rules rejected, with the name of the entry:
-/// one entry per minute, operation and combination of rules, for all callers. `None` if the request
-/// was not rejected, or if no trail records it.
+/// The write that counts a sign-up rejected by the project's rules, with the name of the entry: one
+/// entry per minute, operation and combination of rules, for all callers. `None` if the request was
+/// not rejected or is not recorded.
 pub(crate) fn rejection() -> Result<Option<(String, Write)>, Error> {
     let Ok(record) = RECORD.try_with(Record::clone) else { return Ok(None) };
     let state = record.state();

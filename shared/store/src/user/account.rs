@@ -1,12 +1,12 @@
-//! Changes to accounts, each written in one transaction with the changes of the claims to the
-//! user's provider accounts, passkeys and the email addresses that the user signs in with. Only the
-//! deletion of a user with very many memberships takes several transactions.
+//! Account changes, each written in one transaction together with the claims to provider accounts,
+//! passkeys and sign-in email addresses. Only the deletion of a user with very many memberships
+//! takes several transactions.
 //!
 //! The writes follow from a comparison of the user before and after the change. Added provider
-//! accounts and passkeys, and email addresses with which the user could not sign in before, are
-//! claimed; removed ones, and addresses with which the user can no longer sign in, are released;
-//! claims whose content changes are renewed. The writes are labelled, so a conflict tells the
-//! caller whether the user has changed since it was read, or another user holds a claim.
+//! accounts, passkeys and sign-in addresses are claimed; removed ones, and addresses that no longer
+//! serve to sign in, are released; claims with new content are renewed. The writes are labelled, so
+//! a conflict tells the caller whether the user has changed since it was read or another user holds
+//! a claim.
 
 use jiff::Timestamp;
 use model::email::Email;
@@ -29,7 +29,7 @@ use crate::table::{Contention as _, Error, Key, Label, MAX_WRITES, Store, Write,
 use crate::user::by_word::{no_words, unclaimed, words};
 use crate::user::{EmailClaim, UserRow, claim_email, create, email_claim_key, renew_email_claim, replace, take_email_claim};
 
-/// The attribute that marks a user whose deletion has begun but takes several transactions.
+/// Marks a user whose deletion has begun but takes several transactions.
 const ENDING: &str = "ending";
 /// The maximum number of writes of [`Store::removals_of_deleted`] for one team.
 const MOST_DELETED_WRITES: usize = 3;
@@ -39,9 +39,9 @@ const MOST_DELETED_WRITES: usize = 3;
 pub enum Outcome {
     /// The change was written.
     Done,
-    /// The user, or the holder of an address that it takes, has changed since it was read; nothing
-    /// was written. [`Store::delete_account`] also returns this after it has deleted memberships,
-    /// but not the user.
+    /// The user, or the holder of an address that the user takes over, has changed since it was
+    /// read; nothing was written. [`Store::delete_account`] also returns this after it has deleted
+    /// memberships, but not the user.
     Changed,
     /// Another user signs in with this email address; nothing was written.
     EmailTaken(Email),
@@ -72,9 +72,9 @@ fn claimed(user: &User) -> impl Iterator<Item = &Channel> {
     user.channels.iter().filter(|channel| channel.signs_in())
 }
 
-/// The writes of claims for a change to a user (except releases of passkeys), and the deletions of
-/// the tokens of removed provider accounts. Each is returned with the email address, provider
-/// account or passkey that it concerns.
+/// The claim writes for a change to a user (except releases of passkeys), and the deletions of
+/// removed provider accounts' tokens, each with the email address, provider account or passkey that
+/// it concerns.
 fn claim_writes(project: &ProjectId, before: &User, after: &User) -> Result<Vec<(Claimed, Write)>, Error> {
     let mut writes = Vec::new();
     for channel in claimed(after) {
@@ -96,8 +96,8 @@ fn claim_writes(project: &ProjectId, before: &User, after: &User) -> Result<Vec<
     Ok(writes)
 }
 
-/// The writes of claims for an anonymous user, `before`, who signs up as `after`. If the user signs
-/// up with an address, the first write claims it, and is labelled `Label::Claim(0)`.
+/// The claim writes for an anonymous user, `before`, who signs up as `after`. A sign-up with an
+/// address claims it in the first write, labelled `Label::Claim(0)`.
 pub fn sign_up_claims(project: &ProjectId, before: &User, after: &User) -> Result<Vec<Write>, Error> {
     let (_, mut writes) = labelled(claim_writes(project, before, after)?);
     writes.extend(passkey::releases(project, before, &after.passkeys));
@@ -124,7 +124,7 @@ fn account_writes(project: &ProjectId, before: &User, after: &User) -> Result<Ve
     Ok(writes)
 }
 
-/// What the writes concern, and the writes, labelled by position.
+/// The claimed things, and the writes, labelled by position.
 fn labelled(claims: Vec<(Claimed, Write)>) -> (Vec<Claimed>, Vec<Write>) {
     let numbered = claims.into_iter().enumerate();
     numbered.map(|(number, (claimed, write))| (claimed, write.labelled(Label::Claim(number)))).unzip()
@@ -135,20 +135,19 @@ fn release(project: &ProjectId, user: &User, email: &Email) -> Write {
     Write::delete(email_claim_key(project, email)).on(own).value(":user", string(user.id.to_string()))
 }
 
-/// An email address whose claim passes from one user to another.
+/// An email address whose claim changes users.
 #[derive(Clone, Copy)]
 pub struct Taken<'a> {
     /// The address.
     pub email: &'a Email,
-    /// The user who loses the claim, in the state that the transaction writes, with the version
-    /// that was read. The transaction fails if the claim says that this user has proved the
-    /// address.
+    /// The user who loses the claim, as the transaction writes it, with the version that was read.
+    /// The transaction fails if, according to the claim, this user has proved the address.
     pub holder: &'a UserRow,
 }
 
 impl Outcome {
-    /// Success if the change was written, otherwise [`Error::Conflict`]. For callers that read and
-    /// decide again, whatever prevented the change.
+    /// Success if the change was written, otherwise [`Error::Conflict`]; for callers that read and
+    /// decide again whatever prevented the change.
     pub fn done(self) -> Result<(), Error> {
         match self {
             Self::Done => Ok(()),
@@ -173,8 +172,8 @@ impl Store {
         }
     }
 
-    /// Replaces the user of `row` with `after`, together with `others` in the same transaction.
-    /// Then renames the personal team, if an anonymous user has become an ordinary one.
+    /// Replaces the user of `row` with `after`, together with `others` in the same transaction. If
+    /// an anonymous user has become an ordinary one, then renames the personal team.
     pub async fn change_account(&self, project: &ProjectId, row: &UserRow, after: &User, others: Vec<Write>) -> Result<Outcome, Error> {
         let outcome = self.replace_account(project, row, after, others).await?;
         if row.user.is_anonymous && !after.is_anonymous && matches!(outcome, Outcome::Done) {
@@ -243,8 +242,8 @@ impl Store {
         }
     }
 
-    /// A user with the memberships, sessions and remembered devices that are deleted with the user,
-    /// as many as fit into one transaction: one Query, which reads the user before the rest.
+    /// A user with memberships, sessions and remembered devices to delete, as many as fit into one
+    /// transaction: one Query, which reads the user first.
     pub async fn account(&self, project: &ProjectId, id: UserId) -> Result<Option<Account>, Error> {
         let query = self
             .query()
@@ -265,8 +264,7 @@ impl Store {
                 }
                 Some(("TEAM", id)) => teams.extend(TeamId::parse(id).ok()),
                 Some(("SESSION" | "DEVICE", _)) => others.push(Key::new(user_key(project, id).pk, sk)),
-                // The picture and the tokens of provider accounts are deleted by writes of their
-                // own.
+                // The picture and the tokens of provider accounts have their own writes.
                 Some(_) => {}
             }
         }
@@ -274,15 +272,15 @@ impl Store {
     }
 
     /// Deletes a user with all pictures, provider tokens and memberships, and releases the user's
-    /// email addresses and provider accounts. Without the user, the sessions no longer work.
+    /// email addresses and provider accounts. Without the user, the sessions stop working.
     /// [`Outcome::Changed`] if the user has changed since `account` was read, or has more
     /// memberships than fit into one transaction. In the latter case, the memberships in `account`
-    /// are deleted first; the caller can then read the user again and continue, or a worker does so
+    /// are deleted first; then the caller can read the user again and continue, or a worker does so
     /// later ([`crate::deletions`]). Joining a team changes the user, so no membership is missed.
     ///
-    /// The same transaction releases as many passkeys, and deletes as many sessions and devices, as
-    /// fit; usually all of them do. Sessions and devices are deleted because they record where the
-    /// user was; any that remain no longer work, and expire by TTL.
+    /// The same transaction releases the passkeys and deletes the sessions and devices, as far as
+    /// they fit; usually all do. Sessions and devices are deleted because they record where the
+    /// user was; any that remain do not work, and expire by TTL.
     pub async fn delete_account(&self, project: &ProjectId, account: &Account, now: Timestamp) -> Result<Outcome, Error> {
         let Account { row, is_ending, teams, others } = account;
         let id = row.user.id;
@@ -301,7 +299,7 @@ impl Store {
         if teams.len() > MAX_WRITES.saturating_sub(all.len()) / MOST_DELETED_WRITES {
             let ending = Ending { project: project.clone(), what: Ended::User { id }, begun_at: now }.note()?;
             if !is_ending {
-                // The mark makes the trail count the deletion once, whoever completes it.
+                // With the mark, the trail counts the deletion once, whoever completes it.
                 let mark = Write::update(user_key(project, id), format!("SET {ENDING} = :yes")).value(":yes", integer(1));
                 let mark = mark.on(format!("attribute_exists(pk) AND attribute_not_exists({ENDING})")).about(id).tells([Event::Deleted]);
                 match self.transact([mark.tallies(&gone), ending]).await {
@@ -325,14 +323,14 @@ impl Store {
     }
 }
 
-/// A user with the memberships, sessions and remembered devices that are deleted with the user.
+/// A user to delete, with memberships, sessions and remembered devices.
 #[derive(Debug)]
 pub struct Account {
     row: UserRow,
-    /// Whether the deletion of the user has begun already.
+    /// Whether the deletion has already begun.
     is_ending: bool,
-    /// The teams of the user; if there are very many, only some.
+    /// The user's teams, or some of them if there are very many.
     teams: Vec<TeamId>,
-    /// The keys of sessions and remembered devices; if there are very many, only some.
+    /// The keys of sessions and remembered devices, or some of them if there are very many.
     others: Vec<Key>,
 }

@@ -1,16 +1,16 @@
-//! The list of a project's users by the hour of their last activity.
+//! A project's users, listed by the hour of their last activity.
 //!
 //! | item | index |
 //! |---|---|
 //! | user | gsi2 `P#<P>#ACTIVE#<shard>` / hour, id |
 //!
-//! The write that records an activity also sets the position, so no further call is needed; the
-//! index is written only when the hour changes (two units). The index has only keys, so a page
-//! costs one unit for each 4 KB of each user, besides the queries.
+//! The write that records an activity also sets the position, without another call; the index is
+//! written only when the hour changes (two units). The index has only keys, so a page costs one
+//! unit for each 4 KB of each user, besides the queries.
 //!
-//! Users stored by a version without this list have no position until they are active or
-//! [`Store::list_older_users`] has run for their project. Until then the list takes them from
-//! `gsi1`, at the time when they signed up.
+//! Users from versions without this list do not have a position until they are active or
+//! [`Store::list_older_users`] has run for their project. Until then, the list takes them from
+//! `gsi1`, at their sign-up time.
 
 use jiff::Timestamp;
 use model::session::Session;
@@ -25,16 +25,16 @@ use crate::user::list::UserPage;
 use crate::user::place::{PLACE, USER_SHARDS, active, active_partition, placed};
 use crate::user::{UserRow, list_partition};
 
-/// Whether an item of `gsi1` belongs to a user who is also in `gsi2`.
+/// Whether an item of `gsi1` belongs to a user with a place in `gsi2`.
 pub(super) fn is_placed(item: &Item) -> bool {
     item.contains_key("gsi1pk") && item.contains_key("gsi2pk")
 }
 
 impl Store {
     /// Records that a user was active in a session, and returns the user; `None` if the user no
-    /// longer exists, or if all sessions except a kept one were ended after this one began, and
-    /// this one was not kept. The caller must know that the session has not ended on its own. Costs
-    /// at most two units for each KB, and two more for the first activity of an hour.
+    /// longer exists, or if all sessions but one were ended after this one began and this is not
+    /// the one kept. The caller must know that the session itself has not ended. Costs at most two
+    /// units for each KB, and two more for the first activity of an hour.
     pub async fn touch_user(&self, project: &ProjectId, session: &Session, now: Timestamp) -> Result<Option<UserRow>, Error> {
         // Items of earlier versions have no epoch, which counts as epoch 0.
         let first = if session.epoch == 0 { " OR attribute_not_exists(d.session_epoch)" } else { "" };
@@ -64,9 +64,8 @@ impl Store {
         self.users_at(project, partitions, listing, is_placed, |_, user| keep(user)).await
     }
 
-    /// Records that a user was active at `at`, unless activity in that hour or later is recorded
-    /// already. Does nothing for a user who no longer exists. Costs as much as
-    /// [`Self::touch_user`].
+    /// Records that a user was active at `at`, unless activity in that hour or later is already
+    /// recorded. Does nothing for deleted users. Costs as much as [`Self::touch_user`].
     pub async fn note_activity(&self, project: &ProjectId, id: UserId, at: Timestamp) -> Result<(), Error> {
         let update = active(project, id, at)
             .on("attribute_exists(pk) AND (attribute_not_exists(last_active_at) OR last_active_at < :begin)")
@@ -77,8 +76,8 @@ impl Store {
         }
     }
 
-    /// Gives a user a place in the list, unless the user has one or no longer exists. Costs three
-    /// units.
+    /// Gives a user a place in the list, unless the user already has one or no longer exists. Costs
+    /// three units.
     pub(super) async fn place_user(&self, project: &ProjectId, row: &UserRow) -> Result<(), Error> {
         let id = row.user.id;
         let write = Write::update(user_key(project, id), format!("SET {PLACE}"));

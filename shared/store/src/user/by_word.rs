@@ -1,4 +1,4 @@
-//! Finds users by the beginning of a word of their name or of an email address.
+//! Finds users by the beginning of an email address or of a word in their name.
 //!
 //! | item | pk | sk | index |
 //! |---|---|---|---|
@@ -7,14 +7,14 @@
 //!
 //! Words and claims are written in the transaction of the user's change. A sign-up with an address
 //! costs one unit more, because the claim exists anyway and `gsi2` has only keys; each word of a
-//! name costs two, and a change of the name two for each word that it adds or removes. A search
-//! costs half a unit for each partition, half a unit for each 4 KB of the items that it finds, and
-//! one unit for each 4 KB of the users found; it costs no more in a project with many users.
+//! name costs two, and a change of the name two for each word added or removed. A search costs half
+//! a unit for each partition, half a unit for each 4 KB of matching items, and one unit for each 4
+//! KB of the users found, however many users the project has.
 //!
-//! A user is listed once, at the first word that matches. An item for a word that the user no
-//! longer has (an index may lag behind) is skipped.
+//! A user is listed once, at the first matching word. Items for words that the user no longer has
+//! (an index may lag behind) are skipped.
 //!
-//! Users stored by an earlier version have no words, or words with accents, until
+//! Users from earlier versions lack words, or have words with accents, until
 //! [`Store::list_older_users`] has run for their project; until then, the list of users is searched
 //! instead.
 
@@ -34,7 +34,7 @@ use crate::user::list::UserPage;
 use crate::user::place::{USER_SHARDS, addresses, by_address, shard, word_position};
 use crate::user::{UserRow, email_claim_key, unchanged};
 
-/// The maximum number of attempts to index a user who is being changed concurrently.
+/// The maximum number of attempts to index a user during concurrent changes.
 const ROUNDS: u32 = 5;
 
 /// The partition of the words of a shard's users.
@@ -67,19 +67,17 @@ pub(super) fn no_words(project: &ProjectId, user: &User) -> impl Iterator<Item =
     words.map(|word| Write::delete(key(project, user.id, &word)))
 }
 
-/// For a user who keeps an email address that another user now claims: the write of the address as
-/// a word of the user, so that the user is still found by it. `None` if the address is not one of
-/// the user's words.
+/// For a user who keeps an email address that another user now claims: writes the address as a
+/// word, so that it still finds the user. `None` if the address is not one of the user's words.
 pub(super) fn unclaimed(project: &ProjectId, user: &User, email: &Email) -> Result<Option<Write>, Error> {
     let word = cut(&folded(email.as_str())).to_owned();
     user.unclaimed_words().contains(&word).then(|| put(project, user.id, &word)).transpose()
 }
 
 impl Store {
-    /// The users whom `keep` accepts and who have a word that begins with one of the beginnings of
-    /// the search, in the order of their words. Some may be missing unless all users of the project
-    /// have words ([`crate::metrics::Totals::lists_words`]). At most `listing.read` matches are
-    /// examined.
+    /// The users that `keep` accepts with a word that starts with one of the search's beginnings,
+    /// in the order of words. Some may be missing unless all users of the project have words
+    /// ([`crate::metrics::Totals::lists_words`]). At most `listing.read` matches are examined.
     pub async fn users_by_word(
         &self,
         project: &ProjectId,
@@ -100,7 +98,7 @@ impl Store {
         self.users_at(project, partitions, Listing { descending: false, ..listing }, |_| false, is_first).await
     }
 
-    /// Writes the words of a user, and the places of the user's claimed addresses.
+    /// Writes a user's words, and the places of the user's claimed addresses.
     pub(super) async fn index_user(&self, project: &ProjectId, row: &UserRow) -> Result<(), Error> {
         let id = row.user.id;
         let mut row = row.clone();
@@ -115,7 +113,7 @@ impl Store {
             if words.is_empty() {
                 return Ok(());
             }
-            // Without the check, a word that the user has lost since would be written and stay.
+            // Without this check, words that the user has lost since would be written and stay.
             self.transact_unrecorded(words.into_iter().chain([unchanged(project, id, row.version)]).collect()).await
         })?;
         let claimed: BTreeSet<&Email> =
@@ -131,7 +129,7 @@ impl Store {
             .value(":pk", string(pk))
             .value(":sk", string(sk));
         match self.write_unrecorded(write).await {
-            // The claim is released, has passed to another user, or has a place.
+            // The claim was released, belongs to another user, or has a place.
             Err(Error::Conflict(_)) => Ok(()),
             result => result,
         }

@@ -5,8 +5,8 @@
 //! | device | `U#<P>#<user>` | `DEVICE#<uuid v7>` | 1 unit to read with its user, 2 to use in a transaction |
 //!
 //! The item expires by TTL. A device may stop being remembered earlier, for example after a change
-//! of the password; the user's item shows this, so no further read is needed. Of more devices than
-//! a user may have ([`model::quota`]), the newest stay.
+//! of the password; the user's item shows this without another read. If a user has more devices
+//! than allowed ([`model::quota`]), the newest stay.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use futures_util::future::try_join_all;
@@ -24,13 +24,13 @@ pub fn device_key(project: &ProjectId, user: UserId, id: DeviceId) -> Key {
     Key::new(user_key(project, user).pk, format!("DEVICE#{id}"))
 }
 
-/// Writes a device on which the second factor was proved.
+/// Writes a device that has proved the second factor.
 pub fn create(project: &ProjectId, device: &Device) -> Result<Write, Error> {
     let write = Write::create(device_key(project, device.user_id, device.id), device)?.expires(device.expires_at);
     Ok(write.about(device.user_id).tells([Event::DeviceRemembered]))
 }
 
-/// Records that a device replaces the second factor; fails the transaction if the device was
+/// Records that a device stands in for the second factor; fails the transaction if the device was
 /// forgotten.
 pub fn use_device(project: &ProjectId, device: &Device, place: Option<&Place>, now: Timestamp) -> Result<Write, Error> {
     Write::update(device_key(project, device.user_id, device.id), "SET d.last_used_at = :now, d.place = :place")
@@ -52,16 +52,16 @@ impl Store {
         }
     }
 
-    /// Forgets all devices of a user but the newest `max`. Each of several requests that remember a
-    /// device counts them after its own, so the last one leaves no more than `max`.
+    /// Forgets all but the newest `max` devices of a user. Concurrent requests that remember
+    /// devices each count after their own, so the last one leaves at most `max`.
     pub async fn forget_oldest_devices(&self, project: &ProjectId, user: UserId, max: usize) -> Result<(), Error> {
         let devices = self.devices(project, user).await?.into_iter().skip(max);
         let forget = |device: Device| self.write_unrecorded(Write::delete(device_key(project, user, device.id)));
         try_join_all(devices.map(forget)).await.map(drop)
     }
 
-    /// The devices of a user, newest first, including those that are no longer remembered. Costs
-    /// one unit for each 4 KB.
+    /// The devices of a user, newest first, including those no longer remembered. Costs one unit
+    /// for each 4 KB.
     pub async fn devices(&self, project: &ProjectId, user: UserId) -> Result<Vec<Device>, Error> {
         let query = self
             .query()

@@ -14,10 +14,10 @@ use crate::user::{USER_SHARDS, UserRow, list_partition};
 /// A page of users, with the position after which the next one begins.
 pub type UserPage = Page<UserRow>;
 
-/// How many users are read for a page before their size is known.
+/// The number of users read for a page before their size is known.
 const FIRST: usize = 20;
 
-/// The partition of `gsi1` that lists the members of a team by the sign-up of their users.
+/// The partition of `gsi1` that lists the members of a team by sign-up time.
 pub(crate) fn sign_up_partition(project: &ProjectId, team: TeamId) -> String {
     format!("T#{project}#{team}#USERS")
 }
@@ -47,9 +47,9 @@ impl Store {
         self.users_at(project, members, listing, |_| false, |_, user| keep(user)).await
     }
 
-    /// The users in these partitions that `keep` accepts, in the order of their positions. A
-    /// position ends with the id of its user. Items for which `skip` is true are left out. At most
-    /// `listing.read` positions are examined, and each user is returned once.
+    /// The users in these partitions that `keep` accepts, in the order of their positions, which
+    /// end with user ids. Items with a true `skip` are left out. At most `listing.read` positions
+    /// are examined, and each user is returned once.
     pub(super) async fn users_at(
         &self,
         project: &ProjectId,
@@ -80,9 +80,9 @@ impl Store {
         Ok(Page { rows, next: members.next })
     }
 
-    /// The existing users among the first of these ids, and of how many ids: of all, unless the
-    /// users take more than about 2 MB. A few are read at first, and then as many at once as take
-    /// 1 MB if they are as large as those before.
+    /// The existing users among the first of these ids, and how many ids that covers: all, unless
+    /// the users take more than about 2 MB. Reads a few at first, and then as many at once as
+    /// should take 1 MB, judging by the size of those before.
     pub async fn users_for_page(&self, project: &ProjectId, ids: &[UserId]) -> Result<(HashMap<UserId, UserRow>, usize), Error> {
         let read = async |ids: &[UserId]| -> Result<(Vec<UserRow>, usize), Error> {
             let keys: Vec<Key> = ids.iter().map(|id| user_key(project, *id)).collect();

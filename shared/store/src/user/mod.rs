@@ -1,4 +1,4 @@
-//! Users, and the claims that ensure that no two users sign in with the same email address or
+//! Users, and the claims that stop two users from signing in with the same email address or
 //! provider account.
 //!
 //! | item | pk | sk | index |
@@ -10,10 +10,9 @@
 //!
 //! Replacing a user is conditional on its version. A claim exists if and only if a user can sign in
 //! with the email address, and is written in the same transaction as the user. The claim repeats
-//! the fields of the user that are needed when only the address is known, so that the user need not
-//! be read. Changing a user costs one unit for each KB of the user, and as much again in `gsi1`;
-//! together with claims, the change is a transaction, which costs two units for each KB of each
-//! item.
+//! the user's fields that are needed when only the address is known, to save reading the user.
+//! Changing a user costs one unit for each KB of the user, and as much again in `gsi1`; with
+//! claims, it is a transaction at two units for each KB of each item.
 
 pub mod account;
 pub mod by_activity;
@@ -45,7 +44,7 @@ use crate::user::place::{at_address, position, shard};
 
 pub use crate::user::place::USER_SHARDS;
 
-/// A user with the attributes outside of the entity.
+/// A user with the attributes outside the entity.
 #[derive(Debug, Clone)]
 pub struct UserRow {
     /// The user.
@@ -63,7 +62,7 @@ pub struct EmailClaim {
     pub user_id: UserId,
     /// Whether the address has been proved ([`Channel::is_proved`]).
     pub is_verified: bool,
-    /// The user's credential epoch, which codes for the address contain.
+    /// The user's credential epoch, which is part of codes for the address.
     #[serde(default)]
     pub epoch: u64,
     /// Whether the user has disabled signing in with emailed codes.
@@ -72,7 +71,7 @@ pub struct EmailClaim {
 }
 
 impl EmailClaim {
-    /// The claim of an address that `user` signs in with.
+    /// The claim of a sign-in address of `user`.
     pub fn of(user: &User, channel: &Channel) -> Self {
         Self { user_id: user.id, is_verified: channel.is_proved(), epoch: user.credential_epoch, refuses_codes: user.otp_refused }
     }
@@ -97,7 +96,7 @@ impl UserRow {
     }
 }
 
-/// Writes a new user; [`by_word::words`] has the writes by which the user is found.
+/// Writes a new user; the words that find the user are separate writes ([`by_word::words`]).
 pub fn create(project: &ProjectId, user: &User) -> Result<Write, Error> {
     let (active, hour) = place::by_activity(project, user.id, user.signed_up_at);
     Ok(Write::create(user_key(project, user.id), user)?
@@ -112,8 +111,8 @@ pub fn create(project: &ProjectId, user: &User) -> Result<Write, Error> {
         .attribute("gsi2sk", string(hour)))
 }
 
-/// Replaces a user who has not changed since `version`. If name or addresses change,
-/// [`by_word::words`] has the writes that go with it.
+/// Replaces a user who has not changed since `version`. A new name or address also needs the writes
+/// of [`by_word::words`].
 pub fn replace(project: &ProjectId, user: &User, version: u64) -> Result<Write, Error> {
     Ok(Write::update(user_key(project, user.id), "SET d = :d, version = :new, gsi1sk = :position")
         .on("version = :old")
@@ -149,8 +148,8 @@ pub fn has_verified_email(project: &ProjectId, email: &Email, user: UserId) -> W
 }
 
 /// Records the time step of a code of an authenticator app of `user`. Each code is accepted once,
-/// and only if the app's secret and the epochs of the user have not changed since they were read.
-/// The version is incremented, so that no concurrent change to the user resets the time step.
+/// and only if the app's secret and the user's epochs have not changed since they were read.
+/// Increments the version, so that no concurrent change to the user resets the time step.
 pub fn use_totp_step(project: &ProjectId, user: &User, app: &Authenticator, step: u64, now: Timestamp) -> Result<Write, Error> {
     let more = user.totp.iter().flat_map(|totp| &totp.more);
     let path = more
@@ -174,9 +173,9 @@ pub fn use_totp_step(project: &ProjectId, user: &User, app: &Authenticator, step
         .value(":one", integer(1)))
 }
 
-/// Records which of a user's teams require a second factor of their members; fails if the user has
-/// changed since `version`, for example by joining another such team. The version is incremented,
-/// so that no concurrent change to the user reverts the record.
+/// Records which of a user's teams require a second factor; fails if the user has changed since
+/// `version`, for example by joining another such team. Increments the version, so that no
+/// concurrent change to the user reverts the record.
 pub fn note_second_factor_teams(project: &ProjectId, user: UserId, version: u64, teams: &BTreeSet<TeamId>) -> Result<Write, Error> {
     Write::update(user_key(project, user), "SET d.second_factor_teams = :teams, version = :new")
         .on("version = :old")
@@ -185,9 +184,8 @@ pub fn note_second_factor_teams(project: &ProjectId, user: UserId, version: u64,
         .entity(":teams", teams)
 }
 
-/// Records that more of a user's teams require a second factor of their members; fails if the user
-/// does not exist. The version is incremented, so that no concurrent change to the user reverts the
-/// record.
+/// Records that more of a user's teams require a second factor; fails if the user does not exist.
+/// Increments the version, so that no concurrent change to the user reverts the record.
 pub fn add_second_factor_teams<'a>(project: &ProjectId, user: UserId, teams: impl IntoIterator<Item = &'a TeamId>) -> Write {
     let teams = teams.into_iter().map(|team| string(team.to_string())).collect();
     let set = "SET version = version + :one, d.second_factor_teams = list_append(if_not_exists(d.second_factor_teams, :none), :teams)";
@@ -198,11 +196,10 @@ pub fn add_second_factor_teams<'a>(project: &ProjectId, user: UserId, teams: imp
         .value(":teams", AttributeValue::L(teams))
 }
 
-/// Sets whether a user is unsubscribed from a category; fails if the user does not exist. The
-/// version is incremented, so that no concurrent change to the user reverts the setting.
+/// Sets whether a user is unsubscribed from a category; fails if the user does not exist.
+/// Increments the version, so that no concurrent change to the user reverts the setting.
 pub fn set_refused(project: &ProjectId, user: UserId, category: Category, is_refused: bool) -> Result<Write, Error> {
-    // There is only one category to unsubscribe from, so the list either contains this category or
-    // is empty.
+    // There is only one category to unsubscribe from, so the list contains it or is empty.
     let refused: Vec<Category> = Some(category).filter(|category| is_refused && category.can_be_refused()).into_iter().collect();
     Ok(Write::update(user_key(project, user), "SET d.refused_categories = :refused, version = version + :one")
         .on("attribute_exists(pk)")
@@ -211,8 +208,8 @@ pub fn set_refused(project: &ProjectId, user: UserId, category: Category, is_ref
         .value(":one", integer(1)))
 }
 
-/// Clears the selection of a team that the user is no longer a member of; fails if another team or
-/// none is selected.
+/// Clears the selection of a team that the user has left; fails if another team or none is
+/// selected.
 pub(crate) fn deselect_team(project: &ProjectId, user: UserId, team: TeamId) -> Write {
     Write::update(user_key(project, user), "REMOVE d.selected_team_id SET version = version + :one")
         .on("d.selected_team_id = :team")
@@ -251,9 +248,8 @@ impl Store {
         self.get(&user_key(project, id)).await?.map(UserRow::of).transpose()
     }
 
-    /// These projects, in the form that sending emails needs, and these users, in one round trip;
-    /// at most 100 together. Projects that do not exist are left out; users who do not exist are
-    /// `None`.
+    /// These projects, as needed to send emails, and these users, in one round trip; at most 100
+    /// together. Nonexistent projects are left out; nonexistent users are `None`.
     pub async fn parties(
         &self,
         projects: HashSet<ProjectId>,

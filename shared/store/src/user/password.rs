@@ -1,4 +1,4 @@
-//! Writes of a user's item that concern the password: its hash, and the counts of wrong passwords.
+//! Writes to a user's item about the password: its hash, and the counts of wrong passwords.
 
 use crypto::password::hash::Hash;
 use model::user::{MAX_WRONG_PASSWORDS, User};
@@ -9,7 +9,7 @@ use crate::table::{Error, Store, Write, integer};
 use crate::user::in_epoch;
 
 /// Replaces the hash of a user's password by `new`, another hash of the same password; fails if the
-/// password has changed since the user was read. The version is incremented, so that no concurrent
+/// password has changed since the user was read. Increments the version, so that no concurrent
 /// change to the user reverts the hash.
 pub fn rehash(project: &ProjectId, user: &User, new: &Hash) -> Result<Write, Error> {
     Write::update(user_key(project, user.id), "SET d.password = :new, version = version + :one")
@@ -19,12 +19,12 @@ pub fn rehash(project: &ProjectId, user: &User, new: &Hash) -> Result<Write, Err
         .entity(":new", new)
 }
 
-/// A kind of password guess that is counted in the user's item.
+/// A kind of password guess counted in the user's item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Guess {
     /// A password at sign-in.
     SignIn,
-    /// The current password, which a signed-in user gives to change it or to reauthenticate.
+    /// The current password, given by a signed-in user to change it or to reauthenticate.
     OldPassword,
 }
 
@@ -37,9 +37,9 @@ impl Guess {
     }
 }
 
-/// Counts the wrong password after which the account accepts no password at sign-in; fails unless
-/// one fewer is counted. Written together with the email that tells the owner, so that the account
-/// is never closed without it.
+/// Counts the wrong password that closes the account to passwords at sign-in; fails unless exactly
+/// one fewer has been counted. Written together with the email that tells the owner, so that the
+/// account is never closed without it.
 pub fn close(project: &ProjectId, user: UserId) -> Write {
     Write::update(user_key(project, user), "SET d.wrong_passwords = :most, version = version + :one")
         .on("d.wrong_passwords = :last")
@@ -48,10 +48,9 @@ pub fn close(project: &ProjectId, user: UserId) -> Write {
         .value(":one", integer(1))
 }
 
-/// Resets the count of wrong passwords after a correct one; fails if the count has since reached
-/// the number at which the account's password no longer works, or if the user has been deleted. The
-/// count may be absent: another request may have reset it and then written the user, and a count of
-/// zero is not serialised.
+/// Resets the count of wrong passwords after a correct one; fails if the count has since closed the
+/// account to passwords, or if the user has been deleted. The count may be absent: another request
+/// may have reset it and then written the user, and a count of zero is not serialised.
 pub fn forget_wrong_passwords(project: &ProjectId, user: UserId) -> Write {
     let open = "attribute_exists(pk) AND (attribute_not_exists(d.wrong_passwords) OR d.wrong_passwords < :most)";
     count_anew(project, user, "SET d.wrong_passwords = :none, version = version + :one")
@@ -73,8 +72,8 @@ fn count_anew(project: &ProjectId, user: UserId, update: &'static str) -> Write 
 
 impl Store {
     /// Counts a wrong password. `false` if it was not counted, because the user no longer exists or
-    /// because it closes the account to passwords at sign-in ([`close`]). The version is
-    /// incremented, so that no concurrent change to the user resets the count.
+    /// because it closes the account to passwords at sign-in ([`close`]). Increments the version,
+    /// so that no concurrent change to the user resets the count.
     pub async fn count_wrong_password(&self, project: &ProjectId, id: UserId, guess: Guess) -> Result<bool, Error> {
         let count = guess.attribute();
         let update =

@@ -1,4 +1,4 @@
-//! The places of users in the lists of their project.
+//! Where users are in the lists of their project.
 
 use jiff::Timestamp;
 use model::email::Email;
@@ -10,7 +10,7 @@ use crate::keys::user_key;
 use crate::metrics::{hour, hour_begins};
 use crate::table::{Write, integer, sortable, string};
 
-/// The number of partitions over which a list of a project's users is spread.
+/// The number of partitions of a list of a project's users.
 pub const USER_SHARDS: u8 = 4;
 
 /// The part of an update expression that sets the place of a user in the list by activity;
@@ -30,18 +30,18 @@ pub(super) fn active_partition(project: &ProjectId, shard: u8) -> String {
     format!("P#{project}#ACTIVE#{shard}")
 }
 
-/// The partition and the position, in the list by activity, of a user who was active at a time.
+/// The partition and position in the list by activity for a user active at this time.
 pub(super) fn by_activity(project: &ProjectId, id: UserId, at: Timestamp) -> (String, String) {
     (active_partition(project, shard(id)), position(hour_begins(hour(at)), id))
 }
 
-/// The values of [`PLACE`] for a user who was active at a time.
+/// The values of [`PLACE`] for a user active at this time.
 pub(super) fn placed(write: Write, project: &ProjectId, id: UserId, at: Timestamp) -> Write {
     let (pk, sk) = by_activity(project, id, at);
     write.value(":active", string(pk)).value(":hour", string(sk))
 }
 
-/// Sets the time of a user's last activity, and the place that goes with it.
+/// Sets the time of a user's last activity, and the matching place.
 pub(super) fn active(project: &ProjectId, id: UserId, at: Timestamp) -> Write {
     let update = Write::update(user_key(project, id), format!("SET last_active_at = :at, {PLACE}"));
     placed(update.value(":at", integer(at.as_millisecond())), project, id, at)
@@ -57,12 +57,12 @@ pub(super) fn addresses(project: &ProjectId, shard: u8) -> String {
     format!("P#{project}#ADDRESSES#{shard}")
 }
 
-/// The partition and the position of a claimed address among the addresses of the project.
+/// The partition and position of a claimed address among the project's addresses.
 pub(super) fn by_address(project: &ProjectId, id: UserId, email: &Email) -> (String, String) {
     (addresses(project, shard(id)), word_position(cut(&folded(email.as_str())), id))
 }
 
-/// A claim of an address with its place among the addresses of the project.
+/// Gives a claim of an address its place among the project's addresses.
 pub(super) fn at_address(claim: Write, project: &ProjectId, id: UserId, email: &Email) -> Write {
     let (pk, sk) = by_address(project, id, email);
     claim.attribute("gsi2pk", string(pk)).attribute("gsi2sk", string(sk))

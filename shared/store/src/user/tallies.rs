@@ -1,4 +1,4 @@
-//! What each user of a project adds to the project's totals ([`crate::metrics::recount`]).
+//! Each user's part in the project's totals ([`crate::metrics::recount`]).
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use wire::id::{ProjectId, UserId};
 use crate::table::{Error, Item, Store, entity};
 use crate::user::{USER_SHARDS, list_partition};
 
-/// The users of a project, each with the amounts that the user adds to the totals.
+/// The users of a project, each with the amounts to add to the totals.
 pub type Users = HashMap<UserId, Tally>;
 
 impl Store {

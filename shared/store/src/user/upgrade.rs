@@ -1,4 +1,4 @@
-//! Adds users stored by earlier versions to the lists of a project.
+//! Adds users from earlier versions to the lists of a project.
 
 use futures_util::future::try_join_all;
 use wire::id::ProjectId;
@@ -8,14 +8,14 @@ use crate::user::by_activity::is_placed;
 use crate::user::place::USER_SHARDS;
 use crate::user::{UserRow, list_partition};
 
-/// How many users are added at once.
+/// The number of users added at once.
 const AT_ONCE: usize = 25;
 
 impl Store {
-    /// Adds the users of a project who have no place in the list by last activity to that list, and
-    /// writes the words of all users and the places of their claimed addresses. Costs half a unit
-    /// for each 4 KB of all users, three units for each user without a place, two units for each
-    /// user and for each word, and two for each claim without a place.
+    /// Adds a project's unlisted users to the list by last activity, and writes the words of all
+    /// users and the places of their claimed addresses. Costs half a unit for each 4 KB of all
+    /// users, three units for each user without a place, two units for each user and for each word,
+    /// and two for each claim without a place.
     pub async fn list_older_users(&self, project: &ProjectId) -> Result<(), Error> {
         for shard in 0..USER_SHARDS {
             let mut from: Option<Item> = None;

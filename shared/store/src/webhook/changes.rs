@@ -1,4 +1,4 @@
-//! Interprets changes to items of the table. This file knows the keys and formats of the items; the
+//! Interprets changes to items of the table. The keys and formats of the items are known here; the
 //! worker turns the [`Change`]s into webhook events.
 
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ use crate::trail;
 use crate::user::UserRow;
 use crate::webhook::stream::Record;
 
-/// A change to an entity for which there are webhook events.
+/// A change to an entity with webhook events.
 #[derive(Debug, Clone)]
 pub struct Change {
     /// The project.
@@ -35,7 +35,7 @@ pub struct Change {
     pub subject: Subject,
 }
 
-/// An entity before and after a change; `None` where it does not exist.
+/// An entity before and after a change; `None` if it does not exist at that time.
 #[derive(Debug, Clone)]
 pub struct Pair<T> {
     /// Before the change.
@@ -47,7 +47,7 @@ pub struct Pair<T> {
 /// What changed.
 #[derive(Debug, Clone)]
 pub enum Subject {
-    /// A user. The times are those of the last activity.
+    /// A user. The times are of the last activity.
     User(Box<Pair<(User, Timestamp)>>),
     /// A membership of a user, as stored beside the user.
     Membership(UserId, TeamId, Pair<()>),
@@ -86,7 +86,7 @@ fn grants(item: &Item) -> BTreeSet<Grant> {
     grants.into_iter().flatten().cloned().map(Grant).collect()
 }
 
-/// The change that a record describes; `None` if there are no webhook events for such a change.
+/// The change in a record; `None` if such changes do not have webhook events.
 pub fn of(record: Record) -> Result<Option<Change>, Error> {
     let mut parts = record.key.pk.split('#');
     let (kind, Some(Ok(project))) = (parts.next().unwrap_or_default(), parts.next().map(ProjectId::parse)) else { return Ok(None) };

@@ -16,7 +16,7 @@ use crate::webhook::EndpointRow;
 use crate::webhook::keys::partition;
 use crate::webhook::queue::{Place, place, place_key, wake};
 
-/// The maximum number of deliveries that are recorded or updated in one transaction.
+/// The maximum number of deliveries recorded or updated in one transaction.
 pub const AT_ONCE: usize = 32;
 /// The maximum total size, in bytes, of the bodies in one transaction; DynamoDB permits 4 MB.
 pub(super) const MAX_BYTES: usize = 1 << 20;
@@ -118,8 +118,8 @@ impl Store {
         if writes.is_empty() { Ok(()) } else { self.transact_unrecorded(writes).await }
     }
 
-    /// The deliveries at these places of an endpoint's queue. A place whose delivery has expired or
-    /// has ended is deleted.
+    /// The deliveries at these places of an endpoint's queue. Places of expired or ended deliveries
+    /// are deleted.
     pub async fn pending_webhooks(&self, (project, endpoint): &Lane, places: Vec<Place>) -> Result<Vec<PendingDelivery>, Error> {
         let keys: Vec<Key> = places.iter().map(|place| delivery_key(project, *endpoint, place.delivery)).collect();
         if keys.is_empty() {
@@ -165,7 +165,7 @@ impl Store {
         Ok(())
     }
 
-    /// Records a delivery that was attempted already.
+    /// Records an already attempted delivery.
     pub async fn put_webhook_delivery(&self, (project, endpoint): &Lane, delivery: &Delivery) -> Result<(), Error> {
         let put = Write::create(delivery_key(project, *endpoint, delivery.id), delivery)?.expires(delivery.expires_at());
         self.write(put).await
@@ -177,7 +177,7 @@ impl Store {
     }
 
     /// The deliveries of an endpoint, newest first, with the position after which the next page
-    /// begins, if there may be one. A search may return a short page although more follow.
+    /// begins, if there may be one. A search may return a short page even if more follow.
     pub async fn webhook_deliveries(
         &self,
         (project, endpoint): &Lane,
@@ -201,7 +201,7 @@ impl Store {
             let (items, next) = self.query_page(query).await?;
             for item in items {
                 let sk = item.get("sk").and_then(|value| value.as_s().ok()).cloned().unwrap_or_default();
-                // The range includes `before`, which an earlier query returned.
+                // The range includes `before`, which an earlier query has returned.
                 if sk == before {
                     continue;
                 }

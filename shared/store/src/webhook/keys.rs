@@ -11,7 +11,7 @@ pub(crate) fn endpoint_key(project: &ProjectId, id: WebhookEndpointId) -> Key {
     Key::new(format!("P#{project}"), format!("{PREFIX}{id}"))
 }
 
-/// The number of partitions over which the late deliveries of an endpoint are spread.
+/// The number of partitions for the late deliveries of an endpoint.
 pub(super) const LATE_SHARDS: u8 = 8;
 
 /// The partitions of an endpoint's late deliveries.

@@ -1,27 +1,28 @@
-//! Late deliveries. A partition of the table takes 1,000 write units in each second. If the table
-//! refuses writes to the partition of an endpoint, the deliveries to that endpoint are set aside in
-//! other partitions, so that the events of other endpoints do not wait for them. The worker that
-//! claims the endpoint moves them into its queue.
+//! Late deliveries. A partition of the table takes 1,000 write units per second. If the table
+//! refuses writes to an endpoint's partition, the deliveries to that endpoint are set aside in
+//! other partitions, so that the events of other endpoints need not wait. The worker that claims
+//! the endpoint moves them into its queue.
 //!
 //! No event overtakes an earlier event of the same item:
 //!
 //! - While an endpoint has late deliveries, all further ones are set aside as well, behind the
-//!   others. So the deliveries in the queue are the earlier ones, and need not wait for those set
-//!   aside. Whoever records deliveries knows this from the endpoint's item, which they read first.
+//!   others. So the queue holds earlier deliveries, which need not wait for those set aside.
+//!   Whoever records deliveries first reads the endpoint's item, which says whether it has late
+//!   ones.
 //! - The changes of an item are recorded one batch after another, and a batch is finished only when
 //!   its late deliveries are stored, one item after another, and the endpoint's item shows that
 //!   there are some.
-//! - Late deliveries are moved in the order of their positions. The partitions are not read at one
-//!   instant: one may be read before an item is stored there, and another one after a later item
-//!   is. So their keys are read twice, and only items that both readings found are moved: anything
-//!   stored before an item of the first reading is in the second one. The endpoint's item is marked
-//!   anew after deliveries were set aside, so it stays marked if that happens while it is cleared.
+//! - Late deliveries are moved in the order of their positions. The partitions are not read at the
+//!   same instant: one may be read just before an item is stored there, and another just after a
+//!   later item is. So their keys are read twice, and only items found both times are moved:
+//!   anything stored before an item of the first reading is in the second one. Setting deliveries
+//!   aside marks the endpoint's item anew, so the mark survives a concurrent clearing.
 //!
 //! Up to 32 deliveries share an item, compressed: setting them aside costs one unit for each KB,
-//! and one for the endpoint's item, which is listed among due endpoints meanwhile. Which partition
-//! takes an item depends on the first delivery's id, a digest that nobody can choose, as it depends
-//! on the change's position in the table's stream. If the table refuses it there, the next one
-//! takes it.
+//! and one for the endpoint's item, which is listed among due endpoints meanwhile. The first
+//! delivery's id decides the partition of an item. Nobody can choose this id, a digest that depends
+//! on the change's position in the table's stream. If the table refuses the item there, it goes to
+//! the next partition.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -40,22 +41,22 @@ use crate::webhook::delivery::{self, NewDelivery, parts};
 use crate::webhook::keys::{LATE_SHARDS, endpoint_key, late_partitions};
 use crate::webhook::queue::due;
 
-/// How long deliveries that the table refuses are tried again before they are set aside.
+/// How long refused deliveries are retried before they are set aside.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The maximum total size, in bytes, of the bodies in one item; DynamoDB permits 400 KB.
 const MAX_BYTES: usize = 256 << 10;
-/// The number of items whose keys are read from each partition in one go. A reading costs one unit
-/// for each 4 KB of them.
+/// The number of items whose keys are read from each partition at once; this costs one unit for
+/// each 4 KB of the items.
 const READ: i32 = 2;
-/// The number of partitions that are tried for an item.
+/// The number of partitions tried for an item.
 const TRIES: usize = 2;
-/// How long moving them may wait for the table.
+/// How long moving late deliveries may wait for the table.
 const MOVING: Duration = Duration::from_secs(4);
 
 /// A delivery in an item, with its position and the key of the item that changed.
 type Packed = (Delivery, String, String);
 
-/// Writes of one item with these deliveries: one for each partition to try, in order.
+/// Alternative writes of one item with these deliveries, one for each partition to try, in order.
 fn pack(lane: &Lane, part: Vec<NewDelivery>) -> Result<Vec<Write>, Error> {
     let (Some(first), Some(last)) = (part.first(), part.last()) else { return Ok(Vec::new()) };
     let sk = format!("LATE#{}#{}", first.position, last.position);
@@ -75,7 +76,7 @@ fn unpack(lane: &Lane, item: &Item) -> Option<Vec<NewDelivery>> {
     Some(packed.into_iter().map(new).collect())
 }
 
-/// Deliveries by their endpoints, in their order.
+/// Deliveries by endpoint, in the same order.
 fn by_lane(new: Vec<NewDelivery>) -> BTreeMap<Lane, Vec<NewDelivery>> {
     let mut lanes: BTreeMap<Lane, Vec<NewDelivery>> = BTreeMap::new();
     for new in new {
@@ -86,9 +87,9 @@ fn by_lane(new: Vec<NewDelivery>) -> BTreeMap<Lane, Vec<NewDelivery>> {
 
 impl Store {
     /// Records deliveries, in order for each endpoint, and makes their endpoints due. Deliveries
-    /// that are already recorded stay as they are. Those to the endpoints in `late` are set aside,
-    /// and so are those to endpoints whose partition the table keeps refusing. `late` must contain
-    /// every endpoint that had late deliveries when the batch was begun.
+    /// that are already recorded stay as they are. Those to endpoints in `late` are set aside, as
+    /// are those to endpoints whose partition the table keeps refusing. `late` must contain every
+    /// endpoint with late deliveries at the start of the batch.
     pub async fn record_webhooks(&self, new: Vec<NewDelivery>, mut late: BTreeSet<Lane>, now: Timestamp) -> Result<(), Error> {
         let (mut aside, new): (Vec<_>, Vec<_>) = new.into_iter().partition(|new| late.contains(&new.lane));
         for part in parts(new, delivery::MAX_BYTES, |new| new.delivery.body.len()) {
@@ -101,8 +102,8 @@ impl Store {
         self.set_aside(aside, now).await
     }
 
-    /// Records deliveries that fit into one transaction. If the table refuses that, records those
-    /// of each endpoint separately, and returns those that it still refuses.
+    /// Records deliveries that fit into one transaction. If the table refuses it, records each
+    /// endpoint's separately, and returns those still refused.
     async fn record_apart(&self, part: Vec<NewDelivery>, now: Timestamp) -> Result<Vec<NewDelivery>, Error> {
         match within(PATIENCE, self.record_new(part.clone(), now)).await {
             Err(Error::Unavailable(_)) => {}
@@ -121,8 +122,8 @@ impl Store {
         Ok(lanes.concat())
     }
 
-    /// Sets deliveries aside, in order for each endpoint, and makes their endpoints due. Those of a
-    /// deleted endpoint are dropped.
+    /// Sets deliveries aside, in order for each endpoint, and makes their endpoints due. Deliveries
+    /// to deleted endpoints are dropped.
     async fn set_aside(&self, new: Vec<NewDelivery>, now: Timestamp) -> Result<(), Error> {
         try_join_all(by_lane(new).into_iter().map(|(lane, new)| self.set_aside_of(lane, new, now))).await.map(drop)
     }
@@ -145,7 +146,7 @@ impl Store {
         }
     }
 
-    /// Writes the first of these items that the table takes.
+    /// Writes the first of these items that the table accepts.
     async fn store_late(&self, puts: Vec<Write>) -> Result<(), Error> {
         let mut result = Ok(());
         for put in puts {
@@ -157,14 +158,14 @@ impl Store {
         result
     }
 
-    /// The keys of the first items of an endpoint's late deliveries, in their order, and whether
-    /// there may be others.
+    /// The keys of the first items with an endpoint's late deliveries, in order, and whether there
+    /// may be more.
     async fn first_late(&self, (project, endpoint): &Lane) -> Result<(Vec<Key>, bool), Error> {
         let query = self.query().key_condition_expression("pk = :pk").projection_expression("pk, sk").consistent_read(true).limit(READ);
         let pages = late_partitions(project, *endpoint)
             .map(|partition| self.query_page(query.clone().expression_attribute_values(":pk", string(partition))));
         let pages = try_join_all(pages).await?;
-        // Behind the last item of a page, others may follow that have not been read.
+        // More unread items may follow the last one of a page.
         let end = pages.iter().filter_map(|(_, next)| Key::of(next.as_ref()?)).map(|key| key.sk).min();
         let keys = pages.iter().flat_map(|(items, _)| items).filter_map(Key::of);
         let mut keys: Vec<Key> = keys.filter(|key| end.as_ref().is_none_or(|end| key.sk <= *end)).collect();
@@ -173,8 +174,8 @@ impl Store {
     }
 
     /// Moves the first late deliveries of an endpoint, whose item was read with this mark, into its
-    /// queue. Takes at most four seconds, and begins no further item after two. Only for the worker
-    /// that has claimed the endpoint.
+    /// queue. Takes at most four seconds, and does not begin another item after two. Only for the
+    /// worker that has claimed the endpoint.
     pub async fn readmit_webhooks(&self, lane: &Lane, late: String, now: Timestamp) -> Result<(), Error> {
         within(MOVING, self.readmit(lane, late, now)).await
     }
@@ -201,20 +202,20 @@ impl Store {
         }
     }
 
-    /// Moves the deliveries of one item into the queue. An item that is gone was moved or has
+    /// Moves the deliveries of one item into the queue. If the item is gone, it was moved or has
     /// expired.
     async fn readmit_item(&self, lane: &Lane, key: Key, now: Timestamp) -> Result<(), Error> {
         let Some(item) = self.get_now(&key).await? else { return Ok(()) };
         match unpack(lane, &item) {
             Some(mut new) => {
-                // DynamoDB deletes expired items up to days later, and in no order.
+                // DynamoDB deletes expired items up to days later, in any order.
                 new.retain(|new| new.delivery.expires_at() > now);
                 self.record_new(new, now).await?;
             }
             None => tracing::error!(project = %lane.0, endpoint = %lane.1, "late deliveries are lost, because their item cannot be parsed"),
         }
         let Some(mark) = item.get("mark") else { return Ok(()) };
-        // Others may have been stored under the same key meanwhile, by a batch that was read again.
+        // A batch that was read again may have stored others under the same key meanwhile.
         match self.write_unrecorded(Write::delete(key).on("mark = :mark").value(":mark", mark.clone())).await {
             Ok(()) | Err(Error::Conflict(_)) => Ok(()),
             Err(error) => Err(error),

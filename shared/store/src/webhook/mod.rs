@@ -9,16 +9,16 @@
 //! | place of a pending delivery | `W#<P>#<endpoint>` | `QUEUE#<position>` | |
 //! | state of an endpoint | `W#<P>#<endpoint>` | `STATE` | gsi2 `WEBHOOKS#<shard>` / due time, project, endpoint |
 //!
-//! A delivery and its place are written together, and the place is deleted with the last attempt.
-//! Positions are those of the changes in the table's stream, so one query reads the pending
-//! deliveries in the order of the changes; replays come last. Recording an event costs, for each
-//! endpoint, 2 units for each KB of the delivery and 2 for its place, besides the update of the
-//! endpoint's state; each attempt costs the same again. A replay also marks the old delivery, for 2
-//! units for each KB of it. Deliveries expire by TTL.
+//! A delivery and its place are written together; the place is deleted with the last attempt.
+//! Positions come from the table's stream, so one query reads the pending deliveries in the order
+//! of the changes; replays come last. For each endpoint, recording an event costs 2 units for each
+//! KB of the delivery and 2 for its place, besides the update of the endpoint's state; each attempt
+//! costs the same again. A replay also marks the old delivery, for 2 units for each KB of it.
+//! Deliveries expire by TTL.
 //!
 //! While an endpoint has late deliveries, its item is also in the index of due endpoints.
 //!
-//! The list of all endpoints (`gsi1`) only serves to tell whether there are any.
+//! The list of all endpoints (`gsi1`) only shows whether there are any.
 
 pub mod changes;
 pub mod delivery;
@@ -39,7 +39,7 @@ use crate::table::{Error, Item, Key, Label, Store, Write, entity, integer, numbe
 use crate::webhook::keys::{PREFIX, endpoint_key};
 
 const ALL: &str = "WEBHOOKS";
-/// The shortest time between two notices to the owners of a project.
+/// The minimum time between two notices to the owners of a project.
 const NOTICE_PAUSE: SignedDuration = SignedDuration::from_hours(24);
 
 /// An endpoint with its version, on which changes are conditional.
@@ -92,7 +92,7 @@ impl Store {
         Ok(self.webhook_rows(project).await?.into_iter().map(|row| row.endpoint).collect())
     }
 
-    /// Like [`Self::webhook_endpoints`], with what is stored beside the endpoints.
+    /// Like [`Self::webhook_endpoints`], with the attributes outside the endpoints.
     pub(crate) async fn webhook_rows(&self, project: &ProjectId) -> Result<Vec<EndpointRow>, Error> {
         let query = self
             .query()
@@ -111,7 +111,7 @@ impl Store {
         Ok(!self.query_page(query.expression_attribute_values(":pk", string(ALL))).await?.0.is_empty())
     }
 
-    /// Creates an endpoint; `false` if the project has the maximum number.
+    /// Creates an endpoint; `false` if the project already has the maximum number.
     pub async fn create_webhook_endpoint(&self, project: &ProjectId, endpoint: &Endpoint) -> Result<bool, Error> {
         let more = Write::update(count_key(project), "ADD endpoints :one")
             .on("attribute_not_exists(endpoints) OR endpoints < :most")
@@ -148,9 +148,9 @@ impl Store {
         self.transact([replace].into_iter().chain(others)).await
     }
 
-    /// The write that records a notice to the owners of a project that an endpoint was switched
-    /// off; it fails if another notice is recorded meanwhile. `None` if one was recorded less than
-    /// a day ago, or the project never had an endpoint. Costs 1 unit to read.
+    /// The write that records a notice to a project's owners that an endpoint was switched off;
+    /// fails if another notice is recorded meanwhile. `None` if one was recorded less than a day
+    /// ago, or if the project never had an endpoint. Costs 1 unit to read.
     pub async fn webhook_notice(&self, project: &ProjectId, now: Timestamp) -> Result<Option<Write>, Error> {
         let key = count_key(project);
         let Some(item) = self.get(&key).await? else { return Ok(None) };

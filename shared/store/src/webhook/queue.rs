@@ -1,13 +1,13 @@
 //! The queue of each endpoint's pending deliveries, and the list of endpoints that are due.
 //!
-//! A worker claims an endpoint for the time of a lease, so only one worker sends to the endpoint:
-//! this keeps the order of deliveries, and a slow endpoint occupies at most one worker. The due
-//! time in the endpoint's state says when a worker should next look at the queue: at once, if a
-//! delivery was recorded; at the end of the lease, while a worker holds one; otherwise when the
-//! next retry is due. Recording a delivery increments the version of the state. A delivery that is
-//! recorded during a lease does not make the endpoint due, as no other worker could claim it: the
-//! worker that ends its lease notices the new version, and makes the endpoint due at once. If that
-//! worker is killed, the endpoint is due at the end of the lease.
+//! A worker claims an endpoint for the duration of a lease. So only one worker sends to the
+//! endpoint, which keeps deliveries in order, and a slow endpoint occupies at most one worker. The
+//! due time in the endpoint's state says when a worker should next look at the queue: at once after
+//! a delivery was recorded, at the end of a current lease, or else when the next retry is due.
+//! Recording a delivery increments the version of the state. A delivery recorded during a lease
+//! does not make the endpoint due, because no other worker could claim it: when ending the lease,
+//! the worker notices the new version and makes the endpoint due at once. If the worker is killed,
+//! the endpoint is due at the end of the lease.
 
 use std::collections::HashSet;
 
@@ -22,7 +22,7 @@ use crate::webhook::keys::{late_partitions, partition};
 
 /// How long a worker may work on an endpoint before another worker may take over.
 pub const LEASE: SignedDuration = SignedDuration::from_secs(60);
-/// The number of partitions over which due endpoints are spread.
+/// The number of partitions for due endpoints.
 const SHARDS: u8 = 4;
 /// The maximum number of items that one query reads.
 const READ: i32 = 1000;
@@ -31,10 +31,10 @@ const READ: i32 = 1000;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// The position in the queue: that of the change in the table's stream or, for a replay, one
-    /// behind those of all changes.
+    /// after all changes.
     pub position: String,
-    /// The key of the item that changed; for a replay, a text that no other delivery has. The
-    /// events of an item are delivered one after another.
+    /// The key of the item that changed; for a replay, a text unique to this delivery. The events
+    /// of an item are delivered one after another.
     pub object: String,
     /// The delivery.
     pub delivery: WebhookDeliveryId,
@@ -47,7 +47,7 @@ pub struct Place {
 pub struct Claimed {
     /// The project and the endpoint.
     pub lane: Lane,
-    /// The health of the endpoint, as its last attempts show it.
+    /// The health of the endpoint after its last attempts.
     pub health: Health,
     version: u64,
     until: Timestamp,
@@ -74,15 +74,15 @@ pub(super) fn due(write: Write, (project, endpoint): (&ProjectId, WebhookEndpoin
     write.value(":gsi2pk", string(shard_partition(shard(endpoint)))).value(":gsi2sk", string(position))
 }
 
-/// Makes an endpoint due: at once or, if a worker has claimed it, when that worker ends its lease.
+/// Makes an endpoint due at once or, if a worker has claimed it, when that worker ends its lease.
 pub(super) fn wake(project: &ProjectId, endpoint: WebhookEndpointId, now: Timestamp) -> Write {
-    // `held` is the position among due endpoints that a claim gives; without a claim, it is absent.
+    // `held` is the position that a claim gives among due endpoints; absent without a claim.
     let wake = Write::update(state_key(project, endpoint), "SET gsi2pk = :gsi2pk, gsi2sk = if_not_exists(held, :gsi2sk) ADD version :one");
     due(wake, (project, endpoint), now).value(":one", integer(1))
 }
 
-/// For an endpoint that has been enabled again: makes it due, so that its pending deliveries are
-/// sent, and resets its failures.
+/// For a re-enabled endpoint: makes it due, so that its pending deliveries are sent, and resets its
+/// failures.
 pub fn fresh_start(project: &ProjectId, endpoint: WebhookEndpointId, now: Timestamp) -> Write {
     wake(project, endpoint, now).expression(
         "SET gsi2pk = :gsi2pk, gsi2sk = if_not_exists(held, :gsi2sk) REMOVE failing_since, failed_at ADD version :one".to_owned(),
@@ -141,8 +141,7 @@ fn released(claimed: &Claimed, next: Option<Timestamp>) -> Result<Write, Error> 
 }
 
 impl Store {
-    /// The endpoints that are due, those that have been due longest first; at most `limit` of each
-    /// shard.
+    /// The due endpoints, longest due first, at most `limit` of each shard.
     pub async fn due_webhooks(&self, now: Timestamp, limit: i32) -> Result<Vec<Lane>, Error> {
         let until = format!("{}#~", sortable(now));
         let read = (0..SHARDS).map(|shard| self.keys_between(shard_partition(shard), "0".to_owned(), until.clone(), limit));
@@ -162,7 +161,7 @@ impl Store {
     /// Claims an endpoint; `None` if another worker has claimed it.
     pub async fn claim_webhook(&self, (project, endpoint): &Lane, now: Timestamp) -> Result<Option<Claimed>, Error> {
         let until = after(now, LEASE);
-        // The claim may create the state, which then has a version, too.
+        // If the claim creates the state, this gives it a version, too.
         let claims = "SET lease = :until, held = :gsi2sk, gsi2pk = :gsi2pk, gsi2sk = :gsi2sk ADD version :zero";
         let claim = Write::update(state_key(project, *endpoint), claims)
             .on("attribute_not_exists(lease) OR lease <= :now")
@@ -194,7 +193,7 @@ impl Store {
     }
 
     /// Ends all leases. Only for a process that runs all workers, before it starts them: any lease
-    /// is then left over from a worker that has ended.
+    /// is then a leftover of a worker that has ended.
     pub async fn free_webhooks(&self, now: Timestamp) -> Result<(), Error> {
         for (project, endpoint) in self.due_webhooks(after(now, LEASE), READ).await? {
             let free = Write::update(state_key(&project, endpoint), "SET gsi2pk = :gsi2pk, gsi2sk = :gsi2sk REMOVE lease, held");
@@ -206,9 +205,8 @@ impl Store {
         Ok(())
     }
 
-    /// The part of an endpoint's queue that begins after a key, or the first part, in order, and
-    /// the key after which the next part begins; `None` after the last part. A part has at most
-    /// `limit` places.
+    /// The first part of an endpoint's queue, or the part after a key, in order, and the key after
+    /// which the next part begins; `None` after the last part. A part has at most `limit` places.
     pub async fn webhook_places(
         &self,
         (project, endpoint): &Lane,
@@ -237,7 +235,7 @@ impl Store {
         Ok(keys.iter().map(|key| items.take(key).map(|item| health(&item)).unwrap_or_default()).collect())
     }
 
-    /// Deletes what is left of a deleted endpoint, at most a thousand items of each of its
+    /// Deletes the remains of a deleted endpoint, at most a thousand items of each of its
     /// partitions; `true` if nothing is left.
     pub async fn purge_webhook(&self, (project, endpoint): &Lane) -> Result<bool, Error> {
         let state = state_key(project, *endpoint);

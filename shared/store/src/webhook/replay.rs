@@ -1,4 +1,4 @@
-//! Replays deliveries: records new deliveries of the same events, and marks the old ones.
+//! Replays deliveries: records new deliveries of their events, and marks the old ones.
 
 use jiff::Timestamp;
 use model::webhook::Lane;
@@ -10,13 +10,13 @@ use crate::webhook::delivery::{AT_ONCE, MAX_BYTES, NewDelivery, delivery_key, pa
 use crate::webhook::keys::{endpoint_key, partition};
 use crate::webhook::queue::wake;
 
-/// How many failed deliveries one call returns, besides further ones with the creation time of the
-/// last.
+/// The maximum number of failed deliveries that one call returns, not counting further ones with
+/// the last one's creation time.
 const MOST_REPLAYED: usize = 1000;
 /// How many bytes of bodies one call reads.
 const MAX_BODIES: usize = 3 << 20;
 
-/// A new delivery, requested by an administrator, of the event of an old delivery.
+/// A new delivery of an old delivery's event, requested by an administrator.
 #[derive(Debug, Clone)]
 pub struct Replay {
     /// The old delivery.
@@ -25,8 +25,8 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Another delivery, with this id, of the event of `old`. Its place is behind the pending
-    /// deliveries of changes; no earlier delivery about the same item delays it.
+    /// Another delivery of the event of `old`, with this id. It is placed after the pending
+    /// deliveries of changes, and earlier deliveries about the same item do not delay it.
     pub fn new(lane: Lane, old: &Delivery, id: WebhookDeliveryId, now: Timestamp) -> Self {
         let position = format!("REPLAY#{}#{id}", sortable(now));
         let new = NewDelivery { lane, delivery: old.again(id, now), position, object: format!("REPLAY#{id}") };
@@ -52,9 +52,9 @@ impl Replay {
 impl Store {
     /// The failed deliveries created at `since` or later that have not been replayed, oldest first,
     /// and the time from which to continue; `None` if there are no more. A call ends after a
-    /// thousand deliveries or 3 MB of bodies, but never between deliveries with the same time of
-    /// creation, so that none is left out. Many can have the same time, because the table's stream
-    /// gives times in whole seconds.
+    /// thousand deliveries or 3 MB of bodies, but never between deliveries created at the same
+    /// time, so that none is left out. Many can share a time, because the table's stream gives
+    /// times in whole seconds.
     pub async fn failed_webhooks(&self, (project, endpoint): &Lane, since: Timestamp) -> Result<(Vec<Delivery>, Option<Timestamp>), Error> {
         let millis = u64::try_from(since.as_millisecond()).unwrap_or_default();
         let first = uuid::Builder::from_unix_timestamp_millis(millis, &[0; 10]).into_uuid();
@@ -88,7 +88,7 @@ impl Store {
         }
     }
 
-    /// Records a new delivery that an administrator requested, whatever the status of the old one;
+    /// Records an administrator's replay, whatever the status of the old delivery;
     /// [`Error::Conflict`] if the endpoint or the old delivery does not exist.
     pub async fn replay_webhook(&self, replay: &Replay, now: Timestamp) -> Result<(), Error> {
         let (project, endpoint) = &replay.new.lane;
@@ -98,16 +98,16 @@ impl Store {
         self.transact(writes).await
     }
 
-    /// Records the deliveries that an administrator requested, all to the same endpoint, except
-    /// replays of deliveries that no longer exist or have been replayed already. Returns how many
-    /// were recorded; [`Error::Conflict`] if the endpoint does not exist.
+    /// Records an administrator's replays, all to the same endpoint, except those of deliveries
+    /// that no longer exist or have already been replayed. Returns how many were recorded;
+    /// [`Error::Conflict`] if the endpoint does not exist.
     pub async fn replay_webhooks(&self, replays: Vec<Replay>, now: Timestamp) -> Result<usize, Error> {
         let mut count = 0;
         for mut part in parts(replays, MAX_BYTES, |replay| replay.new.delivery.body.len()) {
             while let Some(Replay { new: NewDelivery { lane: (project, endpoint), .. }, .. }) = part.first() {
                 let mut writes = vec![wake(project, *endpoint, now)];
-                // Once a transaction has succeeded, the endpoint is not checked again. If it is
-                // deleted afterwards, the worker deletes the deliveries.
+                // After a successful transaction, the endpoint is not checked again: if it is
+                // deleted later, the worker deletes the deliveries.
                 if count == 0 {
                     writes.push(Write::check(endpoint_key(project, *endpoint), "attribute_exists(pk)"));
                 }
@@ -133,7 +133,7 @@ impl Store {
         Ok(count)
     }
 
-    /// The replays of those deliveries that exist and have not been replayed.
+    /// The replays of existing deliveries that have not been replayed.
     async fn not_replayed(&self, replays: &[Replay]) -> Result<Vec<Replay>, Error> {
         let mut found = self.get_many(replays.iter().map(Replay::old_key)).await?;
         let mut left = Vec::new();

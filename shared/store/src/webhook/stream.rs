@@ -1,4 +1,4 @@
-//! Records of the table's stream, as Lambda receives them and as the gateway reads them.
+//! Records of the table's stream, as Lambda receives and the gateway reads them.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ const DIGITS: usize = 40;
 pub struct Record {
     /// The key of the item.
     pub key: Key,
-    /// The position of the change, which sorts in the order of changes to the same item.
+    /// The position of the change; positions sort in the order of changes to an item.
     pub position: String,
     /// When the item changed, to about a second.
     pub at: Timestamp,
@@ -48,8 +48,8 @@ fn item(image: &Value) -> Result<Item, Error> {
     image.into_iter().map(|(name, value)| Ok((name, crate::table::transfer::attribute(value)?))).collect()
 }
 
-/// The records of an event of the stream, in order. A record that cannot be parsed is logged and
-/// skipped, because retrying would fail as well.
+/// The records of an event of the stream, in order. Records that cannot be parsed are logged and
+/// skipped, because retries would fail as well.
 pub fn records(event: &Value) -> Vec<Record> {
     let parsed = |record: &Value| {
         Record::of(record)

@@ -1,4 +1,4 @@
-//! A page with three blocks of code, and what it takes to highlight it.
+//! A page with three blocks of code, and the cost of highlighting it.
 
 #[path = "../../../../shared/site/src/code/mod.rs"]
 pub mod code;
@@ -15,7 +15,7 @@ const PAGE: [(&str, &str); 3] = [
     ("ts", include_str!("../page/user.ts.txt")),
     ("sh", include_str!("../page/publish.sh.txt")),
 ];
-/// How often the page is made after the first time.
+/// How often the page is made again.
 const ROUNDS: usize = 99;
 
 /// The CPU time of this process, in microseconds.
@@ -24,8 +24,8 @@ fn cpu() -> i64 {
     time.tv_sec * 1_000_000 + time.tv_nsec / 1000
 }
 
-/// Prints the CPU time of the first page of a process and the median of the later pages, in
-/// microseconds, and the length of the HTML.
+/// Prints the CPU time of the process's first page, the median of later ones, both in microseconds,
+/// and the length of the HTML.
 pub fn measure(highlighted: impl Fn(&str, &str) -> String) {
     let page = || -> String { PAGE.iter().map(|(language, code)| highlighted(language, code)).collect() };
     let took = || {

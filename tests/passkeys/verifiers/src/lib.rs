@@ -1,4 +1,4 @@
-//! A device in software, the responses that a page sends for it, and the measurement of a verifier.
+//! A software device, the responses that a page sends for it, and the measurement of a verifier.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -14,22 +14,22 @@ use serde_json::{Value, json};
 pub const RP_ID: &str = "example.com";
 /// The origin of the page.
 pub const ORIGIN: &str = "https://example.com";
-/// The id of the user, 64 bytes.
+/// The user's id, 64 bytes.
 pub const USER: &[u8; 64] = &[7; 64];
 /// How often each ceremony is verified.
 const TIMES: u32 = 2000;
 
-/// Encodes bytes as pages send them.
+/// Encodes bytes like a page.
 pub fn encoded(bytes: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// Decodes what [`encoded`] made; panics if it is something else.
+/// Decodes the output of [`encoded`]; panics on anything else.
 pub fn decoded(value: &Value) -> Vec<u8> {
     URL_SAFE_NO_PAD.decode(value.as_str().expect("text")).expect("base64url")
 }
 
-/// A device with one ES256 key, which recognizes its owner.
+/// A device with one ES256 key, which verifies its owner.
 pub struct Device {
     key: EcdsaKeyPair,
     random: SystemRandom,
@@ -55,7 +55,7 @@ impl Device {
         json!({ "type": kind, "challenge": encoded(challenge), "origin": ORIGIN, "crossOrigin": false }).to_string().into_bytes()
     }
 
-    /// The key as CBOR (COSE, RFC 9053 §7.1.1).
+    /// The key in CBOR (COSE, RFC 9053 §7.1.1).
     fn public_key(&self) -> Vec<u8> {
         let (x, y) = self.key.public_key().as_ref()[1..].split_at(32);
         [&[0xa5, 1, 2, 3, 0x26, 0x20, 1, 0x21, 0x58, 32][..], x, &[0x22, 0x58, 32], y].concat()
@@ -98,8 +98,8 @@ impl Device {
     }
 }
 
-/// Prints the mean time of `ceremony`, in microseconds. Its result is used, so that the compiler
-/// does not remove the work.
+/// Prints the mean time of `ceremony`, in microseconds. Uses its result, so that the compiler keeps
+/// the work.
 pub fn measure<T>(name: &str, mut ceremony: impl FnMut() -> T) {
     let start = Instant::now();
     for _ in 0..TIMES {

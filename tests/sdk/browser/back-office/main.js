@@ -1,5 +1,5 @@
-// A back office where users register passkeys at a desk. The page has the server key, so only the
-// staff may open it.
+// A back office where users register passkeys at a desk. The page has the server key, so it is for
+// staff only.
 
 import { StackServerApp } from "sdk";
 

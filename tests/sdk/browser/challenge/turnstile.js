@@ -1,4 +1,4 @@
-// Makes the SDK, which only supports Cloudflare Turnstile, show ALTCHA's widget: it uses
+// Makes the SDK, which supports only Cloudflare Turnstile, show ALTCHA's widget: it uses
 // `window.turnstile` if present, and the "site key" is the URL of the challenges.
 
 import "altcha";

@@ -1,4 +1,4 @@
-// An app whose sign-in page is on another domain; that page is the same app.
+// An app with its sign-in page on another domain; that page is the same app.
 
 import { StackClientApp } from "sdk";
 

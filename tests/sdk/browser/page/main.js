@@ -9,7 +9,7 @@ const app = new StackClientApp({
   tokenStore: "cookie",
   redirectMethod: "window",
   urls: { afterSignIn: "/", afterSignUp: "/", afterSignOut: "/", emailVerification: "/verify", magicLinkCallback: "/sign-in-by-link" },
-  // Disables features that would contact other hosts, or add elements of their own to the page.
+  // Disables features that contact other hosts or add elements to the page.
   devTool: false,
   analytics: { enabled: false },
 });

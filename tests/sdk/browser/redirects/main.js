@@ -1,4 +1,4 @@
-// An app that has a path of its own for each page of the SDK, with the name of the page.
+// An app with a path for each page of the SDK, named like the page.
 
 import { StackClientApp } from "sdk";
 

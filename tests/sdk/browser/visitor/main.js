@@ -1,4 +1,4 @@
-// A page with the defaults of the SDK: its analytics, and its tool for developers, are on.
+// A page with the SDK's defaults, including its analytics and developer tool.
 
 import { StackClientApp } from "sdk";
 

@@ -1,4 +1,4 @@
-// An app that has only a home page; all other pages are the SDK's.
+// An app with a home page only; all other pages are the SDK's.
 
 import {
   OAuthButtonGroup,
@@ -16,10 +16,10 @@ import { createRoot } from "react-dom/client";
 
 const config = await (await fetch("/config.json")).json();
 const app = new StackClientApp({ tokenStore: "cookie", redirectMethod: "window", ...config });
-// For actions that no page of the SDK offers.
+// For actions that are not on any page of the SDK.
 globalThis.app = app;
 
-/** Shows an error that a page of the SDK throws. */
+/** Shows an error thrown by a page of the SDK. */
 class Boundary extends Component {
   state = {};
   static getDerivedStateFromError(error) {
@@ -43,7 +43,7 @@ function Home() {
   );
 }
 
-/** A page about the team that its URL names. */
+/** A page about the team in its URL. */
 function Team() {
   const user = useUser({ or: "redirect" });
   const team = user.useTeam(new URLSearchParams(location.search).get("id") ?? "");

@@ -1,6 +1,6 @@
-// A user with their own browser. Everything that goes wrong while they use a page is recorded as a
-// complaint: errors in the console, uncaught errors, failed or rejected requests, requests to other
-// hosts, and alerts.
+// A user with their own browser. Everything that goes wrong on a page is recorded as a complaint:
+// errors in the console, uncaught errors, failed or rejected requests, requests to other hosts, and
+// alerts.
 
 import assert from "node:assert/strict";
 import { mkdir } from "node:fs/promises";
@@ -13,7 +13,7 @@ import { PATIENCE_MILLIS, until } from "../../support/until.js";
 
 const PICTURES = process.env.PICTURES;
 const WIDTHS = [360, 1280];
-/** The hosts that the SDK itself contacts, each with the file that is served instead. */
+/** The hosts contacted by the SDK itself, with the files served instead. */
 const THIRD_PARTIES = new Map([
   // The script for the payments tab, which is not shown.
   ["js.stripe.com", new URL("stripe.js", import.meta.url)],
@@ -57,13 +57,13 @@ export class Person {
       dialog.dismiss();
     });
     page.on("console", (message) => {
-      // Requests that the service rejects are checked when their responses arrive.
+      // Requests rejected by the service are checked at their responses.
       if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) complaints.push(`the console: ${message.text()}`);
     });
     page.on("request", (request) => {
       const { protocol, hostname, pathname } = new URL(request.url());
       const sent = `${request.method()} ${pathname}`;
-      // A refresh does not begin a session, by whichever of its two operations.
+      // A refresh does not start a session, whichever of its two operations it uses.
       const refreshes = sent.endsWith("/refresh") || request.postData()?.includes("grant_type=refresh_token");
       if (sent.startsWith("POST /api/v1/auth/") && !refreshes) this.#isLeaving = false;
       if (sent === "DELETE /api/v1/auth/sessions/current" || sent === "DELETE /api/v1/users/me") this.#isLeaving = true;
@@ -78,7 +78,7 @@ export class Person {
       const status = statusOf(response);
       if (status < 400) return;
       const what = `${status} ${response.request().method()} ${new URL(response.url()).pathname}`;
-      // What the page was still reading when it ended the session.
+      // What the page was still reading when the session ended.
       if (this.#isLeaving && what.startsWith("401 GET ")) return;
       const at = this.#expected.findIndex((expected) => what.startsWith(expected));
       if (at < 0 && this.#tolerated.some((tolerated) => what.startsWith(tolerated))) return;
@@ -87,7 +87,7 @@ export class Person {
     });
   }
 
-  /** Expects an error response in the next step: status, method and the beginning of the path. */
+  /** Expects an error response in the next step: status, method and start of the path. */
   expects(answer) {
     this.#expected.push(answer);
   }
@@ -97,7 +97,7 @@ export class Person {
     this.#tolerated.push(answer);
   }
 
-  /** Asserts that nothing has gone wrong, and that every expected error response was received. */
+  /** Asserts that nothing went wrong, and that all expected error responses were received. */
   check(where) {
     assert.deepEqual(this.complaints, [], where);
     assert.deepEqual(this.#expected, [], where);
@@ -128,7 +128,7 @@ export class Person {
   }
 
   /**
-   * Waits for a condition by polling: a navigation may be aborted by another and then never ends.
+   * Polls for a condition: a navigation may be aborted by another one and then never ends.
    */
   async until(isTrue, what) {
     await until(isTrue, what).catch(async (error) => {
@@ -147,7 +147,7 @@ export class Person {
     await this.enterNew(email, password);
   }
 
-  /** Fills in the page for signing up. */
+  /** Fills in the sign-up page. */
   async enterNew(email, password) {
     await this.page.getByRole("tab", { name: "Email & Password" }).click();
     await this.page.fill("#email", email);
@@ -162,7 +162,7 @@ export class Person {
     await this.enter(email, password);
   }
 
-  /** Fills in the page for signing in. */
+  /** Fills in the sign-in page. */
   async enter(email, password) {
     await this.page.getByRole("tab", { name: "Email & Password" }).click();
     await this.page.fill("#email", email);
@@ -173,16 +173,16 @@ export class Person {
   /** Opens a tab of the account settings. */
   async settings(tab) {
     await this.open("/handler/account-settings");
-    // The button of a team begins with the letter of its avatar, before its name.
+    // A team's button begins with its avatar's letter.
     await this.button(new RegExp(`${tab}$`)).click();
   }
 
-  /** Waits until the person has left the page at this path. */
+  /** Waits until the person has left this path's page. */
   async leaves(path) {
     await this.until(() => new URL(this.page.url()).pathname !== path, `not at ${path}`);
   }
 
-  /** Changes the only field of the section with this title, and saves it. */
+  /** Changes and saves the only field of the section with this title. */
   async rewrite(title, text) {
     const section = this.section(title);
     await section.getByRole("button").click();
@@ -192,15 +192,15 @@ export class Person {
   }
 
   /**
-   * The section of the account settings with this title: the innermost block that contains the
-   * title and a control.
+   * The section of the account settings with this title: the innermost block with the title and a
+   * control.
    */
   section(title) {
     const { page } = this;
     return page.locator("div").filter({ visible: true, has: page.getByText(title, { exact: true }) }).filter({ has: page.locator("button, img, [class*=cursor-pointer]") }).last();
   }
 
-  /** Uploads a picture through the only avatar of a section, and waits until it is saved. */
+  /** Uploads a picture through a section's only avatar, and waits until it is saved. */
   async upload(title, picture) {
     const chosen = this.page.waitForEvent("filechooser");
     await this.section(title).locator(".cursor-pointer").click();
@@ -211,7 +211,7 @@ export class Person {
     await this.button("Save").waitFor({ state: "detached" });
   }
 
-  /** Invites an address on the page of a team. */
+  /** Invites an address on a team's page. */
   async invite(email) {
     await this.page.getByPlaceholder("Email", { exact: true }).filter({ visible: true }).fill(email);
     await this.click("Invite User");
@@ -229,12 +229,12 @@ export class Person {
     await this.page.getByRole("menuitem", { name: action }).click();
   }
 
-  /** The secret that the page last generated for a second factor. */
+  /** The secret last generated by the page for a second factor. */
   async secret() {
     return Buffer.from(await this.page.evaluate(() => globalThis.lastSecret));
   }
 
-  /** New recovery codes, requested as an app does; no page of the SDK requests them. */
+  /** New recovery codes, requested like an app; no page of the SDK does so. */
   async recoveryCodes() {
     return await this.page.evaluate(async () => {
       const { baseUrl, projectId, publishableClientKey } = await (await fetch("/config.json")).json();
@@ -251,8 +251,8 @@ export class Person {
   }
 
   /**
-   * Takes screenshots of the page in its current state, in light and dark, on a phone and on a
-   * desktop; of the part around `target`, if it is given.
+   * Takes screenshots of the current page, or of the part around `target` if given, in light and
+   * dark, on phone and desktop.
    */
   async picture(name, target) {
     if (!PICTURES) return;
@@ -274,7 +274,7 @@ export class Person {
 }
 
 /**
- * Runs in the page: keeps the secret of a second factor, which the page only shows as a picture.
+ * Runs in the page: keeps a second factor's secret, which the page shows only as a picture.
  */
 function rememberSecrets() {
   const draw = crypto.getRandomValues.bind(crypto);

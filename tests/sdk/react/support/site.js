@@ -1,4 +1,4 @@
-// The app, built by Vite as a developer builds it, and served on a port of its own.
+// The app, built by Vite as developers would, on its own port.
 
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -22,7 +22,7 @@ export function buildApp(folder) {
 }
 
 /**
- * Serves the built app with these options of the SDK; every path without a file serves the page.
+ * Serves the built app with these SDK options; paths without a file serve the page.
  */
 export async function startSite(options) {
   if (!BUILT) throw new Error("REACT_BUILT is not set: these tests are started by tests/sdk/react/run");

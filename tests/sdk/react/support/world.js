@@ -1,4 +1,4 @@
-// The world of these tests: a gateway, its emails, the app, and a browser.
+// These tests' world: a gateway, its emails, the app, and a browser.
 
 import { after, before } from "node:test";
 
@@ -10,19 +10,19 @@ import { Person } from "./person.js";
 import { startSite } from "./site.js";
 
 export const PASSWORD = "correct horse battery";
-/** A picture to upload: ten pixels by ten. */
+/** A picture to upload, ten by ten pixels. */
 export const PICTURE = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAIAAAACUFjqAAAAEklEQVR4nGP4z8CAB+GTG8HSALfKY52fTcuYAAAAAElFTkSuQmCC", "base64");
 let addresses = 0;
 
-/** An address that nobody has yet. */
+/** An unused address. */
 export function newAddress(name = "user") {
   addresses += 1;
   return `${name}.${process.pid}.${addresses}@example.com`;
 }
 
 /**
- * Starts everything before the tests of a file, and stops it after them. `config` is the project's
- * configuration; `options` are those of the SDK.
+ * Starts everything before a file's tests, and stops it afterwards. `config` is the project's
+ * configuration; `options` are the SDK's.
  */
 export function world({ config = {}, options = { devTool: false }, settings = {} } = {}) {
   const it = {};
@@ -37,7 +37,7 @@ export function world({ config = {}, options = { devTool: false }, settings = {}
   it.codeTo = (address) => until(async () => (await it.inbox.all(address)).map(({ subject }) => subject.match(/([0-9A-Z]{6})$/)?.[1]).find(Boolean), `a code to ${address}`);
   it.linkTo = (address, page) => linkTo(it.inbox, address, page);
 
-  /** A user with a new account, whose address is verified by the emailed link. */
+  /** A user with a new account, verified by an emailed link. */
   it.member = async (t, email = newAddress()) => {
     const person = await it.arrive(t);
     await person.signUp(email, PASSWORD);
@@ -63,8 +63,8 @@ async function start(it, { config, options, settings }) {
 const used = new Set();
 
 /**
- * Waits for emails to an address with a link to this page of the app, and returns the oldest such
- * link that was not returned before.
+ * Waits for an email to an address with a link to this page of the app; returns the oldest such
+ * link not returned before.
  */
 async function linkTo(inbox, address, page) {
   const link = await until(async () => {

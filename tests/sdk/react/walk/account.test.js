@@ -1,4 +1,4 @@
-// The account settings: every tab, and everything that can be changed in it.
+// The account settings: every tab, and every change in it.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

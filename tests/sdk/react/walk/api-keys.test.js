@@ -1,5 +1,5 @@
 // API keys of users and teams in the account settings: created, shown once, revoked. Also the
-// account settings of a project whose features are switched off.
+// account settings of a project with features switched off.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -9,7 +9,7 @@ import { world } from "../support/world.js";
 
 const w = world({ config: { allow_user_api_keys: true, allow_team_api_keys: true } });
 
-/** The owner of a key, looked up as a server; null if the key is not valid. */
+/** A key's owner, looked up as a server; null if the key is invalid. */
 async function ownerOf(type, key) {
   const { url, projectId, secretServerKey } = w.gateway;
   const answer = await fetch(`${url}/api/v1/${type}-api-keys/check`, {
@@ -25,7 +25,7 @@ async function ownerOf(type, key) {
   return answer.ok ? (await answer.json())[`${type}_id`] : null;
 }
 
-/** Creates a key with the dialog, and returns it as the dialog shows it. */
+/** Creates a key with the dialog; returns it as shown there. */
 async function createKey(it, description, expires, picture) {
   const dialog = it.page.getByRole("dialog");
   await it.click("Create API Key");
@@ -47,7 +47,7 @@ async function createKey(it, description, expires, picture) {
   return key;
 }
 
-/** Asserts that the page only contains the end of a key, before and after a reload. */
+/** Asserts that the page contains only a key's end, before and after a reload. */
 async function isHidden(it, key) {
   for (const again of [false, true]) {
     if (again) await it.page.reload();
@@ -108,7 +108,7 @@ test("features that are switched off have no tab and no section", async (t) => {
   const shown = async () => {
     await it.settings("Settings");
     await it.sees("Sign out");
-    // The tab of payments would only appear once the products are loaded.
+    // A payments tab would appear only once the products are loaded.
     await it.page.waitForLoadState("networkidle");
     return Promise.all([...tabs, "Payments", "Danger zone"].map((name) => it.button(name).filter({ visible: true }).count()));
   };

@@ -1,4 +1,4 @@
-// The page that confirms the sign-in of a command-line tool.
+// The page that confirms a command-line tool's sign-in.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,7 +8,7 @@ import { PASSWORD, newAddress, world } from "../support/world.js";
 
 const w = world();
 
-/** Sends a request as the tool does, outside the browser. */
+/** Sends a request like the tool, outside the browser. */
 async function tool(path, body, headers) {
   const response = await asClient(w.gateway, "POST", path, body, headers);
   return response.json();
@@ -16,7 +16,7 @@ async function tool(path, body, headers) {
 
 const link = ({ login_code }) => `/handler/cli-auth-confirm?login_code=${login_code}`;
 
-/** The address of the user whose session the tool has fetched. */
+/** The address of the user of the session fetched by the tool. */
 async function userOf({ polling_code }) {
   const { status, refresh_token } = await tool("/auth/cli/poll", { polling_code });
   assert.equal(status, "success");

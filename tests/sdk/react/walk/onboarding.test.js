@@ -1,4 +1,4 @@
-// A project that requires verified addresses, where users without one finish on the onboarding
+// A project that requires verified addresses, where users without one end up on the onboarding
 // page, and a project with sign-up disabled.
 
 import assert from "node:assert/strict";
@@ -10,7 +10,7 @@ import { PASSWORD, newAddress, world } from "../support/world.js";
 const w = world({ config: { require_email_verification: true } });
 
 /**
- * Signs up with an unverified address. The sign-up page then redirects home, where nobody is signed
+ * Signs up with an unverified address. The sign-up page then redirects home, where no one is signed
  * in, or to the onboarding page, depending on whether it reads the new user first.
  */
 async function signUpUnverified(it, email) {
@@ -60,7 +60,7 @@ test("the sign-up page says that sign-up is disabled", async (t) => {
   await configure(w.gateway, { sign_up_enabled: false });
   t.after(() => configure(w.gateway, { sign_up_enabled: true }));
   const it = await w.arrive(t);
-  // The SDK's own analytics ask for an anonymous user, which is a sign-up, too.
+  // The SDK's own analytics ask for an anonymous user, which is also a sign-up.
   it.mayGet("400 POST /api/v1/auth/anonymous/sign-up");
   await it.open("/handler/sign-up");
   await it.sees("Sign up for new users is not enabled at the moment.");

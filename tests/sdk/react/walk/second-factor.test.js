@@ -1,4 +1,4 @@
-// An authenticator app: enrolled in the account settings, asked for at sign-in, lost, switched off.
+// An authenticator app: enrolled in the account settings, required at sign-in, lost, switched off.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// Signing up, in and out: passwords, codes and links by email, and the pages behind those links.
+// Signing up, in and out: passwords, emailed codes and links, and the pages behind the links.
 
 import { test } from "node:test";
 
@@ -67,7 +67,7 @@ test("an emailed link and code sign in, and create an account", async (t) => {
   await it.is(`${email} verified`);
   it.check("sign-in by a code");
 
-  // Skips the link in the first email, as its code has been used.
+  // Skips the first email's link, as its code has been used.
   await w.linkTo(email, "/handler/magic-link-callback");
   const other = await w.arrive(t);
   await other.open("/handler/sign-in");

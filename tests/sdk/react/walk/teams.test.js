@@ -45,7 +45,7 @@ test("a team is created, changed and switched to", async (t) => {
   await switcher.getByText("Mills").waitFor();
   await switcher.click();
   await it.picture("team-switcher");
-  // Taking screenshots resizes the window, which closes an open list, so the list is opened again.
+  // Screenshots resize the window, which closes an open list, so it is opened again.
   await it.page.keyboard.press("Escape");
   await switcher.click();
   await it.page.getByRole("option", { name: "Looms" }).click();

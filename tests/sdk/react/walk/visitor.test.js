@@ -1,5 +1,4 @@
-// A page with the SDK's own defaults: its tool for developers, its analytics, and the anonymous
-// account that it creates for a visitor.
+// A page with the SDK's own defaults: developer tool, analytics, and a visitor's anonymous account.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -10,7 +10,7 @@ use super::super::tools::Target;
 use crate::say::say;
 
 const LOG: &str = "/internal/audit-log";
-/// How many entries an export reads at once.
+/// Entries that an export reads at once.
 const AT_ONCE: usize = 100;
 
 #[derive(Args)]
@@ -62,7 +62,7 @@ impl List {
     }
 }
 
-/// Who caused an entry: the kind of actor, and its id if it has one.
+/// Who caused an entry: the kind of actor, and its id, if any.
 fn actor(actor: &Value) -> String {
     let id = ["user_id", "key_set_id"].iter().find_map(|name| actor[name].as_str());
     let kind = text(&actor["type"]);

@@ -14,9 +14,9 @@ use super::super::tools::Target;
 use super::output::{Output, text};
 use super::session::{Ask, Session};
 
-/// How many items a request for a list returns at most.
+/// The maximum number of items that a list request returns.
 const PAGE: usize = 100;
-/// How many users a message names.
+/// The maximum number of users named in a message.
 const NAMED: usize = 5;
 
 /// Selects a project of the deployment.
@@ -27,7 +27,7 @@ pub(crate) struct Of {
     pub(crate) project: Option<String>,
 }
 
-/// An item of a project, by its id.
+/// Selects an item of a project by id.
 #[derive(Args)]
 pub(crate) struct One {
     pub(crate) id: String,
@@ -35,7 +35,7 @@ pub(crate) struct One {
     pub(crate) of: Of,
 }
 
-/// The options of a command that prints what it did or found: the project, and the format.
+/// Options of a command with output: the project and the format.
 #[derive(Args)]
 pub(crate) struct Common {
     #[command(flatten)]
@@ -57,8 +57,8 @@ pub(crate) struct Listed {
 }
 
 impl Listed {
-    /// Prints the first items of the list at `path`, with these columns for each item. Parameters
-    /// of the query without a value are left out.
+    /// Prints the first items of the list at `path` in these columns. Skips query parameters
+    /// without a value.
     pub(crate) async fn print<const N: usize>(
         self,
         target: &Target,
@@ -93,7 +93,7 @@ impl Administrator {
         Ok(Self { session, project })
     }
 
-    /// The project, and the URL of its deployment, for messages.
+    /// The project and its deployment's URL, for messages.
     pub(crate) fn place(&self) -> String {
         format!("project {} at {}", self.project, self.session.url())
     }
@@ -106,7 +106,7 @@ impl Administrator {
         self.session.json(Ask { method, path, body, project: Some(&self.project) }).await
     }
 
-    /// One page of a list, and the cursor of the next page, if there is one.
+    /// One page of a list, and the cursor of the next page, if any.
     pub(crate) async fn page(
         &mut self,
         path: &str,
@@ -125,7 +125,7 @@ impl Administrator {
         Ok((items, next))
     }
 
-    /// The first items of a list. Says on standard error if there are more.
+    /// The first items of a list. Reports on standard error if there are more.
     pub(crate) async fn list(&mut self, path: &str, query: &[(&str, String)], limit: usize) -> anyhow::Result<Vec<Value>> {
         let (mut found, mut cursor) = (Vec::new(), None::<String>);
         loop {
@@ -143,7 +143,7 @@ impl Administrator {
         }
     }
 
-    /// The user with this id or verified primary email address. Anybody can enter somebody else's
+    /// The user with this id or verified primary email address. Anyone can enter someone else's
     /// address or sign up with it, so an unverified one identifies nobody. Anonymous users are
     /// found only by id.
     pub(crate) async fn user(&mut self, text: &str) -> anyhow::Result<Value> {
@@ -179,7 +179,7 @@ impl Administrator {
     }
 }
 
-/// The ids of the first of these users, and how many more there are.
+/// The first few users' ids, and how many more there are.
 fn ids(users: &[Value]) -> String {
     let named: Vec<String> = users.iter().take(NAMED).map(|user| plain(&text(&user["id"]))).collect();
     let more = users.len() - named.len();
@@ -187,7 +187,7 @@ fn ids(users: &[Value]) -> String {
     if more == 0 { named } else { format!("{named} and {more} more") }
 }
 
-/// The only project that the user's teams own; an error if they own none or several.
+/// The only project owned by the user's teams; an error if they own none or several.
 async fn only_project(session: &mut Session) -> anyhow::Result<ProjectId> {
     let projects = session.own(Method::GET, "/internal/projects", None).await?;
     match projects["items"].as_array().map_or(&[][..], Vec::as_slice) {

@@ -36,7 +36,7 @@ impl Api {
         self.at(method, &format!("{BASE}{path}"))
     }
 
-    /// A request of a client of the project `internal`.
+    /// A request by a client of the project `internal`.
     pub(super) fn internal(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.request(method, path);
         let request = request.header("x-service-project-id", INTERNAL).header("x-service-access-type", "client");
@@ -63,12 +63,12 @@ impl Api {
         Ok((status, body))
     }
 
-    /// The error for an answer that no operation gives.
+    /// The error for an answer that cannot come from an operation.
     pub(super) fn foreign(&self, status: u16) -> anyhow::Error {
         anyhow!("{} does not answer as Gatelet does (status {status}): check the URL", self.url)
     }
 
-    /// Why a request failed, in the words of the service. A body without a reason counts as that of
+    /// Why a request failed, in the service's words. A body without a reason is taken to come from
     /// another service.
     pub(super) fn refusal(&self, status: u16, body: &Value) -> anyhow::Error {
         let text = |name: &str| body[name].as_str();
@@ -79,8 +79,8 @@ impl Api {
     }
 }
 
-/// Parses the URL of a deployment. Plain HTTP is accepted only for this machine, because tokens are
-/// sent to the URL.
+/// Parses the URL of a deployment. Plain HTTP is accepted only for this machine, because the URL
+/// receives tokens.
 pub(super) fn deployment_url(text: &str) -> anyhow::Result<String> {
     let url = base_url("the deployment's URL", text)?;
     let url = url.strip_suffix(BASE).unwrap_or(&url).to_owned();

@@ -1,7 +1,7 @@
 //! `gateway login` and `gateway logout`.
 //!
-//! Signing in is the device flow (RFC 8628). The command gets a session of its own, which the user
-//! sees in their list of sessions and can end there.
+//! Sign-in uses the device flow (RFC 8628). The command gets its own session, which appears in the
+//! user's list of sessions and can be ended there.
 
 use std::io::IsTerminal as _;
 use std::process::{Command, Stdio};
@@ -24,7 +24,7 @@ use super::output::text;
 use super::session::{Session, saved};
 use crate::say::say;
 
-/// What a device adds to its interval when it must slow down (RFC 8628 §3.5).
+/// Added to the polling interval on `slow_down` (RFC 8628 §3.5).
 const SLOWER: Duration = Duration::from_secs(5);
 
 #[derive(Args)]
@@ -86,7 +86,7 @@ impl Login {
         let user = session.own(Method::GET, "/users/me", None).await?;
         let (url, email) = (session.url().to_owned(), text(&user["primary_email"]));
         if let Some(previous) = Logins::save(login)? {
-            // The sign-in has succeeded, whether the session that it replaces can be ended or not.
+            // The sign-in has succeeded even if the replaced session cannot be ended.
             let _ = end(previous).await;
         }
         say!("signed in to {url} as {}", plain(if email.is_empty() { "a user without an address" } else { &email }));
@@ -103,13 +103,13 @@ impl Login {
             return Ok(answer);
         }
         let (status, body) = begin(Some(format!("{}/console/cli-auth-confirm", api.url))).await?;
-        // If the console's page is rejected, too, the first answer says what to do.
+        // If the console's page is rejected, too, return the first answer, which says what to do.
         Ok(if status == 200 { (status, body) } else { answer })
     }
 }
 
-/// Whether the deployment has a console. The console of a gateway on this machine answers 403,
-/// because this request lacks the key of its pages, which the user's browser has.
+/// Whether the deployment has a console. A local gateway's console answers 403: unlike the user's
+/// browser, this request lacks the page key.
 async fn has_console(api: &Api) -> anyhow::Result<bool> {
     let (status, _) = api.text(api.at(Method::GET, "/console")).await?;
     Ok(matches!(status, 200 | 403))
@@ -125,7 +125,7 @@ fn not_started(api: &Api, status: u16, body: &Value, has_page: bool) -> anyhow::
     }
 }
 
-/// A request of the OAuth client `internal`.
+/// A request by the OAuth client `internal`.
 async fn ask<'a>(api: &Api, operation: &str, fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> anyhow::Result<(u16, Value)> {
     let mut form = form_urlencoded::Serializer::new(String::new());
     form.append_pair("client_id", INTERNAL).extend_pairs(fields);
@@ -136,8 +136,8 @@ async fn ask<'a>(api: &Api, operation: &str, fields: impl IntoIterator<Item = (&
     api.json(request.header("content-type", "application/x-www-form-urlencoded").body(form.finish())).await
 }
 
-/// Opens a link in the browser of this machine, if the command runs in a local terminal. The link
-/// is printed in any case, so a failure does not matter.
+/// Opens a link in the browser if the command runs in a local terminal. Failure does not matter, as
+/// the link is also printed.
 fn open(link: &Url) {
     let is_remote = variable("SSH_CONNECTION").is_some();
     if is_remote || !std::io::stdout().is_terminal() || !matches!(link.scheme(), "http" | "https") {
@@ -148,8 +148,7 @@ fn open(link: &Url) {
     let _ = command.arg(link.as_str()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
 }
 
-/// Polls until the user has confirmed the sign-in; it is an error if they refuse, or do not decide
-/// in time.
+/// Polls until the user confirms the sign-in; fails if they refuse, or do not decide in time.
 async fn wait(api: &Api, started: &Started) -> anyhow::Result<Tokens> {
     let end = Instant::now() + Duration::from_secs(started.expires_in);
     let mut interval = interval(started);
@@ -172,8 +171,8 @@ async fn wait(api: &Api, started: &Started) -> anyhow::Result<Tokens> {
     bail!("nobody confirmed the sign-in in time: run `gateway login` again")
 }
 
-/// How long to wait before each poll. With `GATELET_LOGIN_MILLIS`, a test waits for that long
-/// instead of the seconds that the deployment asks for; release builds ignore the variable.
+/// How long to wait before each poll. Tests set `GATELET_LOGIN_MILLIS` to override the deployment's
+/// interval; release builds ignore the variable.
 fn interval(started: &Started) -> Duration {
     let of_test = || variable("GATELET_LOGIN_MILLIS")?.parse().ok().map(Duration::from_millis);
     let of_test = if cfg!(debug_assertions) { of_test() } else { None };
@@ -181,7 +180,7 @@ fn interval(started: &Started) -> Duration {
 }
 
 impl Logout {
-    /// Ends the session, unless it is only to be forgotten, and removes it from this machine.
+    /// Ends the session, unless it should only be forgotten, and removes it from this machine.
     pub(crate) async fn run(self, target: &Target) -> anyhow::Result<()> {
         let url = self.url.as_ref().or(target.api.as_ref()).map(|url| deployment_url(url)).transpose()?;
         let url = match url {

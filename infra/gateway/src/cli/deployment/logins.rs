@@ -1,5 +1,4 @@
-//! The file that keeps the sessions of `gateway login`, one for each deployment. Only the user can
-//! read it.
+//! The file with the sessions of `gateway login`, one per deployment. Only the user can read it.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -19,7 +18,7 @@ pub(super) struct Login {
     pub(super) refresh_token: String,
 }
 
-/// The sessions, in the order of their sign-ins. Commands use the last one by default.
+/// The sessions, oldest sign-in first. Commands use the last one by default.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct Logins {
     logins: Vec<Login>,
@@ -60,8 +59,7 @@ impl Logins {
         self.logins.last().map(|login| login.url.as_str())
     }
 
-    /// Saves a session in place of the one at the same deployment; returns the previous one, if
-    /// there was one.
+    /// Saves a session and returns the one that it replaces at the same deployment, if any.
     pub(super) fn save(login: Login) -> anyhow::Result<Option<Login>> {
         let mut saved = Self::read()?;
         let previous = saved.take(&login.url);

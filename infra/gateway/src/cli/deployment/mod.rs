@@ -1,5 +1,5 @@
-//! A deployment that `gateway login` signed in to, administered over its API: without its data
-//! folder, without AWS credentials, and with the rights of a user of the project `internal`.
+//! Administers a deployment over its API after `gateway login`: with the rights of a user of the
+//! project `internal`, and without its data folder or AWS credentials.
 
 mod administrator;
 mod api;

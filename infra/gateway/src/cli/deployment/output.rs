@@ -1,4 +1,4 @@
-//! How commands print what a deployment answers: columns for people, JSON for scripts.
+//! Prints a deployment's answers: columns for people, JSON for scripts.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -24,7 +24,7 @@ impl Output {
         self.json
     }
 
-    /// Prints a list, with these columns for each item.
+    /// Prints a list in these columns.
     pub(crate) fn list<const N: usize>(
         &self,
         heads: [&str; N],
@@ -67,7 +67,7 @@ impl Output {
         Ok(())
     }
 
-    /// Prints what a command did: a sentence or, with `--json`, the answer.
+    /// Prints the result of a command: a sentence or, with `--json`, the answer.
     pub(crate) fn done(&self, sentence: &str, answer: &Value) -> anyhow::Result<()> {
         if self.json {
             return json(answer);
@@ -77,7 +77,7 @@ impl Output {
     }
 }
 
-/// Adds a line for each field, and for each element of a list, that differs.
+/// Adds a line for each differing field or list element.
 fn differences(path: &str, before: &Value, after: &Value, lines: &mut Vec<String>) {
     match (before, after) {
         (before, after) if before == after => {}
@@ -99,7 +99,7 @@ fn differences(path: &str, before: &Value, after: &Value, lines: &mut Vec<String
     }
 }
 
-/// Whether a list has an element that the other lacks, and not only another order or number.
+/// Whether one list has an element that the other lacks; order and repetition do not count.
 fn differ_as_sets(old: &[Value], new: &[Value]) -> bool {
     old.iter().any(|element| !new.contains(element)) || new.iter().any(|element| !old.contains(element))
 }
@@ -110,8 +110,7 @@ fn by_id(list: &[Value]) -> Option<Value> {
     named.collect::<Option<Map<String, Value>>>().map(Value::Object)
 }
 
-/// Prints JSON. Control characters and marks of direction are escaped, as a terminal would obey
-/// them.
+/// Prints JSON. Escapes control characters and direction marks, which a terminal would obey.
 pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
     let is_mark = |character| matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let mut text = String::new();
@@ -141,7 +140,7 @@ pub(crate) fn time(value: &Value) -> String {
     time.map_or_else(String::new, |time| time.strftime("%Y-%m-%d %H:%M").to_string())
 }
 
-/// The rows in columns that are as wide as their widest cell.
+/// Aligns the rows in columns, each as wide as its widest cell.
 fn lines<const N: usize>(rows: &[[String; N]]) -> Vec<String> {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
     let widths: [usize; N] = std::array::from_fn(width);

@@ -1,4 +1,4 @@
-//! A session at a deployment: of a user, or with the admin key of a data folder.
+//! A session at a deployment: a user's, or one with the admin key of a data folder.
 
 use anyhow::{Context as _, anyhow, bail, ensure};
 use reqwest::{Method, RequestBuilder};
@@ -34,8 +34,8 @@ pub(super) struct Ask<'a> {
 
 impl Session {
     /// The session that a command uses: the one at the URL of `--api`, which must exist, or else
-    /// the newest one, whose URL is then printed on standard error. Without `--api`, `None` if
-    /// there is no session, or if the command names a data folder or a table.
+    /// the newest one; its URL is then printed on standard error. Without `--api`, `None` if there
+    /// is no session, or if the command names a data folder or a table.
     pub(crate) async fn chosen(target: &Target) -> anyhow::Result<Option<Self>> {
         let login = match &target.api {
             Some(url) => Some(saved(&deployment_url(url)?)?),
@@ -57,7 +57,7 @@ impl Session {
         }
     }
 
-    /// At the gateway that serves the data folder, with the admin key that the folder keeps.
+    /// A session at the gateway that serves the data folder, with the folder's admin key.
     fn of_folder(target: &Target) -> anyhow::Result<Self> {
         let folder = target.folder();
         let Ok(data) = Data::existing(folder) else {
@@ -75,7 +75,7 @@ impl Session {
         Ok(Self { api: Api::new(url, None)?, rights: Rights::Key { project, admin } })
     }
 
-    /// The only project that the session reaches, if it has a key.
+    /// The only project that the session can access, if it has a key.
     pub(super) fn only_project(&self) -> Option<&ProjectId> {
         match &self.rights {
             Rights::Key { project, .. } => Some(project),
@@ -99,7 +99,7 @@ impl Session {
         Self { api, rights: Rights::User { refresh_token, access_token } }
     }
 
-    /// Fails for a project whose key the session lacks.
+    /// Fails if the session lacks the project's key.
     pub(super) fn reaches(&self, project: &ProjectId) -> anyhow::Result<()> {
         let only = self.only_project().unwrap_or(project);
         ensure!(
@@ -133,14 +133,14 @@ impl Session {
         self.json(Ask { method, path, body, project: None }).await
     }
 
-    /// Calls an operation whose answer is JSON.
+    /// Calls an operation that answers with JSON.
     pub(super) async fn json(&mut self, ask: Ask<'_>) -> anyhow::Result<Value> {
         let text = self.text(ask).await?;
         serde_json::from_str(&text).map_err(|_| self.api.foreign(200))
     }
 
-    /// Calls an operation; returns the text of its answer. If the access token has expired, for
-    /// example during a long export, the call is repeated with a new one.
+    /// Calls an operation; returns the text of its answer. If the access token has expired, as in a
+    /// long export, retries with a new one.
     pub(super) async fn text(&mut self, ask: Ask<'_>) -> anyhow::Result<String> {
         let (mut status, mut text) = self.api.text(self.request(&ask)).await?;
         let is_expired = |text: &str| {
@@ -191,7 +191,7 @@ impl Session {
         }
     }
 
-    /// Ends the session at the deployment. Succeeds as well if the session has ended already.
+    /// Ends the session at the deployment. Succeeds even if it has already ended.
     pub(super) async fn end(mut self) -> anyhow::Result<()> {
         match self.own(Method::DELETE, "/auth/sessions/current", None).await {
             Err(_) if !self.renew().await? => Ok(()),

@@ -1,5 +1,5 @@
 //! The team of the project `internal` that owns a project. Its members see the project in the
-//! console, and administer it over the API.
+//! console and administer it over the API.
 
 use anyhow::{anyhow, bail};
 use model::project::Project;
@@ -13,8 +13,8 @@ use super::super::team::data::user;
 use super::super::tools::{Target, Tools};
 use crate::say::say;
 
-/// The team that is to own a new project: the one that the command names, or the only team of the
-/// folder's project `internal`, if that project admits only users whom the operator creates.
+/// The owner of a new project: the team named by the command, or else the only team of the folder's
+/// project `internal`, provided that only the operator can create its users.
 pub(super) async fn of_new(tools: &Tools, target: &Target, owner: Option<&str>) -> anyhow::Result<Option<Team>> {
     if let Some(owner) = owner {
         return Ok(Some(find_team(tools, owner).await?));
@@ -27,7 +27,7 @@ pub(super) async fn of_new(tools: &Tools, target: &Target, owner: Option<&str>) 
     Ok(if teams.len() == 1 { teams.pop() } else { None })
 }
 
-/// Says, on standard error, in which way a new project is to be seen in the console.
+/// Explains on standard error how to see a new project in the console.
 pub(super) async fn explain(tools: &Tools, target: &Target, project: &Project, owner: Option<&Team>) -> anyhow::Result<()> {
     if project.id.is_internal() || target.table.is_some() {
         return Ok(());

@@ -1,5 +1,5 @@
-//! `gateway project provider …`: one OAuth provider of a project. The others, and their secrets,
-//! stay as they are.
+//! `gateway project provider …`: changes one OAuth provider of a project. The others keep their
+//! secrets and settings.
 
 use std::io::Read as _;
 
@@ -22,9 +22,9 @@ use super::stored::{find, view};
 use crate::say::say;
 
 const PATH: &str = "/internal/oauth-providers";
-/// The path of redirect URIs; the provider's id follows.
+/// The path of redirect URIs, before the provider's id.
 const CALLBACK: &str = "/api/v1/auth/oauth/callback/";
-/// Stands for standard input in place of a secret.
+/// In place of a secret: read it from standard input.
 const STANDARD_INPUT: &str = "-";
 
 #[derive(Subcommand)]
@@ -34,7 +34,7 @@ pub(crate) enum Command {
     Set {
         /// The project
         id: String,
-        /// `github` or another provider that is known by name, or a name for an OpenID issuer
+        /// `github` or another known provider, or a name for an OpenID issuer
         provider: String,
         /// Fields as in `POST /api/v1/internal/oauth-providers`: `client_id=…`, `client_secret=…`
         /// (`-` reads it from standard input), `issuer=https://…`, `type=shared`
@@ -104,8 +104,8 @@ fn show_redirect(output: &Output, redirect_uri: &str) {
     }
 }
 
-/// The body of the request. All fields are texts, even client ids that are numbers, except for the
-/// list of bundle ids, which are separated by commas.
+/// The body of the request. All fields are strings, even numeric client ids, except for the
+/// comma-separated list of bundle ids.
 fn input(provider: &str, fields: &[String]) -> anyhow::Result<Value> {
     let mut body = Map::from_iter([("id".to_owned(), json!(provider))]);
     for field in fields {

@@ -1,4 +1,4 @@
-//! Projects as the data has them.
+//! Projects as stored in the data.
 
 use anyhow::anyhow;
 use model::project::Project;
@@ -14,7 +14,7 @@ pub(super) async fn find(tools: &Tools, id: &str) -> anyhow::Result<ProjectRow> 
     tools.store.project(&id).await?.ok_or_else(|| anyhow!("project {id} does not exist"))
 }
 
-/// The project as an administrator sees it.
+/// A project in an administrator's view.
 pub(super) fn view(project: &Project) -> anyhow::Result<Value> {
     Ok(serde_json::to_value(AdminProject::of(project, true))?)
 }

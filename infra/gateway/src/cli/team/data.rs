@@ -1,5 +1,5 @@
-//! `gateway team …` on a gateway's data or on a table, for the operator: above all for the teams of
-//! the project `internal`, which only their own members administer over the API.
+//! `gateway team …` on a gateway's data or on a table, for the operator. Mainly for the teams of
+//! the project `internal`: over the API, only their own members administer them.
 
 use anyhow::{anyhow, bail};
 use flows::teams::{Joined, joining};
@@ -16,10 +16,10 @@ use super::super::input::project_id;
 use super::super::tools::{Target, Tools};
 use crate::say::say;
 
-/// The most items that one page of teams reads.
+/// The maximum number of teams read per page.
 const PAGE: usize = 100;
 
-/// A project, by default `internal`, and the tools to change its data.
+/// A project (default: `internal`), and the tools to change its data.
 pub(super) struct Operator {
     tools: Tools,
     project: Project,
@@ -32,7 +32,7 @@ impl Operator {
         Ok(Self { tools, project: row.project })
     }
 
-    /// The first teams with this text in their name, in the order of creation.
+    /// The first teams with this text in their name, oldest first.
     pub(super) async fn teams(&self, query: Option<&str>, limit: usize) -> anyhow::Result<Vec<Value>> {
         let query = query.map(str::to_lowercase);
         let has = |team: &Team| query.as_ref().is_none_or(|query| team.display_name.to_lowercase().contains(query));
@@ -81,7 +81,7 @@ impl Operator {
     }
 }
 
-/// The user with this id, or who signs in with this verified address.
+/// The user with this id, or with this verified address to sign in with.
 pub(crate) async fn user(tools: &Tools, project: &ProjectId, text: &str) -> anyhow::Result<User> {
     let id = if let Ok(id) = UserId::parse(text) {
         id

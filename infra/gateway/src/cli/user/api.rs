@@ -14,7 +14,7 @@ use super::super::input::{new_password, patch};
 use super::super::tools::Target;
 use crate::say::say;
 
-/// Secret fields, which `set` rejects: other processes of the machine can read a command line.
+/// Secret fields, rejected by `set`: other processes on the machine can read the command line.
 const SECRETS: [&str; 3] = ["password", "password_hash", "totp_secret_base64"];
 
 #[derive(Args)]
@@ -125,7 +125,7 @@ impl Delete {
     }
 }
 
-/// Creates a user who signs in with a password.
+/// Creates a user with a password.
 pub(super) async fn create(session: Session, email: Email, project: Option<&str>, is_read: bool) -> anyhow::Result<()> {
     let mut administrator = Administrator::new(session, project).await?;
     let password = new_password(&Entropy::system(), is_read)?;

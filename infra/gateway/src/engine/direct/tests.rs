@@ -1,4 +1,4 @@
-//! The same reads with and without requests give the same results.
+//! Reads give the same results with and without requests.
 
 mod recent;
 mod requests;
@@ -25,7 +25,7 @@ use super::*;
 use crate::engine::connector::Connector;
 use crate::engine::{Engine, Fault, Observe, TABLE};
 
-/// Two clients of one engine: one that makes requests, and one that needs none for reads.
+/// Two clients of one engine: one makes requests, the other reads without.
 struct World {
     requests: Client,
     direct: Client,
@@ -33,7 +33,7 @@ struct World {
     recent: Arc<Recent>,
 }
 
-/// A client that needs no requests to read from the engine.
+/// A client that reads from the engine without requests.
 fn direct(database: &Database, recent: &Arc<Recent>, connector: impl HttpConnector + 'static) -> Client {
     let client = Client::new(Endpoint::embedded(), connector);
     client.answered_by(Arc::new(Direct::new(database.clone(), Arc::clone(recent))))
@@ -61,7 +61,7 @@ impl World {
         self.requests.call(PutItemInput::builder().table_name(TABLE).set_item(Some(item))).await.unwrap();
     }
 
-    /// Makes a read in both ways, and returns its result.
+    /// Reads both ways, and returns the result.
     async fn read<R>(&self, request: R) -> Result<R::Output, String>
     where
         R: Request<Output: PartialEq, Error: ProvideErrorMetadata> + Clone + Debug,
@@ -75,8 +75,8 @@ impl World {
         one
     }
 
-    /// Reads rows in both ways, the second without requests and twice. Returns the items by their
-    /// keys; `None` if the engine refuses the read or does not process all keys.
+    /// Reads rows with requests, then twice without. Returns the items by key; `None` if the engine
+    /// refuses the read or leaves keys unprocessed.
     async fn rows(&self, read: ReadRows) -> Option<HashMap<Key, Item>> {
         let keys = KeysAndAttributes::builder().set_keys(Some(read.keys.iter().map(item_of).collect())).consistent_read(true);
         let request = BatchGetItemInput::builder().request_items(&read.table, keys.build().unwrap());
@@ -117,8 +117,8 @@ fn item_of(key: &Key) -> Item {
     requests::key(&key.pk, &key.sk)
 }
 
-/// Status and code of an error. Of several faults in a request, the message names one that depends
-/// on the order of a map.
+/// Status and code of an error. If a request has several faults, it depends on the order of a map
+/// which one the message names.
 fn described<E: ProvideErrorMetadata>(failure: aws::Failure<E>) -> String {
     let status = failure.raw_response().map(|response| response.status().as_u16());
     format!("{status:?} {:?}", failure.code())
@@ -136,7 +136,7 @@ proptest! {
         runtime.block_on(async {
             let world = World::new().await;
             for item in items {
-                // Some items have values that no table accepts.
+                // Some items have values that tables reject.
                 let _ = world.requests.call(PutItemInput::builder().table_name(TABLE).set_item(Some(item))).await;
             }
             for read in rows {
@@ -192,7 +192,7 @@ async fn pages_follow_each_other_to_the_end() {
     assert_eq!(found, all.into_iter().rev().collect::<Vec<_>>());
 }
 
-/// A connector over which every request fails.
+/// A connector whose requests all fail.
 #[derive(Debug)]
 struct Broken;
 
@@ -229,7 +229,7 @@ async fn rows_beyond_the_largest_answer_need_requests() {
     assert_eq!(world.rows(rows_of((2..count).map(|sk| sk.to_string()))).await.unwrap().len(), count - 2);
 }
 
-/// Notes the calls that it observes, and refuses queries.
+/// Records calls, and refuses queries.
 #[derive(Default)]
 struct Noted(Mutex<Vec<String>>);
 

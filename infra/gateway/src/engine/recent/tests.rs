@@ -1,4 +1,4 @@
-//! Tests of what is kept.
+//! Tests of which rows and pages are kept.
 
 use super::*;
 

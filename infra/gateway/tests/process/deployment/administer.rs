@@ -8,7 +8,7 @@ use crate::support::{Folder, Gateway, fails, succeeds, variable};
 
 const PASSWORD: &str = "correct horse battery";
 
-/// A deployment, and somebody who signed in to it.
+/// A deployment and a signed-in user.
 struct World {
     folder: Folder,
     gateway: Gateway,
@@ -35,20 +35,20 @@ impl World {
         fails(&run(&self.folder, arguments))
     }
 
-    /// The status of a request for the list of users that is made with this server key.
+    /// The status of a request for the list of users with this server key.
     async fn lists_users(&self, project: &str, key: &str) -> u16 {
         let headers = [("x-service-project-id", project), ("x-service-access-type", "server"), ("x-service-secret-server-key", key)];
         self.gateway.send(Method::GET, "/api/v1/users", &headers, None).await.status().as_u16()
     }
 
-    /// A user who signs up by this operation, with the tokens.
+    /// Signs up a user by this operation; returns the tokens.
     async fn becomes(&self, project: &str, operation: &str, body: Value) -> Value {
         let (status, user) = self.gateway.client(project, Method::POST, &format!("/api/v1/auth/{operation}"), Some(body)).await;
         assert_eq!(status, 200, "{user}");
         user
     }
 
-    /// Makes any address the primary one of a user, as the user can; returns the user's id.
+    /// Makes any address a user's primary one, as users can do themselves; returns the user's id.
     async fn enters(&self, project: &str, user: &Value, address: &str) -> String {
         let headers = [
             ("x-service-project-id", project),
@@ -158,7 +158,7 @@ async fn an_unverified_address_names_nobody() {
     let project = variable(&world.says(&["project", "create", "Notes"]), "GATELET_PROJECT_ID");
     let team = world.json(&["team", "create", "Compilers", "--json"]);
     let team = team["id"].as_str().unwrap();
-    // Eve, who signed up first, enters Grace's address. Mallory signs up with that of Joan.
+    // Eve, who signed up first, enters Grace's address. Mallory signs up with Joan's.
     let eve = world.becomes(&project, "password/sign-up", json!({ "email": "eve@example.com", "password": PASSWORD })).await;
     let eve = world.enters(&project, &eve, "grace@example.com").await;
     assert!(world.fails(&["team", "add", team, "grace@example.com"]).contains(&eve), "the candidate is named");

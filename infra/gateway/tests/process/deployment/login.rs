@@ -63,7 +63,7 @@ async fn after_the_user_ended_the_session_commands_ask_to_sign_in_again() {
     as_user(&gateway, &ada, Method::DELETE, "/api/v1/auth/sessions").await;
     let ended = fails(&run(&folder, &["project", "list"]));
     assert!(ended.contains("has ended") && ended.contains(&format!("`gateway login {}`", gateway.url)), "{ended}");
-    // The saved session is removed, although it has already ended.
+    // The saved session is removed although it has already ended.
     succeeds(&run(&folder, &["logout"]));
     assert!(fails(&run(&folder, &["call", "GET", "/users/me"])).contains("not signed in"));
 }
@@ -128,11 +128,11 @@ async fn a_deployment_without_a_page_says_what_its_operator_can_do() {
     };
     let line = first_line_of_login(&folder, &gateway);
     assert!(line.starts_with(&format!("Open {}/console/cli-auth-confirm?login_code=", gateway.url)), "{line}");
-    // The console has to be on a trusted domain, too.
+    // The console must be on a trusted domain, too.
     internal(json!({ "allow_localhost": false })).await;
     let said = fails(&run(&folder, &["login", &gateway.url]));
     assert!(said.contains("no page to confirm on") && said.contains("--page"), "{said}");
-    // A page outside of the trusted domains could be anybody's.
+    // A page outside the trusted domains could be anyone's.
     let said = fails(&run(&folder, &["login", &gateway.url, "--page", "https://evil.example.com/device"]));
     assert!(said.contains("evil.example.com") || said.contains("trusted"), "{said}");
     internal(json!({ "domains": [{ "domain": "https://admin.example.com", "handler_path": "/handler" }] })).await;

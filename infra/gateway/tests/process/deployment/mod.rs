@@ -17,7 +17,7 @@ use crate::support::{Folder, Gateway, end_of, gateway, succeeds};
 
 const PAGE: &str = "http://localhost:3000/device";
 
-/// A command whose user's settings are in this folder.
+/// A command with the user's settings in this folder.
 fn command(folder: &Folder, arguments: &[&str]) -> Command {
     let mut command = gateway(arguments);
     command.env("XDG_CONFIG_HOME", folder.path("config")).current_dir(folder.path(""));
@@ -37,14 +37,13 @@ fn file(folder: &Folder) -> String {
     folder.path("config/gatelet/logins.json")
 }
 
-/// How long `gateway login` waits before a poll, in milliseconds. The users of these tests decide
-/// at once, so the command need not wait as long as a deployment asks for.
+/// How long `gateway login` waits before a poll, in milliseconds. Users in these tests decide at
+/// once, so the deployment's interval is not needed.
 const SOON: &str = "500";
 
 /// Runs `gateway login` until it exits, while the user decides on the sign-in: `mode` is `complete`
-/// or `deny`. The command waits for so many milliseconds before a poll; for as long as the
-/// deployment asks for if `millis` is empty. Returns the command's standard output, and its exit
-/// status with its standard error.
+/// or `deny`. The command waits `millis` before each poll; if empty, the deployment's interval.
+/// Returns the command's standard output, and its exit status with its standard error.
 async fn login(gateway: &Gateway, folder: &Folder, mode: &str, user: &Value, millis: &str) -> (String, Output) {
     let mut command = command(folder, &["login", &gateway.url, "--page", PAGE]);
     let mut child = command.env("GATELET_LOGIN_MILLIS", millis).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -94,8 +93,8 @@ async fn sessions(gateway: &Gateway, user: &Value) -> usize {
     as_user(gateway, user, Method::GET, "/api/v1/auth/sessions").await["items"].as_array().unwrap().len()
 }
 
-/// A server that is not a gateway: `answer` gets a request and returns the bytes to send. Returns
-/// its URL.
+/// Starts a server other than a gateway: `answer` gets a request and returns the bytes to send.
+/// Returns the URL.
 fn serve(answer: impl Fn(&str) -> String + Send + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());

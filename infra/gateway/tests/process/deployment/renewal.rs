@@ -1,4 +1,4 @@
-//! Access tokens that expire while a command runs, as in a long export.
+//! Access tokens that expire while a command is running, as in a long export.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -14,7 +14,7 @@ fn answer(status: u16, body: &Value) -> String {
     format!("HTTP/1.1 {status} Status\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len())
 }
 
-/// A deployment whose first access token has expired when it is used. The session can be renewed
+/// A deployment whose first access token is already expired when used. The session can be renewed
 /// `renewals` times.
 fn deployment(renewals: usize) -> String {
     let renewed = AtomicUsize::new(0);

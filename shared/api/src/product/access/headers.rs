@@ -1,5 +1,5 @@
-//! The claims of a request's headers. Nothing is read from the table yet; only the signatures of
-//! tokens are verified.
+//! The claims of a request's headers. So far, only the signatures of tokens are verified; the table
+//! has not been read.
 
 use crypto::digest::Digest;
 use errors::{KeySlip, KnownError};
@@ -24,20 +24,19 @@ const KEY_HEADERS: [(&str, KeyKind); 3] = [
     ("super-secret-admin-key", KeyKind::SuperSecretAdmin),
 ];
 
-/// The length of the longest malformed id that an error repeats, in bytes: that of a UUID. Keys and
-/// tokens are longer; an error must not repeat a key or token that was sent in the wrong header.
+/// The longest malformed id that an error repeats, in bytes: the length of a UUID. Keys and tokens
+/// are longer: if one is sent in the wrong header, the error must not repeat it.
 const MAX_ECHO: usize = 36;
 
 fn echoed(id: &str) -> &str {
     if id.len() <= MAX_ECHO { id } else { "…" }
 }
 
-/// The claims of a request's headers.
 pub(super) struct Headers<'a> {
     pub(super) level: Level,
     pub(super) project: ProjectId,
     pub(super) key: Option<Digest>,
-    /// The likely mistake with the key, which the error names if the access level is not proved.
+    /// The likely mistake with the key; the error names it if the access level is not proved.
     pub(super) slip: KeySlip,
     pub(super) token: Option<AccessToken>,
     /// An invalid token is reported only once the project is known to exist.
@@ -51,7 +50,7 @@ impl<'a> Headers<'a> {
     /// project id. Conflicting values of a header are reported when the header is read.
     pub(super) fn read(headers: &'a HeaderMap, route: Option<&Route>, app: &App) -> Result<Self, KnownError> {
         // Functions without the secret ignore tokens. The gateway has the secret, but must respond
-        // as they do.
+        // alike.
         let verifies = route.is_none_or(|route| route.needs.has(Need::Secret));
         let keys = KEY_HEADERS.into_iter().map(|(name, kind)| Ok((kind, header(headers, name)?)));
         let mut keys = keys.collect::<Result<Vec<_>, KnownError>>()?;
@@ -105,7 +104,7 @@ impl<'a> Headers<'a> {
     }
 }
 
-/// The claimed access level. The error of a request without one depends on whether it has a key or
+/// The claimed access level. If it is absent, the error depends on whether the request has a key or
 /// an admin access token.
 fn level(headers: &HeaderMap, has_key: bool) -> Result<Level, KnownError> {
     match header(headers, "access-type")? {
@@ -115,10 +114,10 @@ fn level(headers: &HeaderMap, has_key: bool) -> Result<Level, KnownError> {
     }
 }
 
-/// The digest under which a server's key is looked up. In its place, a machine sends an access
-/// token, which contains the digest of its key. The key is therefore read, and its revocation,
-/// expiry and permissions apply, as if the key itself had been sent. A token that is not valid for
-/// the project is treated as a key that does not exist.
+/// The digest for looking up a server's key. Instead of the key, a machine sends an access token
+/// that contains the key's digest. So the key is read, with its revocation, expiry and permissions,
+/// as if it had been sent itself. A token that is not valid for the project is treated as a key
+/// that does not exist.
 fn server_key_digest(key: &str, project: &ProjectId, app: &App) -> Digest {
     let is_token = key.starts_with("eyJ");
     let claims = is_token.then(|| app.signer.verify_machine(key, project, app.clock.now()).ok()).flatten();

@@ -42,7 +42,7 @@ impl Request<'_> {
         }
     }
 
-    /// Proves the access level by the key that is stored for the claimed one. Counts a wrong key.
+    /// Proves the access level by the stored key. Counts a wrong key.
     async fn prove_by_key(&self, project: &Project, key: Option<&ApiKey>) -> Result<(), Error> {
         let (project_id, level, slip) = (project.id.to_string(), self.headers.level, self.headers.slip);
         if self.headers.key.is_none() {
@@ -68,8 +68,7 @@ impl Request<'_> {
     }
 }
 
-/// Checks that a key with limited permissions, which proved the access, may use the operation. The
-/// permissions are in the key's item.
+/// Checks that a key with limited permissions, which are in its item, may use the operation.
 fn permit(key: Option<&ApiKey>, route: Option<&Route>) -> Result<(), KnownError> {
     let Some(key) = key.filter(|key| key.permissions.is_some()) else { return Ok(()) };
     let needed = route.and_then(Route::permission);

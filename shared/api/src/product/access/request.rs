@@ -1,5 +1,5 @@
-//! A request while its access is being proved: what it reads, how it is counted, and the context
-//! that it becomes.
+//! A request whose access is being proved: what it reads, how it is counted, and its future
+//! context.
 
 use std::sync::Arc;
 
@@ -26,8 +26,8 @@ use crate::product::admin_token::AdminToken;
 use crate::product::named::Names;
 use crate::product::trail::named_user;
 
-/// An extension of requests that the process itself makes, for example for the gateway's own pages.
-/// It proves any access level without a key. Requests from outside cannot have this extension.
+/// An extension that marks the process's own requests, for example for the gateway's pages. It
+/// proves any access level without a key. Requests from outside cannot have this extension.
 #[derive(Debug, Clone, Copy)]
 pub struct Operator;
 
@@ -67,8 +67,8 @@ impl<'a> Request<'a> {
         Names { parts: self.parts, path: self.path, claims }
     }
 
-    /// Looks up a remembered proof of the claimed level. Requests that are proved by an admin
-    /// access token, or refused in any case for their override key, neither use nor leave one.
+    /// Looks up a remembered proof of the claimed level. Requests with an admin access token, or
+    /// with an override key (always refused), neither use nor leave one.
     pub(super) fn look_up(&self) -> Lookup {
         let headers = &self.headers;
         let claim = Claim { project: headers.project.clone(), level: headers.level, key: headers.key.clone() };
@@ -81,12 +81,12 @@ impl<'a> Request<'a> {
         self.claimed().counting(self.app)
     }
 
-    /// The claimed sender if what it reads counts.
+    /// The claimed sender, if its reads count.
     pub(super) fn reader(&self) -> Option<Reader> {
         self.claimed().reader(self.app)
     }
 
-    /// The claimed sender. Of an access token, only the signature has been verified by now; its
+    /// The claimed sender. Only the signature of an access token has been verified so far; its
     /// session may have ended.
     fn claimed(&self) -> Claimed<'_> {
         let (headers, names, limit) = (&self.headers, self.names(), self.limit());
@@ -105,8 +105,8 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// The keys of the items that prove the access, of those that the request names, and of the
-    /// counts of the email's recipient if the operation sends a code.
+    /// The keys of the items that prove the access, of the items that the request names, and, if
+    /// the operation sends a code, of the recipient's counts.
     pub(super) fn keys(&self, lookup: &Lookup) -> impl Iterator<Item = Key> {
         let (Headers { level, project, token, .. }, names) = (&self.headers, self.names());
         let user = token.as_ref().map(|token| token.keys(project));
@@ -124,7 +124,7 @@ impl<'a> Request<'a> {
         record::by(&identity.proof.project, self.headers.level.into(), self.actor(identity), named_user(self.path, own));
     }
 
-    /// The caller. A client's key is public and identifies nobody.
+    /// The caller. A client's key is public and does not identify anybody.
     fn actor(&self, Identity { proof, user }: &Identity) -> Actor {
         let is_client = self.headers.level == Level::Client;
         match (user, &proof.key, self.headers.owner()) {
@@ -136,7 +136,7 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// The context. Fails if a user uploads a picture who may not.
+    /// The context. Fails if a user uploads a picture without being allowed to.
     pub(super) fn into_context(self, Identity { proof, user }: Identity, items: Items) -> Result<Context, KnownError> {
         let uploads = self.names().uploads();
         let context = Context {

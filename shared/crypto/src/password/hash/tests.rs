@@ -1,10 +1,10 @@
-//! Hashes, their checks, and the memory that they take.
+//! Hashes, their checks and their memory.
 
 use std::task::{Context, Waker};
 
 use super::*;
 
-/// The number of memory blocks that the hashing threads have.
+/// The number of memory blocks of the hashing threads.
 fn blocks(hasher: &Hasher) -> usize {
     let threads = hasher.threads.get().expect("started");
     threads.broadcast(|_| MEMORY.with_borrow(Vec::len)).into_iter().sum()
@@ -42,7 +42,7 @@ async fn queued_work_of_a_caller_that_has_gone_is_skipped() {
     assert!(gone.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
     drop(gone);
     drop(free);
-    // The only thread does the work in order.
+    // There is only one thread, which does the work in order.
     hasher.run(work()).await;
     assert_eq!(ran.load(Ordering::Relaxed), 1);
 }

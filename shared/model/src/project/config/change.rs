@@ -34,7 +34,7 @@ pub struct Changed {
 }
 
 /// Applies a change to a level, and to the settings that follow from the levels. If there are
-/// problems, changes nothing and returns the problems by configuration path.
+/// problems, changes nothing and returns them by configuration path.
 pub fn change(
     mut levels: Levels,
     (level, change): (Level, &LevelChange),
@@ -74,8 +74,8 @@ fn written(change: &LevelChange) -> Flat {
     }
 }
 
-/// Removes entries that are incomplete because another level no longer sets their required field.
-/// Incomplete entries that the change itself sets are kept, so that they are rejected later.
+/// Removes entries left incomplete because another level no longer sets their required field.
+/// Incomplete entries set by the change itself stay, and are rejected later.
 fn drop_fragments(all: &mut Flat, written: &Flat) {
     for (record, field) in [(DOMAINS, "baseUrl"), (PERMISSIONS, "scope")] {
         let ids = |values: &Flat| -> BTreeSet<String> { values.keys().filter_map(|path| entry_of(path, record)).collect() };
@@ -96,9 +96,8 @@ fn entry_of(path: &str, record: &str) -> Option<String> {
 }
 
 impl Config {
-    /// The whole configuration of a project: its settings, its templates and themes, the values
-    /// without effect, the providers that users cannot sign in with, and the sign-up rules without
-    /// a condition.
+    /// The whole configuration of a project: settings, templates and themes, values without effect,
+    /// providers that users cannot sign in with, and sign-up rules without a condition.
     pub fn whole(project: &Project, documents: &LevelDocuments, levels: &Levels) -> Value {
         let others = without_effect(project, levels);
         let mut entries = Flat::new();
@@ -126,7 +125,7 @@ impl Config {
     }
 }
 
-/// The values that the levels set and that are not part of the project's settings.
+/// The values set by the levels that are not part of the project's settings.
 fn without_effect(project: &Project, levels: &Levels) -> Flat {
     let config = &project.config;
     let is_idle = |path: &str| {
@@ -134,16 +133,16 @@ fn without_effect(project: &Project, levels: &Levels) -> Flat {
             || id_in(path, RULES).is_some_and(|id| !config.sign_up_rules.iter().any(|rule| rule.id == id))
     };
     let mut all = levels.rendered();
-    // Older versions stored paths with more names than are permitted now.
+    // Older versions stored paths with more names than now permitted.
     all.retain(|path, value| !value.is_null() && flat::names(path) <= MAX_NAMES && (is_without_effect(path) || is_idle(path)));
-    // Operations of older versions stored a provider without the placeholder for its secret.
+    // Older versions stored a provider without the placeholder for its secret.
     for provider in config.idle_oauth_providers.iter().filter(|provider| !provider.is_shared()) {
         all.insert(format!("{PROVIDERS}.{}.clientSecret", provider.id), Value::from(HIDDEN_SECRET));
     }
     flat::without_buried(all)
 }
 
-/// The id of the entry of `record` that a path names or is below; `None` for other paths.
+/// The id of the entry of `record` at or above a path; `None` for other paths.
 fn id_in<'a>(path: &'a str, record: &str) -> Option<&'a str> {
     path.strip_prefix(record)?.strip_prefix('.')?.split('.').next()
 }

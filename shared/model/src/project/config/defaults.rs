@@ -12,7 +12,7 @@ use crate::project::retention::RETENTION_DAYS;
 use crate::project::{ProjectConfig, SessionSettings};
 use crate::quota::QuotaSettings;
 
-/// The default values of a configuration, except for keys that are absent by default.
+/// The default values of a configuration, without keys that are absent by default.
 pub(crate) fn defaults() -> Value {
     let (ours, sessions, challenge) = (MailDocuments::default(), SessionSettings::default(), BotChallenge::default());
     let passkeys = PasskeySettings::default();
@@ -67,7 +67,7 @@ pub(crate) fn defaults() -> Value {
     })
 }
 
-/// The apps of the SDK's own service. Whether one is enabled has no effect here.
+/// The apps of the SDK's own service. Enabling them has no effect here.
 const APPS: [&str; 21] = [
     "analytics",
     "api-keys",
@@ -92,7 +92,7 @@ const APPS: [&str; 21] = [
     "webhooks",
 ];
 
-/// The paths without effect that a new project sets, with their values.
+/// The paths without effect set in a new project, with their values.
 pub(crate) const OF_NEW_PROJECTS: [(&str, bool); 2] =
     [("apps.installed.authentication.enabled", true), ("apps.installed.emails.enabled", true)];
 
@@ -110,8 +110,8 @@ pub(crate) fn without_effect() -> Value {
     })
 }
 
-/// The records with entries that are not part of a project's settings: these entries are shown as
-/// the levels set them, with the defaults of [`of_entry`].
+/// Records with entries that are not part of a project's settings. These entries are shown as the
+/// levels set them, with the defaults of [`of_entry`].
 pub(crate) const RECORDS: [&str; 5] = [PROVIDERS, RULES, "payments.items", "payments.products", "analytics.queryFolders"];
 
 /// The default values of the entry `id` of one of these [`RECORDS`].

@@ -1,4 +1,4 @@
-//! The types that a whole configuration is parsed into. A missing key gets its default.
+//! The types that a whole configuration is parsed into. Missing keys get their defaults.
 
 use deserr::Deserr;
 

@@ -1,5 +1,5 @@
-//! Email templates and themes as keys of a configuration. They can be changed in the configuration
-//! or with their own operations. A built-in document applies unless a level overrides it.
+//! Email templates and themes as keys of a configuration. They can be changed there or with their
+//! own operations. A built-in document applies unless a level overrides it.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ pub struct MailDocuments {
     pub themes: Vec<MailDocument>,
 }
 
-/// The effect of a change to a level on the documents of that level.
+/// The effect of a change to a level on its documents.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DocumentChange {
     /// Creates a document. It may override a built-in one, or one of the level below.
@@ -73,7 +73,7 @@ pub(crate) struct ThemeInput {
 }
 
 impl MailDocuments {
-    /// The documents, and the built-in ones that they do not override, by path.
+    /// The documents, and the built-in ones they do not override, by path.
     pub(crate) fn flat(&self) -> Flat {
         let mut all = Flat::new();
         flatten("emails".to_owned(), json!({ "templates": self.templates(), "themes": self.themes() }), &mut all);
@@ -116,16 +116,16 @@ pub(crate) fn of_template(document: MailDocument) -> Value {
     value
 }
 
-/// The path of the document that the key at `path` belongs to, with a trailing dot; `None` if the
-/// key is not below a document.
+/// The path of the document of the key at `path`, with a trailing dot; `None` if the key is not
+/// below a document.
 pub(crate) fn document_of(path: &str) -> Option<&str> {
     let parent = [TEMPLATES, THEMES].into_iter().find(|parent| path.strip_prefix(parent).is_some_and(|rest| rest.starts_with('.')))?;
     let id = path[parent.len() + 1..].find('.')?;
     Some(&path[..=parent.len() + 1 + id])
 }
 
-/// If the key is the alias `tsxSource` of a document, the key `htmlSource` of the same document.
-/// Writing the alias replaces that key.
+/// If the key is a document's alias `tsxSource`, the document's key `htmlSource`, which writing the
+/// alias replaces.
 pub(crate) fn other_name(path: &str) -> Option<String> {
     document_of(path).filter(|document| path[document.len()..] == *"tsxSource").map(|document| format!("{document}htmlSource"))
 }
@@ -136,7 +136,7 @@ pub(crate) struct OfLevel {
     pub(crate) own: MailDocuments,
     /// The documents of the level below.
     pub(crate) below: MailDocuments,
-    /// The ids of the themes of the level above; empty unless the level is the branch.
+    /// The ids of the themes of the level above; only the branch has any.
     pub(crate) other_themes: Vec<Uuid>,
 }
 
@@ -151,7 +151,7 @@ impl Written {
         Self { templates, themes }
     }
 
-    /// The changes to the documents of a level, or the problems with the path of each.
+    /// The changes to the documents of a level, or the problems by path.
     ///
     /// `selected` is the theme that this change selects for the project; `None` if the project
     /// keeps its theme.
@@ -173,8 +173,8 @@ impl Written {
         }
         let template = |input: TemplateInput, base: MailDocument, path: &str| {
             let had = old.templates.iter().find(|old| old.id == base.id).and_then(|old| old.theme);
-            // A template may keep a theme that was deleted, so that the deletion does not block
-            // other changes.
+            // A template may keep a deleted theme, so that the deletion does not block other
+            // changes.
             if input.theme_id != had && input.theme_id.and_then(Theme::id).is_some_and(|id| !exists(id)) {
                 return Err(Problems::one(&format!("{path}.themeId"), "must be the id of a theme"));
             }
@@ -197,13 +197,13 @@ impl Written {
     }
 }
 
-/// The changes to the documents of a kind, and the ids that the configuration contains.
+/// The changes to the documents of a kind, and the ids in the configuration.
 struct Changes {
     changes: Vec<DocumentChange>,
     documents: Vec<Uuid>,
 }
 
-/// The documents of a kind that a level has, with the path under which they are configured.
+/// A level's documents of a kind, with their path in the configuration.
 struct Kept<'a> {
     kind: DocumentKind,
     parent: &'static str,
@@ -268,8 +268,8 @@ fn first(kind: DocumentKind, id: DocumentId) -> MailDocument {
     }
 }
 
-/// The name in the configuration; if absent, the name of `base`, the document that this one
-/// overrides. Fails if there is neither.
+/// The name in the configuration or, if absent, that of `base`, the overridden document. Fails if
+/// there is neither.
 fn named(name: Option<Name>, base: &MailDocument, path: &str) -> Result<String, Problems> {
     match name {
         Some(name) => Ok(name.0),

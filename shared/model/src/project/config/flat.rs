@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-/// Values by path. A non-empty object is not a value; its members are.
+/// Values by path. A non-empty object is not a value, but its members are.
 pub type Flat = BTreeMap<String, Value>;
 
 /// Whether a path is `key`, or below it.
@@ -27,8 +27,8 @@ pub(crate) fn is_covered(path: &str, keys: &Map<String, Value>) -> bool {
     with_parents(path).any(|path| keys.contains_key(path))
 }
 
-/// The paths below `key`, which begin with `key` and `.`. The range ends at `/`, the next character
-/// after `.`.
+/// The paths below `key`: those that begin with `key` and `.`. The range ends at `/`, the next
+/// character after `.`.
 pub(crate) fn below<'a>(all: &'a Flat, key: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
     all.range(format!("{key}.")..format!("{key}/"))
 }
@@ -72,7 +72,7 @@ pub(crate) fn of(values: &Map<String, Value>) -> Flat {
     all
 }
 
-/// The values without those below another value, which an object cannot represent.
+/// The values, except those below another value, which an object cannot represent.
 pub(crate) fn without_buried(all: Flat) -> Flat {
     let is_value = |path: &str| all.get(path).is_some_and(|value| !value.is_object());
     let is_buried = |path: &str| with_parents(path).skip(1).any(is_value);
@@ -80,13 +80,12 @@ pub(crate) fn without_buried(all: Flat) -> Flat {
 }
 
 /// Removes keys, and everything below them, from an object whose top-level keys may be dotted
-/// paths, in one pass. An object that becomes empty is removed, too.
+/// paths, in one pass. Objects that become empty are removed, too.
 pub(crate) fn remove(values: &mut Map<String, Value>, keys: &BTreeSet<&str>) {
     values.retain(|path, value| !with_parents(path).any(|path| keys.contains(path)) && !is_emptied(path, value, keys));
 }
 
-/// Removes keys from the members of the value at `path`. Returns whether the value is an object
-/// that became empty.
+/// Removes keys from the members of the value at `path`. Returns whether this left an empty object.
 fn is_emptied(path: &str, value: &mut Value, keys: &BTreeSet<&str>) -> bool {
     let Value::Object(members) = value else { return false };
     let below = format!("{path}.");
@@ -100,11 +99,11 @@ fn is_emptied(path: &str, value: &mut Value, keys: &BTreeSet<&str>) -> bool {
     members.is_empty()
 }
 
-/// The records of a configuration whose entries are kept whole.
+/// The records of a configuration with entries that are kept whole.
 const RECORDS: [&str; 4] = ["auth.oauth.providers", "auth.signUpRules", "domains.trustedDomains", "rbac.permissions"];
 
-/// A nested configuration as an object with dotted paths: one key for each value, except that each
-/// entry of a record is a single key whose value is an object.
+/// A nested configuration as an object with dotted paths: one key per value, except that an entry
+/// of a record is a single key with an object.
 pub(crate) fn entries(nested: Value) -> Map<String, Value> {
     let mut all = Flat::new();
     flatten(String::new(), nested, &mut all);
@@ -125,7 +124,7 @@ pub(crate) fn entries(nested: Value) -> Map<String, Value> {
     values
 }
 
-/// Sets a value at a path below an object, and creates missing objects along the path.
+/// Sets a value at a path below an object, creating missing objects on the way.
 fn insert(object: &mut Map<String, Value>, path: &str, value: Value) {
     match path.split_once('.') {
         None => drop(object.insert(path.to_owned(), value)),

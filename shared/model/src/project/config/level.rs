@@ -13,7 +13,7 @@ use crate::project::config::flat::is_at_or_below;
 pub enum Level {
     /// The keys `project` and `sourceOfTruth`, and the keys below them.
     Project,
-    /// The keys that may be kept in a repository: no secrets, and nothing that differs between
+    /// Keys that may be kept in a repository: no secrets, and nothing that differs between
     /// deployments.
     Branch,
     /// All keys except those of the project level. The values of this level override those of the
@@ -27,7 +27,7 @@ const OF_PROVIDERS: [&str; 8] =
 
 impl Level {
     /// Whether the key at a path may be set at this level. If its value is an object, the keys in
-    /// the object must be checked as well: some of them may belong to another level.
+    /// it must be checked too: some may belong to another level.
     pub fn holds(self, path: &str) -> bool {
         let is_of_project = ["project", "sourceOfTruth"].iter().any(|area| is_at_or_below(path, area));
         match self {
@@ -38,11 +38,11 @@ impl Level {
     }
 }
 
-/// The areas of a configuration that belong to features which Gatelet does not have. Their values
-/// are stored and returned, so that one file can serve several services, but have no effect.
+/// The areas of a configuration for features that Gatelet does not have. Their values are stored
+/// and returned, so that one file can serve several services, but have no effect.
 const WITHOUT_EFFECT: [&str; 7] = ["analytics", "apps", "customDashboards", "dataVault", "dbSync", "payments", "sourceOfTruth"];
 
-/// Keys of managed email domains, which Gatelet does not have, in an area that it has.
+/// Keys of managed email domains, a feature that Gatelet does not have, within an area that it has.
 const MANAGED_DOMAINS: [&str; 2] = ["emails.server.managedSubdomain", "emails.server.managedSenderLocalPart"];
 
 /// Whether the value at a path has no effect.

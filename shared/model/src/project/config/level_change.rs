@@ -7,7 +7,7 @@ pub type Values = Map<String, Value>;
 
 /// A change to one level.
 pub enum LevelChange {
-    /// Sets values. Each replaces the previous value of its key and everything below that key.
+    /// Sets values. Each replaces the value of its key and everything below it.
     Merge(Values),
     /// Replaces all values of the level.
     Replace(Values),

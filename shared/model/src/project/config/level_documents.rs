@@ -1,5 +1,5 @@
-//! The templates and themes of each level of a configuration. They are not stored with the other
-//! values of a level, but as items of their own.
+//! The templates and themes of each level of a configuration. They are items of their own, not
+//! stored with the other values of a level.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::project::config::flat::{self, Flat, flatten, is_at_or_below};
 use crate::project::config::level::Level;
 use crate::project::config::level_change::LevelChange;
 
-/// The templates and themes of a project by the level that they belong to.
+/// The templates and themes of a project, by level.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LevelDocuments {
     /// The documents of the branch.
@@ -68,8 +68,8 @@ impl LevelDocuments {
         Value::Object(emails)
     }
 
-    /// The documents in effect at a level after a change to the level, including the built-in ones
-    /// and those of the level below, by path.
+    /// A level's documents in effect after a change to it, including the built-in ones and those of
+    /// the level below, by path.
     pub(crate) fn changed(&self, level: Level, change: &LevelChange) -> Flat {
         let below = self.below(level).flat();
         let mut all = match (change, level) {
@@ -113,7 +113,7 @@ fn is_of_documents(path: &str) -> bool {
     [TEMPLATES, THEMES].iter().any(|parent| is_at_or_below(path, parent))
 }
 
-/// A value without the documents in it; `None` if it consisted only of documents.
+/// A value without the documents in it; `None` if nothing else is left.
 pub(crate) fn removed_from(key: &str, value: &Value) -> Option<Value> {
     if is_of_documents(key) {
         return None;

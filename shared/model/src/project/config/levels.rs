@@ -2,14 +2,13 @@
 //!
 //! Each level is an object whose top-level keys may be dotted paths. A level is laid over another
 //! by its keys: a key replaces, in the lower level, the same key and every longer path that begins
-//! with it; objects are not merged with each other. The environment lies over the branch, the
-//! branch over the project, and the project over the defaults. In the result, longer keys are set
-//! after shorter ones. So a value that the environment sets stays in effect whatever is pushed to
-//! the branch.
+//! with it; objects are not merged. The environment lies over the branch, the branch over the
+//! project, and the project over the defaults. In the result, longer keys are set after shorter
+//! ones. So a value set by the environment stays in effect whatever is pushed to the branch.
 //!
 //! Templates and themes are not part of the levels: each is an item of its own that records its
-//! level ([`documents`](crate::project::config::documents)). Secrets are stored with the settings
-//! of the project, and a level has [`HIDDEN_SECRET`] in their place.
+//! level ([`documents`](crate::project::config::documents)). Secrets are stored with the project's
+//! settings; the levels have [`HIDDEN_SECRET`] in their place.
 
 use std::collections::BTreeSet;
 
@@ -30,14 +29,14 @@ use crate::project::config::settings::Config;
 use crate::project::passkeys::PasskeySettings;
 use crate::setting::HIDDEN_SECRET;
 
-/// The longest JSON text of all levels together, in bytes: they are one item of the table, and an
-/// item can have 400 KB.
+/// The longest JSON text of all levels together, in bytes: they are one item of the table, and
+/// items are limited to 400 KB.
 pub const MAX_BYTES: usize = 300_000;
 const PASSKEYS: &str = "auth.passkey";
-/// The maximum number of keys that one request can reset.
+/// The maximum number of keys to reset in one request.
 const MAX_KEYS: usize = 1000;
 /// The maximum number of names in a path. Configurations are nested by their paths, and functions
-/// that walk or drop a nested value call themselves for each name.
+/// that walk or drop a nested value recurse for each name.
 pub(crate) const MAX_NAMES: usize = 32;
 /// The longest key, in bytes.
 const MAX_KEY: usize = 1024;
@@ -52,16 +51,16 @@ pub struct Levels {
     branch: Values,
     #[serde(with = "text")]
     environment: Values,
-    /// Whether the levels define the project's permissions. Levels that were stored before a
-    /// configuration could define permissions do not ([`Self::completed`]).
+    /// Whether the levels define the project's permissions. Levels stored before configurations
+    /// could define permissions do not ([`Self::completed`]).
     #[serde(default)]
     has_permissions: bool,
 }
 
 impl Levels {
-    /// The levels of a project for which none are stored yet: the settings that differ from the
-    /// defaults belong to the environment, except the keys of the project level. The environment
-    /// also enables the apps that the SDK's own service enables in a new project.
+    /// The levels of a project without stored ones: settings that differ from the defaults belong
+    /// to the environment, except the keys of the project level. The environment also enables the
+    /// apps that the SDK's own service enables in a new project.
     pub fn of(project: &Project) -> Self {
         let all = Config::of(project, &MailDocuments::default());
         let own = |level| flat::entries(all.overrides(level));
@@ -70,7 +69,7 @@ impl Levels {
         Self { project: own(Level::Project), branch: Values::new(), environment, has_permissions: true }
     }
 
-    /// Adds settings of the project that levels of older versions lack, as part of the environment:
+    /// Adds the project's settings that levels of older versions lack, as part of the environment:
     /// permissions, if the levels were stored before a configuration could define them, and the
     /// settings for passkeys, which operations of older versions changed only in the project.
     #[must_use]
@@ -148,9 +147,9 @@ impl Levels {
         Ok(())
     }
 
-    /// The levels after another operation has changed settings of the project: each of `keys` is
-    /// set to its value in the project, at the project level if that level holds the key, otherwise
-    /// at the environment.
+    /// The levels after another operation has changed the project's settings: each of `keys` gets
+    /// its value in the project, at the project level if it holds the key, otherwise at the
+    /// environment.
     #[must_use]
     pub fn noted(mut self, project: &Project, keys: &[&str]) -> Self {
         let all = Config::of(project, &MailDocuments::default()).nested();
@@ -160,8 +159,8 @@ impl Levels {
         self
     }
 
-    /// Like [`Self::noted`], for one entry, such as a provider, which may be gone: no level has it
-    /// then, whatever the branch says.
+    /// Like [`Self::noted`], for one entry, such as a provider, which may be gone: it is then
+    /// removed from all levels, whatever the branch says.
     #[must_use]
     pub fn with_entry(mut self, project: &Project, key: &str) -> Self {
         self.note(&Config::of(project, &MailDocuments::default()).nested(), key, &Value::Null);
@@ -176,9 +175,9 @@ impl Levels {
         stored.insert(key.to_owned(), value.unwrap_or(absent).clone());
     }
 
-    /// The levels after a permission got the id `new` or, if that is `None`, was deleted: the
-    /// definition with the id `old` and all references to it are removed, and references to `new`
-    /// take their place. The definition of `new` is not added ([`Self::noted`] does that).
+    /// The levels after a permission got the id `new` or, if that is `None`, was deleted. Removes
+    /// the definition with the id `old`, and replaces references to it by references to `new`, if
+    /// any. Does not add the definition of `new` ([`Self::noted`] does).
     #[must_use]
     pub fn with_permission(mut self, old: &PermissionId, new: Option<&PermissionId>) -> Self {
         let definition = definition_path(old);
@@ -199,15 +198,14 @@ impl Levels {
         flat::of(self.at(level))
     }
 
-    /// The values of all levels by path, each from the uppermost level that sets it. `null` stands
+    /// The values of all levels by path, each from the highest level that sets it. `null` stands
     /// for the default.
     pub fn rendered(&self) -> Flat {
         let [project, branch, environment] = [&self.project, &self.branch, &self.environment];
         flat::of(&laid_over(laid_over(project.clone(), branch), environment))
     }
 
-    /// The levels as they are stored: with a placeholder instead of each secret. Fails if they are
-    /// too large.
+    /// The levels as stored: with a placeholder for each secret. Fails if they are too large.
     pub fn without_secrets(mut self) -> Result<Self, Problems> {
         for values in [&mut self.branch, &mut self.environment] {
             values.iter_mut().for_each(|(key, value)| hide(key, value));
@@ -242,7 +240,7 @@ fn check_length(key: &str) -> Result<(), Problems> {
     Ok(())
 }
 
-/// Checks a value and what is below it; the names in its path have been checked.
+/// Checks a value and everything below it; the names in its path have already been checked.
 fn check_value(level: Level, path: &str, value: &Value) -> Result<(), Problems> {
     if !level.holds(path) {
         return Err(Problems::one(path, NOT_OF_LEVEL));

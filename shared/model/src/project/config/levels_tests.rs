@@ -1,4 +1,4 @@
-//! Tests of the levels of a configuration, laid over each other.
+//! Tests of how the levels of a configuration are laid over each other.
 
 use serde_json::{Value, json};
 
@@ -64,7 +64,7 @@ fn an_object_of_the_environment_replaces_the_longer_keys_of_the_branch() {
     let state = state.merge(Level::Environment, json!({ "teams": { "allowMemberInvitations": false } }));
     let config = &state.0.config;
     assert!(!config.client_team_creation_enabled && !config.create_team_on_sign_up && !config.rbac.members_invite);
-    // A longer key of the environment is set within an object of the branch.
+    // A longer key of the environment is set within the branch's object.
     let state = State::new().push(json!({ "teams": { "allowClientTeamCreation": true, "createPersonalTeamOnSignUp": true } }));
     let state = state.merge(Level::Environment, json!({ "teams.createPersonalTeamOnSignUp": false }));
     assert!(state.0.config.client_team_creation_enabled && !state.0.config.create_team_on_sign_up);
@@ -82,14 +82,14 @@ fn the_environment_completes_a_provider_of_the_branch() {
     assert!(state.offers("github"));
     let secret = state.0.config.oauth_providers[0].client_secret.clone();
     assert!(!serde_json::to_string(&state.1).expect("JSON").contains("the-secret"));
-    // While the branch does not offer the provider, its secret is kept.
+    // The secret is kept while the branch does not offer the provider.
     for none in [json!({}), json!({ "auth.oauth.providers.github": { "type": "github", "allowSignIn": false } })] {
         let state = State(state.0.clone(), state.1.clone()).push(none);
         assert!(!state.offers("github"));
         assert_eq!(state.0.config.idle_oauth_providers[0].client_secret, secret);
         let state = state.push(offered.clone());
         assert_eq!(state.0.config.oauth_providers[0].client_secret, secret);
-        // Without settings at the environment, the provider is removed with its secret.
+        // Without settings at the environment, the provider and its secret are removed.
         let state = state.reset(Level::Environment, "auth.oauth.providers");
         assert!(state.0.config.oauth_providers.is_empty() && state.0.config.idle_oauth_providers.is_empty());
     }
@@ -209,7 +209,7 @@ fn a_project_whose_levels_lack_its_passkeys_keeps_them() {
     let levels = levels.completed(&project);
     let state = State(project.clone(), levels).push(json!({ "auth.passkey.allowSignIn": false }));
     assert_eq!(state.0.config.passkeys, project.config.passkeys);
-    // A value that a level sets is not replaced.
+    // Values set by a level are not replaced.
     let state = state.merge(Level::Environment, json!({ "auth.passkey": { "allowSignIn": false } }));
     let State(project, levels) = state;
     assert!(!State(project.clone(), levels.completed(&project)).push(json!({})).0.config.passkeys.enabled);

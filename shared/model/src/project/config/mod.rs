@@ -1,19 +1,19 @@
 //! The settings of a project as one configuration, whose keys are dotted paths.
 //!
-//! A configuration has three levels, which are stored separately ([`levels`]), each with the keys
-//! that it may hold ([`Level`]). Most requests read only the settings in the project, not the
-//! levels. A change to a level lays the levels over each other and parses the result as a whole
-//! ([`change()`]). A missing key has its default. If any value is invalid, the entire change is
-//! rejected. If another operation changes settings, their new values are also written to the
-//! environment or, for keys of the project level, to that level.
+//! A configuration has three levels, which are stored separately ([`levels`]), each with its
+//! permitted keys ([`Level`]). Most requests read only the settings in the project, not the levels.
+//! A change to a level lays the levels over each other and parses the result as a whole
+//! ([`change()`]). A missing key has its default. Any invalid value rejects the entire change. When
+//! another operation changes settings, the new values are also written to the environment or, for
+//! keys of the project level, to that level.
 //!
-//! Names stored before hidden characters were refused are serialised without those characters, so
-//! that such names do not block other changes.
+//! Names stored before hidden characters were refused are serialised without them, so that such
+//! names do not block other changes.
 //!
 //! The secrets of providers, of the mail server and of bot challenges can be written but are never
-//! returned. A provider or mail server that is written without its secret keeps the previous one,
-//! but only if the secret would be sent to the same place. A bot challenge keeps its secret key for
-//! as long as its site key stays the same.
+//! returned. A provider or mail server written without its secret keeps the previous one, but only
+//! if the secret would be sent to the same place. A bot challenge keeps its secret key as long as
+//! its site key stays the same.
 
 pub mod change;
 pub mod defaults;

@@ -1,12 +1,12 @@
-//! The configuration keys of the settings that a [`ConfigPatch`] sets.
+//! The configuration keys of the settings in a [`ConfigPatch`].
 
 use wire::change::Change;
 
 use crate::project::config_patch::ConfigPatch;
 
-/// For each field in braces, the field's key if the patch sets the field. The fields after the `;`
-/// are ignored. The pattern has no `..`, so a field of [`ConfigPatch`] that is in neither list is a
-/// compile error.
+/// For each field in braces, its key if the patch sets the field. The fields after the `;` are
+/// ignored. The pattern has no `..`, so a field of [`ConfigPatch`] in neither list is a compile
+/// error.
 macro_rules! keys_of {
     ($patch:expr, { $($field:ident: $key:literal,)* } ; $($other:ident),*) => {{
         let ConfigPatch { $($field,)* $($other: _),* } = $patch;
@@ -15,7 +15,7 @@ macro_rules! keys_of {
 }
 
 impl ConfigPatch {
-    /// The configuration keys whose values the patch sets. The minimum length of passwords is not
+    /// The configuration keys of the values in the patch. The minimum length of passwords is not
     /// part of a configuration.
     pub fn keys(&self) -> Vec<&'static str> {
         let keys = keys_of!(self, {

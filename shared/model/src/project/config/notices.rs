@@ -1,5 +1,5 @@
-//! Which account notices users receive, as configuration keys: one for each topic, and one for
-//! sign-ins from new places.
+//! Which account notices users receive, as configuration keys: one per topic, and one for sign-ins
+//! from new places.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -13,7 +13,7 @@ use crate::project::provider_input::{ProviderInput, ProviderKind};
 use crate::provider::catalog;
 use crate::sign_up::rule::{ActionType, RuleAction, SignUpRule};
 
-/// Values by id. Used instead of a map, because deserr skips invalid values of maps.
+/// Values by id. Not a map, because deserr skips invalid values of maps.
 pub(crate) struct Entries<T>(pub(crate) BTreeMap<String, T>);
 
 impl<T> Default for Entries<T> {
@@ -77,13 +77,13 @@ pub(crate) struct Bundle {
 
 impl Provider {
     /// Whether the provider has a client: the deployment's, or the project's own, which has an id.
-    /// Without a client, it cannot be used.
+    /// Without a client, the provider cannot be used.
     pub(crate) fn is_registered(&self) -> bool {
         self.is_shared == Some(true) || self.client_id.as_ref().is_some_and(|id| !id.is_empty())
     }
 
     /// Whether users can sign in with the provider. A provider without a type is not offered, such
-    /// as one for which the environment has values but which the branch does not define.
+    /// as one with values in the environment but no definition in the branch.
     pub(crate) fn is_offered(&self) -> bool {
         self.kind.is_some() && self.allow_sign_in != Some(false)
     }
@@ -155,7 +155,7 @@ impl Default for Action {
 }
 
 impl Rule {
-    /// Whether the rule has a condition. Without one, it matches no sign-up.
+    /// Whether the rule has a condition. Without one, it never matches.
     pub(crate) fn has_condition(&self) -> bool {
         self.condition.is_some()
     }

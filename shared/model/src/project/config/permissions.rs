@@ -1,8 +1,8 @@
-//! The permissions that a configuration defines (`rbac.permissions`), and references to them.
+//! The permissions defined by a configuration (`rbac.permissions`), and references to them.
 //!
 //! A permission that the configuration no longer defines is only set aside ([`Rbac::configured`]):
-//! if it is defined again, the users who were granted it have it again. Only the operations on
-//! definitions delete a permission together with its grants.
+//! if it is defined again, its former holders have it again. Only the operations on definitions
+//! delete a permission together with its grants.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ const CONTAINED: &str = "containedPermissionIds";
 /// The occasions of default permissions by their names in a configuration.
 const OCCASIONS: [(&str, Occasion); 3] =
     [("teamCreator", Occasion::TeamCreator), ("teamMember", Occasion::TeamMember), ("signUp", Occasion::SignUp)];
-/// How many permissions can be set aside, so that the size of a project is bounded.
+/// The maximum number of permissions set aside, which bounds the size of a project.
 const MAX_IDLE: usize = 2 * MAX_DEFINITIONS;
 
 /// The path of a definition.
@@ -55,7 +55,7 @@ pub(crate) fn of(rbac: &Rbac) -> Map<String, Value> {
     definition(Scope::Team).chain(definition(Scope::Project)).collect()
 }
 
-/// The permissions of a project after a configuration has defined `permissions`, and no others.
+/// The permissions of a project after a configuration has defined exactly `permissions`.
 pub(crate) fn configured(rbac: Rbac, permissions: Entries<Permission>) -> Result<Rbac, Problems> {
     let mut described = BTreeMap::new();
     for (text, permission) in permissions.0 {
@@ -104,8 +104,8 @@ fn problem(id: &PermissionId, refused: &Refused) -> Problems {
 }
 
 /// Removes references to permissions that the configuration does not define in the right scope:
-/// another level may have stopped defining them. Such references that the change itself sets are
-/// kept, so that they are rejected later.
+/// another level may have stopped defining them. Such references in the change itself stay, and are
+/// rejected later.
 pub(crate) fn drop_references(all: &mut Flat, written: &Flat) {
     let team = Scope::Team.name();
     let scope = |(path, value): (&String, &Value)| {
@@ -135,8 +135,8 @@ pub(crate) fn drop_references(all: &mut Flat, written: &Flat) {
     all.retain(|path, _| written.contains_key(path) || is_fit(path));
 }
 
-/// The references to a permission among a level's values. Each is a member of an object, named by
-/// the permission's id, and is returned as the path of the object and the value of the member.
+/// The references to a permission in a level's values. Each is a member of an object, named by the
+/// permission's id, and is returned as the path of the object and the value of the member.
 pub(crate) fn references(values: &Flat, id: &PermissionId) -> Vec<(String, Value)> {
     let end = format!(".{id}");
     let is_reference = |object: &str| {

@@ -49,7 +49,7 @@ fn the_environment_changes_and_removes_permissions_of_the_branch() {
     assert_eq!(grant(&state, "read"), None);
     let state = state.reset(Level::Environment, "rbac.permissions.read");
     assert!(grant(&state, "read").is_some());
-    // A description alone, without the scope that the branch set, defines nothing.
+    // Without the scope set by the branch, a description defines nothing.
     let state = state.merge(Level::Environment, json!({ "rbac.permissions.read.description": "Ours" })).push(json!({}));
     assert_eq!(grant(&state, "read"), None);
 }

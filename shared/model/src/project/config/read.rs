@@ -28,8 +28,8 @@ use crate::project::{Project, SessionSettings};
 use crate::quota::QuotaSettings;
 use crate::setting::Deployment;
 
-/// The project that a configuration describes, and the changes that the configuration makes to the
-/// documents of `level`; or the problems, by configuration path.
+/// The project described by a configuration, and the configuration's changes to the documents of
+/// `level`; or the problems, by configuration path.
 pub(crate) fn read(
     config: &Config,
     mut project: Project,
@@ -50,7 +50,7 @@ pub(crate) fn read(
     let names = names.collect();
     let patch = ProjectPatch { config: Some(document.into_patch()?), ..ProjectPatch::default() };
     let selected = project.config.email.theme();
-    // A provider keeps its secret while it is not offered.
+    // A provider that is not offered keeps its secret.
     let idle = take(&mut project.config.idle_oauth_providers);
     project.config.oauth_providers.extend(idle);
     let mut project = patch.apply(project, deployment).map_err(|error| Problems::one(&ids.path_of(&error), error.message))?;
@@ -120,7 +120,7 @@ impl Document {
             team_creator_default_permissions: Some(permission_inputs("teamCreator", defaults.team_creator)?),
             team_member_default_permissions: Some(permission_inputs("teamMember", defaults.team_member)?),
             user_default_permissions: Some(permission_inputs("signUp", defaults.sign_up)?),
-            // Settings that are not part of a configuration keep their values.
+            // Settings outside the configuration keep their values.
             ..ConfigPatch::default()
         })
     }
@@ -155,7 +155,7 @@ pub(crate) fn permission_inputs(occasion: &str, ids: Entries<bool>) -> Result<Ve
     Ok(ids.into_iter().map(|id| PermissionInput { id }).collect())
 }
 
-/// The ids that have the value `true` in the record at `path`.
+/// The ids with the value `true` in the record at `path`.
 fn named<T, E: std::fmt::Display>(path: &str, ids: Entries<bool>, parse: impl Fn(&str) -> Result<T, E>) -> Result<Vec<T>, Problems> {
     let given: BTreeSet<String> = ids.0.into_iter().filter(|(_, is_given)| *is_given).map(|(id, _)| id).collect();
     given.iter().map(|id| parse(id).map_err(|error| Problems::one(&format!("{path}.{id}"), error))).collect()

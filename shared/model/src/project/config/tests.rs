@@ -15,7 +15,7 @@ pub(super) fn object(value: Value) -> Map<String, Value> {
     value.as_object().expect("an object").clone()
 }
 
-/// The project after merging values at a level, or the problems with them.
+/// The project after merging values at a level, or the problems.
 fn merged(project: &Project, level: Level, values: Value) -> Result<Project, String> {
     changed(project, level, &LevelChange::Merge(object(values)))
 }

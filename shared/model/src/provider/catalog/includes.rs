@@ -1,4 +1,4 @@
-//! Scopes that include others, as the providers' documentation has them.
+//! Scopes that include others, according to the providers' documentation.
 
 /// A scope, and the scopes that it includes.
 pub(super) type Includes = &'static [(&'static str, &'static [&'static str])];

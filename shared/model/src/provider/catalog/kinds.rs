@@ -3,15 +3,15 @@
 use crate::provider::catalog::scopes::Scopes;
 use crate::provider::profile::{Addresses, Fields};
 
-/// A provider of the catalog. Whatever differs from the standards has its reason in
+/// A provider of the catalog. Every deviation from the standards has its reason in
 /// [`notes`](Self::notes), from which `docs/api/providers.md` is rendered.
 #[derive(Debug, Clone, Copy)]
 pub struct Provider {
-    /// The id, which app developers write in SDK calls.
+    /// The id, used by app developers in SDK calls.
     pub id: &'static str,
-    /// The page of the provider's documentation that describes the flow.
+    /// The page of the provider's documentation on the flow.
     pub docs: &'static str,
-    /// Reasons, as Markdown: one sentence or more for whatever differs from the standards.
+    /// Reasons, as Markdown: at least one sentence for every deviation from the standards.
     pub notes: &'static str,
     /// Where users are redirected to authorize.
     pub authorization_endpoint: &'static str,
@@ -22,8 +22,8 @@ pub struct Provider {
     pub scope: &'static str,
     /// What a plain sign-in adds to the request.
     pub sign_in: Parameters,
-    /// What a flow adds that links an account or asks for further scopes: the app will call the
-    /// provider's API, also later, so it needs a refresh token.
+    /// What a flow adds to link an account or to ask for further scopes: the app will call the
+    /// provider's API, even later, so it needs a refresh token.
     pub offline: Offline,
     /// Whether the provider accepts PKCE (RFC 7636) from a client that has a secret.
     pub takes_pkce: bool,
@@ -42,7 +42,7 @@ pub struct Provider {
 /// Parameters of the authorization endpoint beyond those of RFC 6749.
 pub type Parameters = &'static [(&'static str, &'static str)];
 
-/// What asks for a refresh token.
+/// What is needed to get a refresh token.
 #[derive(Debug, Clone, Copy)]
 pub struct Offline {
     /// Scopes; often none.
@@ -52,7 +52,7 @@ pub struct Offline {
 }
 
 impl Offline {
-    /// Nothing: the provider issues refresh tokens unasked, or none at all.
+    /// Nothing: the provider issues refresh tokens unasked, or not at all.
     pub const UNASKED: Self = Self { scope: "", parameters: &[] };
 }
 
@@ -84,37 +84,37 @@ pub enum Identity {
 pub struct Api {
     /// The URL that returns the account.
     pub url: &'static str,
-    /// The header in which the API expects the client id, if the API requires it.
+    /// The header for the client id, if the API requires it.
     pub client_id_header: Option<&'static str>,
     /// The parameter in which the API expects a proof that the caller knows the client secret: the
     /// HMAC-SHA256 of the access token in hexadecimal digits.
     pub secret_proof: Option<&'static str>,
-    /// Where the response contains the fields.
+    /// Where to find the fields in the response.
     pub fields: Fields,
-    /// The URL that returns the email addresses, and where its response contains them, if the
-    /// account does not include them. The addresses may be refused (403 or 404): the account then
-    /// has none.
+    /// The URL that returns the email addresses, and where to find them in its response, if the
+    /// account does not include them. If they are refused (403 or 404), the account has none.
     pub addresses: Option<(&'static str, Addresses)>,
 }
 
 impl Api {
-    /// An API that needs nothing but the access token, and returns everything at once.
+    /// An API that needs only the access token, and returns everything at once.
     pub(super) const fn new(url: &'static str, fields: Fields) -> Self {
         Self { url, client_id_header: None, secret_proof: None, fields, addresses: None }
     }
 }
 
-/// How a provider is asked whether it still accepts an access token.
+/// How to ask a provider whether it still accepts an access token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenCheck {
     /// The provider has no way to ask.
     None,
-    /// The API that returns the account answers 401 if it does not.
+    /// The API that returns the account, which answers 401 for a refused token.
     Account,
-    /// The API that returns the account answers 400 with this number at `/error/code`.
+    /// The API that returns the account, which answers 400 for a refused token, with this number at
+    /// `/error/code`.
     AccountError(i64),
-    /// This endpoint, to which the token is posted as `access_token`, answers with the error
-    /// `invalid_token` if it does not.
+    /// This endpoint, to which the token is posted as `access_token`, and which answers with the
+    /// error `invalid_token` for a refused token.
     TokenInfo(&'static str),
 }
 

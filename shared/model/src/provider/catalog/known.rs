@@ -1,4 +1,4 @@
-//! The providers that are known by name.
+//! The providers known by name.
 
 use crate::provider::catalog::includes;
 use crate::provider::catalog::kinds::{Api, ClientAuth, Identity, Offline, Provider, TokenCheck};

@@ -1,7 +1,7 @@
-//! The catalog of providers. Providers differ only in their data; the flow is the same for all.
+//! The catalog of providers. The flow is the same for all; only their data differs.
 //!
-//! Endpoints, scopes and fields are taken from the providers' documentation. Other OpenID issuers
-//! are discovered through their metadata (`shared/oauth/src/metadata.rs`).
+//! Endpoints, scopes and fields come from the providers' documentation. Other OpenID issuers are
+//! discovered by their metadata (`shared/oauth/src/metadata.rs`).
 
 mod includes;
 pub mod kinds;
@@ -36,6 +36,6 @@ pub fn scopes_of(id: &str) -> Scopes {
 
 /// The scopes requested from an OpenID issuer outside the catalog.
 pub const OPENID_SCOPE: &str = "openid email profile";
-/// What a flow adds that links an account or asks for further scopes, at an issuer outside the
+/// What a flow adds to link an account or to ask for further scopes, at an issuer outside the
 /// catalog that lists the scope: refresh tokens require consent (OpenID Connect Core §11).
 pub const OPENID_OFFLINE: Offline = Offline { scope: scopes::OFFLINE_ACCESS, parameters: &[("prompt", "consent")] };

@@ -4,33 +4,33 @@
 
 use std::collections::BTreeSet;
 
-/// The scope that asks for a refresh token (OpenID Connect Core §11). It permits nothing by itself,
-/// and issuers leave it out of the scopes that they report.
+/// The scope that requests a refresh token (OpenID Connect Core §11). It permits nothing by itself,
+/// and issuers omit it from the scopes that they report.
 pub const OFFLINE_ACCESS: &str = "offline_access";
 
 /// The relations of a provider's scopes.
 #[derive(Debug, Clone, Copy)]
 pub struct Scopes {
-    /// The beginnings of long names: with one or without, a name is that of the same scope.
+    /// The prefixes of long names: a scope has the same meaning with or without one.
     pub prefixes: &'static [&'static str],
-    /// Whether upper and lower case are the same.
+    /// Whether case is ignored.
     pub ignores_case: bool,
     /// Pairs of names, without a prefix, of the same scope.
     pub aliases: &'static [(&'static str, &'static str)],
-    /// A scope, and scopes that it includes; each of these may include further ones.
+    /// A scope, and the scopes that it includes, which may include further ones.
     pub includes: &'static [(&'static str, &'static [&'static str])],
-    /// A part of names, and the part in place of it in the name of a scope that is included.
+    /// A part of names, and its replacement in the name of an included scope.
     pub narrower: &'static [(&'static str, &'static str)],
-    /// Scopes that the provider never reports, although it has granted them.
+    /// Scopes that the provider grants but never reports.
     pub unreported: &'static [&'static str],
 }
 
 impl Scopes {
-    /// Scopes that have one name each and include no others.
+    /// Scopes with one name each that include no others.
     pub const PLAIN: Self =
         Self { prefixes: &[], ignores_case: false, aliases: &[], includes: &[], narrower: &[], unreported: &[OFFLINE_ACCESS] };
 
-    /// Whether granted scopes give everything that the wanted ones would. Scopes are separated by
+    /// Whether granted scopes permit everything that the wanted ones would. Scopes are separated by
     /// spaces or, as at GitHub and LinkedIn, by commas.
     pub fn cover(&self, granted: &str, wanted: &str) -> bool {
         let mut have: BTreeSet<String> = BTreeSet::new();
@@ -62,7 +62,7 @@ fn split(list: &str) -> impl Iterator<Item = &str> {
     list.split([' ', ',']).filter(|scope| !scope.is_empty())
 }
 
-/// Lists of scopes as one, in which each scope occurs once.
+/// Several lists of scopes as one, without duplicates.
 pub fn joined<'a>(lists: impl IntoIterator<Item = &'a str>) -> String {
     let mut all: Vec<&str> = Vec::new();
     for scope in lists.into_iter().flat_map(str::split_whitespace) {

@@ -1,7 +1,7 @@
 //! Access tokens of machines: a backend exchanges its server key for one at the token endpoint.
 //!
-//! Machines have an audience of their own, and therefore a signing key of their own. An access
-//! token of a user is never accepted as one of a machine, nor the reverse.
+//! Machines have an audience of their own, and therefore their own signing key. A user's access
+//! token is never accepted as a machine's, nor the reverse.
 
 use std::time::Duration;
 
@@ -28,15 +28,15 @@ pub struct MachineClaims {
     pub exp: i64,
     /// The OAuth client, which is the project.
     pub client_id: ProjectId,
-    /// The digest of the server key. Each request looks up the key by this digest, so a token has
-    /// the rights that the key has at the time of the request.
+    /// The digest of the server key. Each request looks up the key by it, so a token always has the
+    /// key's current rights.
     pub key: Digest,
     /// The permissions of the key when the token was issued, separated by spaces; `server` for a
     /// key without limits.
     pub scope: String,
 }
 
-/// A server key that is exchanged for a token.
+/// A server key to exchange for a token.
 pub struct Machine<'a> {
     /// The project.
     pub project: &'a ProjectId,
@@ -62,8 +62,8 @@ impl Signer {
         jsonwebtoken::encode(&header, &claims, &key.encoding).expect("a token can be signed")
     }
 
-    /// Verifies a machine's token for this project. Every failure is [`Error::Unparsable`], even
-    /// that of an expired token.
+    /// Verifies a machine's token for this project. Every failure is [`Error::Unparsable`], even an
+    /// expired token.
     pub fn verify_machine(&self, token: &str, project: &ProjectId, now: Timestamp) -> Result<MachineClaims, Error> {
         let header = jsonwebtoken::decode_header(token).map_err(|_| Error::Unparsable)?;
         if !header.typ.is_some_and(|typ| is_access_token(Some(&typ))) {
@@ -74,8 +74,7 @@ impl Signer {
         validation.set_audience(&[&audience]);
         validation.set_issuer(&[Audience::Normal.issuer(&self.api_url, project)]);
         validation.set_required_spec_claims(&["exp", "aud", "iss", "sub"]);
-        // The expiry is checked below with the app's clock, because the crate uses the system
-        // clock.
+        // The crate uses the system clock, so the expiry is checked below with the app's clock.
         validation.validate_exp = false;
         let key = self.keys.all(&audience).find(|key| header.kid.as_ref() == Some(&key.id)).ok_or(Error::Unparsable)?;
         let claims: MachineClaims = jsonwebtoken::decode(token, &key.decoding, &validation).map_err(|_| Error::Unparsable)?.claims;

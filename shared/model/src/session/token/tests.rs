@@ -1,4 +1,4 @@
-//! Tests of users' access tokens: which are valid, until when, and that a remembered token is not
+//! Tests of users' access tokens: which are valid, until when, and that remembered tokens are not
 //! verified again.
 
 use std::collections::HashMap;
@@ -88,7 +88,7 @@ fn no_audience_has_the_key_of_another() {
     assert!(matches!(signer.verify(&parts.join("."), now), Err(Error::Unparsable)));
 }
 
-/// Remembers every token, and counts the calls that found one.
+/// Remembers every token, and counts how often one was found.
 #[derive(Clone, Default)]
 struct Memory(Arc<Mutex<(HashMap<String, Claims>, usize)>>);
 

@@ -1,4 +1,4 @@
-//! Code without colors, as the base of the comparison.
+//! Code without colors, the baseline of the comparison.
 
 fn main() {
     highlight::measure(|_, code| highlight::escape::markup(code));

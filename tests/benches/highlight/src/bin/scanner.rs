@@ -1,4 +1,4 @@
-//! The highlighting of the site.
+//! The site's own highlighting.
 
 fn main() {
     highlight::measure(highlight::code::highlighted);

@@ -1,4 +1,4 @@
-//! Highlighting by `syntect`, whose syntaxes are read at the first use. They do not include
+//! Highlighting by `syntect`, which reads its syntaxes on first use. They do not include
 //! TypeScript.
 
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! The device alone: what all programs have in common.
+//! The device alone, which all programs share.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! The verifier of the crate `webauthn_rp`, with its state stored outside, as functions need it.
+//! The verifier of the crate `webauthn_rp`, with state stored outside, as functions require.
 
 use std::time::Instant;
 

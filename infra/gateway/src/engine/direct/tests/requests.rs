@@ -1,4 +1,4 @@
-//! Generated items and reads, most of which the engine accepts.
+//! Generated items and reads, most of them accepted by the engine.
 
 use std::collections::HashMap;
 
@@ -29,7 +29,7 @@ fn number() -> impl Strategy<Value = String> {
     prop_oneof![4 => any::<i64>().prop_map(|number| number.to_string()), 1 => select(vec!["1.50", "-0", "1e3", "", "x", "007"]).prop_map(str::to_owned)]
 }
 
-/// Values of every type, some of which are refused.
+/// Values of every type; the engine refuses some.
 fn value() -> impl Strategy<Value = Value> {
     let flat = prop_oneof![
         "[a-z\"\\\\é\u{7}]{0,6}".prop_map(Value::S),
@@ -54,7 +54,7 @@ fn sort() -> impl Strategy<Value = &'static str> {
     select(vec!["1", "2", "3", "4", "5"])
 }
 
-/// Keys, most of which are complete.
+/// Keys, most of them complete.
 fn keys() -> impl Strategy<Value = Item> {
     let whole = || (name(), sort()).prop_map(|(pk, sk)| key(pk, sk));
     let odd = (whole(), select(vec!["pk", "sk", "other"]), of(value())).prop_map(|(mut key, name, value)| {
@@ -89,7 +89,7 @@ fn projection() -> impl Strategy<Value = (Option<String>, Option<HashMap<String,
     })
 }
 
-/// Sort keys, some of which are refused.
+/// Sort keys; the engine refuses some.
 fn any_sort() -> impl Strategy<Value = String> {
     prop_oneof![9 => sort().prop_map(str::to_owned), 1 => select(vec![String::new(), "x".repeat(1025)])]
 }
