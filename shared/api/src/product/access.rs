@@ -110,8 +110,9 @@ impl<L> Access<L> {
 async fn authenticate(parts: &mut Parts, app: &App, least: Level) -> Result<Context, Error> {
     let path = RawPathParams::from_request_parts(parts, app).await.ok();
     let request = Request::read(parts, path.as_ref(), app)?;
-    Reading::begin(parts, app, request.reader())?;
-    let (lookup, counting) = (request.look_up(), request.counting());
+    let claimed = request.claimed();
+    Reading::begin(parts, app, claimed.reader(app))?;
+    let (lookup, counting) = (request.look_up(), claimed.counting(app));
     let keys = request.keys(&lookup).chain(counting.keys());
     let (early, items) = tokio::join!(counting.early(), app.store.get_many(keys));
     let (early, items) = (early?, items?);

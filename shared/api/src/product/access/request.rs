@@ -9,7 +9,7 @@ use flows::App;
 use flows::context::Context;
 use flows::current_user::CurrentUser;
 use flows::email::gate;
-use flows::limits::{Claimed, Counting, Reader};
+use flows::limits::Claimed;
 use flows::proofs::{Claim, Lookup, Proof};
 use flows::quota;
 use http::request::Parts;
@@ -76,19 +76,9 @@ impl<'a> Request<'a> {
         self.app.proofs.look_up(claim, may_remember, self.app.clock.now())
     }
 
-    /// The counters of the claimed sender.
-    pub(super) fn counting(&self) -> Counting<'_> {
-        self.claimed().counting(self.app)
-    }
-
-    /// The claimed sender, if its reads count.
-    pub(super) fn reader(&self) -> Option<Reader> {
-        self.claimed().reader(self.app)
-    }
-
     /// The claimed sender. Only the signature of an access token has been verified so far; its
     /// session may have ended.
-    fn claimed(&self) -> Claimed<'_> {
+    pub(super) fn claimed(&self) -> Claimed<'_> {
         let (headers, names, limit) = (&self.headers, self.names(), self.limit());
         Claimed {
             limit,
