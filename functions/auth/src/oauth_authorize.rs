@@ -208,7 +208,7 @@ async fn begin(
     let challenge = authorization::challenge(verifier.expose_secret());
     let (mode, purpose) = (query.mode(), query.purpose());
     let scope = query.provider_scope.as_deref();
-    let (endpoint, has_offline_access) = authorization_endpoint(app, provider, authorization::is_plain(purpose, scope)).await?;
+    let (endpoint, has_offline_access) = authorization_endpoint(app, project, provider, authorization::is_plain(purpose, scope)).await?;
     let asked = Asked::new(&provider.id, purpose, scope, has_offline_access);
     let request = ProviderRequest {
         provider,
@@ -253,8 +253,13 @@ async fn begin(
 /// The provider's authorization endpoint: the one in the project's settings or in the catalog, or
 /// else the one in the issuer's metadata. Also whether the issuer lists the scope `offline_access`,
 /// which matters only to flows that are not plain.
-async fn authorization_endpoint(app: &App, provider: &OAuthProvider, is_plain: bool) -> Result<(String, bool), KnownError> {
-    let outgoing = Outgoing::for_metadata(&app.settings);
+async fn authorization_endpoint(
+    app: &App,
+    project: &Project,
+    provider: &OAuthProvider,
+    is_plain: bool,
+) -> Result<(String, bool), KnownError> {
+    let outgoing = Outgoing::for_metadata(&app.settings, &project.id);
     let known = authorization::known_endpoint(provider).map(|endpoint| outgoing.place(endpoint).into_owned());
     if let Some(endpoint) = known.clone().filter(|_| is_plain || catalog::find(&provider.id).is_some()) {
         return Ok((endpoint, false));

@@ -45,7 +45,7 @@ pub async fn handle(
     }
     let project = body.create(ProjectId::from(app.entropy.uuid()), &deployment, app.clock.now());
     let (project, levels) = project.map_err(|error| ROUTE.schema_error(&Problems::one(&format!("body.{}", error.path), error.message)))?;
-    test_changed(&app, &ProjectConfig::default(), &project.config).await?;
+    test_changed(&app, &access.project.id, &ProjectConfig::default(), &project.config).await?;
     let not_in_team = || Error::from(KnownError::TeamMembershipNotFound { team_id: team.to_string(), user_id: user.to_string() });
     for _ in 0..ROUNDS {
         match app.store.create_owned_project(&project, &levels, team, user).await {

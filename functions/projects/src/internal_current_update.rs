@@ -40,7 +40,7 @@ pub async fn handle(
     let before = Arc::clone(&project);
     let project = body.apply(Arc::unwrap_or_clone(project), &deployment);
     let project = project.map_err(|error| ROUTE.schema_error(&Problems::one(&format!("body.{}", error.path), error.message)))?;
-    test_changed(&app, &before.config, &project.config).await?;
+    test_changed(&app, &project.id, &before.config, &project.config).await?;
     let levels = levels.map(|levels| levels.noted(&project, &keys));
     if_match.lost(app.store.update_project(&project, project_version, levels.as_ref()).await)?;
     let response = Json(AdminProject::of(&project, app.settings.development));

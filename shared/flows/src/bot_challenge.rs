@@ -211,7 +211,7 @@ impl<'a> Check<'a> {
         let secret = self.app.sealer.open(&Turnstile::secret_owner(self.project.id.as_str(), site_key), secret_key)?;
         let once = self.app.entropy.uuid().to_string();
         let form = [("secret", secret.expose_secret()), ("response", token), ("idempotency_key", &once)];
-        let answer = match Outgoing::for_challenges(&self.app.settings).post(turnstile::ENDPOINT, &form, None).await {
+        let answer = match Outgoing::for_challenges(&self.app.settings, &self.project.id).post(turnstile::ENDPOINT, &form, None).await {
             Ok((_, answer)) => serde_json::from_value::<turnstile::Answer>(answer).map_err(|error| error.to_string()),
             Err(fault) => Err(fault.to_string()),
         };

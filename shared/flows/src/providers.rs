@@ -14,6 +14,7 @@ use model::text::line;
 use net::outgoing::{Fault, Outgoing};
 use oauth::metadata;
 use settings::Settings;
+use wire::id::ProjectId;
 
 use crate::app::App;
 
@@ -22,13 +23,14 @@ const MAX_TESTS: usize = 4;
 
 /// Tests the issuers of new and changed providers, each issuer once, and stops at the first
 /// failure: otherwise anyone allowed to create a project could turn one request into a hundred
-/// requests to someone else. Unchanged providers need not be available.
-pub async fn test_changed(app: &App, before: &ProjectConfig, after: &ProjectConfig) -> Result<(), KnownError> {
+/// requests to someone else. Unchanged providers need not be available. The requests count for
+/// `project`: a new project's for the one that creates it, since anyone can create many.
+pub async fn test_changed(app: &App, project: &ProjectId, before: &ProjectConfig, after: &ProjectConfig) -> Result<(), KnownError> {
     // A provider that users could not sign in with has not been tested.
     let changed =
         after.oauth_providers.iter().filter(|provider| !before.oauth_providers.contains(provider) && catalog::find(&provider.id).is_none());
     let issuers: BTreeMap<&str, &OAuthProvider> = changed.filter_map(|provider| Some((provider.issuer.as_deref()?, provider))).collect();
-    let outgoing = Outgoing::for_metadata(&app.settings);
+    let outgoing = Outgoing::for_metadata(&app.settings, project);
     let tests: Vec<_> = issuers.into_iter().map(|(issuer, provider)| test(app, outgoing, issuer, &provider.id)).collect();
     stream::iter(tests).buffered(MAX_TESTS).try_collect().await
 }

@@ -1,7 +1,8 @@
 //! Lookups of host names by the system. Each occupies a thread of the pool for blocking work until
 //! it ends, even if nobody waits for it any more. A gateway's writes to the table need threads of
 //! the same pool, so the number of concurrent lookups is limited. It is also limited for each host
-//! name, because a name server that never answers could otherwise occupy all places.
+//! name, because a name server that never answers could otherwise occupy all places, and so is the
+//! number of hosts for each project, because its administrators can name any number of them.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,11 +15,15 @@ use hyper_util::client::legacy::connect::dns::Name;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tower::Service;
+use wire::id::ProjectId;
 
 /// The maximum number of concurrent lookups of one host name.
 const OF_HOST: usize = 2;
-/// The maximum number of concurrent lookups for providers.
-const OF_PROVIDERS: usize = 64;
+/// The maximum number of hosts that a project calls at the same time.
+const MAX_HOSTS_OF_PROJECT: usize = 8;
+/// The maximum number of concurrent lookups for providers: eight projects whose names nobody
+/// answers leave no place to the others.
+const OF_PROVIDERS: usize = 8 * MAX_HOSTS_OF_PROJECT * OF_HOST;
 /// The maximum number of concurrent lookups for webhook endpoints. The pool for blocking work has
 /// 512 threads.
 const OF_WEBHOOKS: usize = 192;
@@ -46,13 +51,15 @@ pub(crate) struct Lookups {
     places: Semaphore,
     /// The places for each host name during its lookups.
     hosts: Mutex<BTreeMap<String, Weak<Semaphore>>>,
+    /// The hosts that each project calls, with their places.
+    projects: Mutex<BTreeMap<ProjectId, Vec<Weak<Semaphore>>>>,
     look_up: fn(&str) -> io::Result<Addresses>,
 }
 
 impl Lookups {
     /// At most `most` concurrent lookups; `look_up` may block.
     pub(crate) const fn new(most: usize, look_up: fn(&str) -> io::Result<Addresses>) -> Self {
-        Self { places: Semaphore::const_new(most), hosts: Mutex::new(BTreeMap::new()), look_up }
+        Self { places: Semaphore::const_new(most), hosts: Mutex::new(BTreeMap::new()), projects: Mutex::new(BTreeMap::new()), look_up }
     }
 
     /// Looks a host up once there is a place for it. The lookup keeps its place until it ends.
@@ -68,6 +75,25 @@ impl Lookups {
         found.await.map_err(io::Error::other)?
     }
 
+    /// Admits a project's call to a host. Hold the admission during the call: afterwards, the host
+    /// counts until its last lookup has ended.
+    pub(crate) fn admit(&self, project: &ProjectId, host: &str) -> Result<Admission, TooManyHosts> {
+        let places = self.places_of(host);
+        let mut projects = self.projects.lock().unwrap_or_else(PoisonError::into_inner);
+        projects.retain(|_, hosts| {
+            hosts.retain(|host| host.strong_count() > 0);
+            !hosts.is_empty()
+        });
+        let hosts = projects.entry(project.clone()).or_default();
+        if !hosts.iter().any(|host| host.as_ptr() == Arc::as_ptr(&places)) {
+            if hosts.len() >= MAX_HOSTS_OF_PROJECT {
+                return Err(TooManyHosts);
+            }
+            hosts.push(Arc::downgrade(&places));
+        }
+        Ok(Admission { _places: places })
+    }
+
     fn places_of(&self, host: &str) -> Arc<Semaphore> {
         let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(places) = hosts.get(host).and_then(Weak::upgrade) {
@@ -79,6 +105,17 @@ impl Lookups {
         places
     }
 }
+
+/// An admitted call of a project to a host.
+#[derive(Debug)]
+pub(crate) struct Admission {
+    _places: Arc<Semaphore>,
+}
+
+/// A project already calls, or looks up, as many hosts as it may.
+#[derive(Debug, thiserror::Error)]
+#[error("{MAX_HOSTS_OF_PROJECT} other hosts of the project are being called, or their names do not resolve; try again later")]
+pub(crate) struct TooManyHosts;
 
 /// A resolver that makes these lookups.
 #[derive(Debug, Clone)]
@@ -157,6 +194,35 @@ mod tests {
         drop(LOOKUPS.places.acquire_many(4).await.unwrap());
         LOOKUPS.of("other.example".to_owned()).await.unwrap();
         assert_eq!(LOOKUPS.hosts.lock().unwrap().len(), 1, "hosts that nobody looks up are forgotten");
+    }
+
+    #[tokio::test]
+    async fn a_project_whose_names_nobody_answers_leaves_places_to_others() {
+        static LOOKUPS: Lookups = Lookups::new(3 * MAX_HOSTS_OF_PROJECT * OF_HOST, behind_the_gate);
+        let _opening = Opening;
+        let [hostile, victim] = ["hostile", "victim"].map(|name| ProjectId::parse(name).unwrap());
+        for number in 0..100 {
+            let host = format!("{number}.named.slow.example");
+            if let Ok(_admission) = LOOKUPS.admit(&hostile, &host) {
+                (0..4).for_each(|_| abandon(&LOOKUPS, &host));
+            }
+        }
+        assert_eq!(LOOKUPS.places.available_permits(), 2 * MAX_HOSTS_OF_PROJECT * OF_HOST);
+        assert!(LOOKUPS.admit(&hostile, "0.named.slow.example").is_ok(), "a host that counts already");
+        assert!(LOOKUPS.admit(&hostile, "fast.example").is_err(), "its lookups occupy places after its calls");
+        let _admission = LOOKUPS.admit(&victim, "fast.example").unwrap();
+        assert_eq!(LOOKUPS.of("fast.example".to_owned()).await.unwrap().count(), 1);
+    }
+
+    #[tokio::test]
+    async fn hosts_count_no_longer_than_their_calls_and_lookups() {
+        static LOOKUPS: Lookups = Lookups::new(4, behind_the_gate);
+        let project = ProjectId::parse("internal").unwrap();
+        let admissions: Vec<_> = (0..MAX_HOSTS_OF_PROJECT).map(|n| LOOKUPS.admit(&project, &format!("{n}.example")).unwrap()).collect();
+        assert!(LOOKUPS.admit(&project, "one-more.example").is_err());
+        drop(admissions);
+        assert!(LOOKUPS.admit(&project, "one-more.example").is_ok());
+        assert_eq!(LOOKUPS.projects.lock().unwrap().len(), 1);
     }
 
     #[tokio::test]

@@ -7,20 +7,30 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use tokio::time::timeout;
+use wire::id::ProjectId;
 
 use crate::lookups::{Lookups, MAIL_SERVERS};
 use crate::public_address::{among, rule};
 
 type BoxError = Box<dyn StdError + Send + Sync>;
 
-/// Resolves a host to its allowed IP addresses, at least one. Fails with
+/// Resolves a host to its allowed IP addresses, at least one, on behalf of a project. Fails with
 /// [`NotPublic`](crate::public_address::NotPublic) if none is allowed, with an I/O error if the
 /// name does not resolve, and with [`Elapsed`](tokio::time::error::Elapsed) if resolving takes
 /// longer than `limit`.
-pub async fn resolve(host: &str, port: u16, allow_private: bool, limit: Duration) -> Result<Vec<SocketAddr>, BoxError> {
+pub async fn resolve(
+    project: &ProjectId,
+    host: &str,
+    port: u16,
+    allow_private: bool,
+    limit: Duration,
+) -> Result<Vec<SocketAddr>, BoxError> {
     let found = match host.parse::<IpAddr>() {
         Ok(address) => vec![address],
-        Err(_) => look_up(&MAIL_SERVERS, host, limit).await?,
+        Err(_) => {
+            let _admission = MAIL_SERVERS.admit(project, host)?;
+            look_up(&MAIL_SERVERS, host, limit).await?
+        }
     };
     Ok(among(host, found.into_iter().map(|address| SocketAddr::new(address, port)), rule(allow_private))?)
 }
@@ -63,7 +73,8 @@ mod tests {
 
     #[tokio::test]
     async fn only_public_addresses_are_returned_and_literal_ones_need_no_lookup() {
-        let resolve = async |host: &str, allow_private| resolve(host, 25, allow_private, Duration::ZERO).await;
+        let project = ProjectId::parse("internal").expect("an id");
+        let resolve = async |host: &str, allow_private| resolve(&project, host, 25, allow_private, Duration::ZERO).await;
         assert_eq!(resolve("2606:4700::1111", false).await.expect("an address"), ["[2606:4700::1111]:25".parse().expect("an address")]);
         assert_eq!(resolve("127.0.0.1", true).await.expect("an address"), ["127.0.0.1:25".parse().expect("an address")]);
         assert!(resolve("127.0.0.1", false).await.is_err_and(|error| error.is::<crate::public_address::NotPublic>()));

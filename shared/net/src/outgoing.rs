@@ -29,11 +29,12 @@ use settings::Settings;
 use tokio::time::{Instant, sleep, timeout_at};
 use tower::Service;
 use url::{Host, Url};
+use wire::id::ProjectId;
 
 pub use crate::answer::{Answer, Fault};
 use crate::answer::{Failure, unavailable, unsendable};
 use crate::connector::Connector;
-use crate::lookups::{PROVIDERS, SystemNames, WEBHOOKS};
+use crate::lookups::{Admission, Lookups, PROVIDERS, SystemNames, WEBHOOKS};
 use crate::proxy::Proxy;
 use crate::public_address::is_public;
 use crate::resolver::{BoxError, PublicResolver};
@@ -67,6 +68,8 @@ pub struct Outgoing<'a> {
     allow_private: bool,
     /// Base URL of the server that stands in for every `https` host; `None` to call the real hosts.
     stand_in: Option<&'a str>,
+    /// The project on whose behalf the calls are, which shares the lookups of names with others.
+    project: Option<&'a ProjectId>,
     /// Whether the calls are to webhook endpoints, whose names have their own places for lookups.
     is_for_webhooks: bool,
     /// The time limit for an attempt.
@@ -78,10 +81,11 @@ pub struct Outgoing<'a> {
 impl<'a> Outgoing<'a> {
     /// A client with the deployment's rules for private IP addresses, whose calls may take
     /// [`PROVIDERS_TIMEOUT`] from now on.
-    pub fn new(settings: &'a Settings) -> Self {
+    pub fn new(settings: &'a Settings, project: &'a ProjectId) -> Self {
         Self {
             allow_private: settings.allow_private_issuers,
             stand_in: settings.provider_stand_in.as_deref(),
+            project: Some(project),
             is_for_webhooks: false,
             patience: PROVIDER_TIMEOUT,
             until: Instant::now() + PROVIDERS_TIMEOUT,
@@ -89,21 +93,28 @@ impl<'a> Outgoing<'a> {
     }
 
     /// A client for Turnstile.
-    pub fn for_challenges(settings: &'a Settings) -> Self {
+    pub fn for_challenges(settings: &'a Settings, project: &'a ProjectId) -> Self {
         let until = Instant::now() + CHALLENGE_TIMEOUT;
-        Self { patience: CHALLENGE_TIMEOUT, until, ..Self::new(settings) }
+        Self { patience: CHALLENGE_TIMEOUT, until, ..Self::new(settings, project) }
     }
 
     /// A client for the metadata of issuers, in operations that do not call any other endpoint: its
     /// calls may take eight seconds together.
-    pub fn for_metadata(settings: &'a Settings) -> Self {
-        Self { until: Instant::now() + BRIEF_TIMEOUT, ..Self::new(settings) }
+    pub fn for_metadata(settings: &'a Settings, project: &'a ProjectId) -> Self {
+        Self { until: Instant::now() + BRIEF_TIMEOUT, ..Self::new(settings, project) }
     }
 
     /// A client for webhook endpoints, with the rules of [`Self::new`], but without the server that
     /// stands in for providers.
     pub(crate) fn of_webhooks(settings: &'a Settings) -> Self {
-        Self { stand_in: None, is_for_webhooks: true, ..Self::new(settings) }
+        Self {
+            allow_private: settings.allow_private_issuers,
+            stand_in: None,
+            project: None,
+            is_for_webhooks: true,
+            patience: PROVIDER_TIMEOUT,
+            until: Instant::now() + PROVIDERS_TIMEOUT,
+        }
     }
 
     /// Whether there is time left for a whole attempt. If not, do not send what must not be sent
@@ -115,7 +126,7 @@ impl<'a> Outgoing<'a> {
     /// A client for tests, which may call this machine.
     #[cfg(test)]
     pub(crate) fn of_tests(patience: Duration, until: Instant) -> Outgoing<'static> {
-        Outgoing { allow_private: true, stand_in: None, is_for_webhooks: false, patience, until }
+        Outgoing { allow_private: true, stand_in: None, project: None, is_for_webhooks: false, patience, until }
     }
 
     /// The URL to use for an endpoint: its own or, if a server stands in for all hosts, the
@@ -188,12 +199,22 @@ impl<'a> Outgoing<'a> {
 
     /// Sends a request once. Without a connection, it definitely did not reach the server.
     async fn attempt(self, mut request: Request<Full<Bytes>>) -> Result<Answer, Failure> {
+        let _admission = self.admit(request.uri().host().unwrap_or_default())?;
         let begun = Instant::now();
         let end = (begun + self.patience).min(self.until);
         let connection = capture_connection(&mut request);
         let late = |_| Failure::after(Fault::Unavailable(format!("no answer within {:.0} s", (end - begun).as_secs_f64())));
         let answer = timeout_at(end, exchange(self.client(), request)).await.map_err(late).flatten();
         answer.map_err(|failure| Failure { is_unsent: connection.connection_metadata().is_none(), ..failure })
+    }
+
+    fn admit(self, host: &str) -> Result<Option<Admission>, Failure> {
+        let admission = self.project.map(|project| self.lookups().admit(project, host)).transpose();
+        admission.map_err(|error| Failure::after(Fault::Unavailable(error.to_string())))
+    }
+
+    fn lookups(self) -> &'static Lookups {
+        if self.is_for_webhooks { &WEBHOOKS } else { &PROVIDERS }
     }
 
     /// Parses a URL, and refuses it if its scheme or IP address shows that it may not be called. A
@@ -212,9 +233,8 @@ impl<'a> Outgoing<'a> {
 
     pub(crate) fn client(self) -> &'static Client {
         static CLIENTS: [[OnceLock<Client>; 2]; 2] = [const { [const { OnceLock::new() }; 2] }; 2];
-        let lookups = if self.is_for_webhooks { &WEBHOOKS } else { &PROVIDERS };
         let of_purpose = &CLIENTS[usize::from(self.is_for_webhooks)];
-        of_purpose[usize::from(self.allow_private)].get_or_init(|| client_from_env(PublicResolver::new(self.allow_private, lookups)))
+        of_purpose[usize::from(self.allow_private)].get_or_init(|| client_from_env(PublicResolver::new(self.allow_private, self.lookups())))
     }
 }
 
@@ -267,7 +287,7 @@ mod tests {
 
     fn outgoing(allow_private: bool) -> Outgoing<'static> {
         let until = Instant::now() + PROVIDERS_TIMEOUT;
-        Outgoing { allow_private, stand_in: None, is_for_webhooks: false, patience: PROVIDER_TIMEOUT, until }
+        Outgoing { allow_private, stand_in: None, project: None, is_for_webhooks: false, patience: PROVIDER_TIMEOUT, until }
     }
 
     #[test]

@@ -111,7 +111,7 @@ pub(crate) async fn access_token(access: &Access<Client>, headers: &HeaderMap, w
     let mut accounts = user.provider_accounts.iter().filter(fits);
     let present = accounts.clone().find(|account| config.identifies(account));
     let account = present.or_else(|| accounts.next()).ok_or(KnownError::OauthConnectionNotConnectedToUser)?;
-    let outgoing = Outgoing::new(&access.app.settings);
+    let outgoing = Outgoing::new(&access.app.settings, &access.project.id);
     let connection = Connection { access, outgoing, provider, user: user.id, account, is_for_older_sdk: is_of_older_sdk(headers) };
     if present.is_none() {
         return Err(connection.unavailable("the provider has another issuer now").into());

@@ -144,7 +144,7 @@ async fn proceed(
     }
     let code = code_of(provider, answer)?;
     let verifier = app.sealer.open("oauth-verifier", &authorization.verifier)?;
-    let peer = provider_client::peer(Outgoing::new(&app.settings), app, project, provider)?;
+    let peer = provider_client::peer(Outgoing::new(&app.settings, &project.id), app, project, provider)?;
     let (callback, nonce) = (callback(app, &provider.id), authorization::challenge(state.expose_secret()));
     let scope_asked = account::asked(authorization).scope;
     let names_issuer = answer.iss.is_some();

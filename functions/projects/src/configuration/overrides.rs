@@ -119,7 +119,7 @@ pub(crate) async fn apply(
         Ok(changed) => changed,
         Err(problems) => return Ok(Err(problems)),
     };
-    test_changed(&app, &before, &changed.project.config).await?;
+    test_changed(&app, &changed.project.id, &before, &changed.project.config).await?;
     if changed.documents.len() > MAX_CHANGES {
         let message =
             format!("must not change more than {MAX_CHANGES} templates and themes at once: split the change into several requests");

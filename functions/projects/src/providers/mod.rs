@@ -22,7 +22,7 @@ pub(crate) async fn change(context: Context, id: &str, change: impl Fn(&mut Proj
         }
         let mut project = Project::clone(&before);
         change(&mut project)?;
-        test_changed(&app, &before.config, &project.config).await?;
+        test_changed(&app, &project.id, &before.config, &project.config).await?;
         let levels = app.store.levels(&before).await?.with_entry(&project, &key(id));
         app.store.update_project(&project, version, Some(&levels)).await?;
         Ok(project)

@@ -214,7 +214,7 @@ async fn set(tools: &Tools, id: &str, settings: &[String], output: &Output) -> a
     let (levels, keys) = (tools.store.levels(&row.project).await?, patch.keys());
     let (config, app) = (row.project.config.clone(), tools.app()?);
     let project = patch.apply(row.project, &app.deployment())?;
-    test_changed(&app, &config, &project.config).await?;
+    test_changed(&app, &project.id, &config, &project.config).await?;
     let levels = levels.noted(&project, &keys);
     let update = tools.store.update_project(&project, row.version, Some(&levels));
     match tools.recorded("gateway-project-set", &project, fields, update).await {

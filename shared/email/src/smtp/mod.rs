@@ -198,7 +198,7 @@ impl Smtp {
     async fn connect(&self, mail: &Mail, server: &Server) -> Result<TcpStream, Outcome> {
         let allow_private = self.allow_private || self.relays.include(&server.host, server.port);
         let limit = self.patience / 2;
-        let addresses = mail_server::resolve(server.host.trim_matches(['[', ']']), server.port, allow_private, limit).await;
+        let addresses = mail_server::resolve(&mail.project, server.host.trim_matches(['[', ']']), server.port, allow_private, limit).await;
         let rest = || self.lanes.of(&mail.project, &server.host, server.port).rest();
         let addresses = addresses.map_err(|error| {
             // Told apart, the errors would reveal which names a private network knows.

@@ -152,7 +152,7 @@ async fn write(
     let row = find(tools, id).await?;
     let mut project = row.project.clone();
     change(&mut project)?;
-    test_changed(&tools.app()?, &row.project.config, &project.config).await?;
+    test_changed(&tools.app()?, &project.id, &row.project.config, &project.config).await?;
     let levels = tools.store.levels(&row.project).await?.with_entry(&project, &key(provider));
     let update = tools.store.update_project(&project, row.version, Some(&levels));
     match tools.recorded("gateway-project-provider", &project, fields, update).await {
