@@ -3,8 +3,8 @@
 
 use api::http::TableAction::GetItem;
 use api::http::{Describe, Description, Json, Route};
-use api::product::Input;
 use api::product::input::{Ignored, Param};
+use api::product::{Anybody, Input};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use deserr::Deserr;
@@ -60,7 +60,11 @@ impl Describe for KeySet {
     }
 }
 
-pub async fn handle(State(app): State<App>, Input { query, path, .. }: Input<Ignored, JwksQuery, ProjectPath>) -> Result<KeySet, Error> {
+pub async fn handle(
+    State(app): State<App>,
+    _: Anybody,
+    Input { query, path, .. }: Input<Ignored, JwksQuery, ProjectPath>,
+) -> Result<KeySet, Error> {
     let unknown = || KnownError::ProjectNotFound { project_id: path.project_id.clone() };
     let id = ProjectId::parse(&path.project_id).map_err(|_| unknown())?;
     app.store.project(&id).await?.ok_or_else(unknown)?;

@@ -277,6 +277,10 @@ pub async fn unknown_token(app: &App, project: &ProjectId, place: &Place) -> Res
 }
 
 async fn unknown(app: &App, project: Option<&ProjectId>, rule: Rule, place: &Place) -> Result<(), store::Error> {
+    // Only in memory: it is for floods, in which every count would be another write.
+    if let Some(network) = app.settings.limits.counter(Rule::UnprovedNetwork, &Subject::network(place.ip), app.clock.now()) {
+        app.memory.count(&network).map_err(store::Error::Limited)?;
+    }
     let Some(counter) = app.settings.limits.counter(rule, &Subject::address(place.ip), app.clock.now()) else { return Ok(()) };
     let Some(project) = project else { return app.memory.count(&counter).map_err(store::Error::Limited) };
     if let Some(refusal) = app.memory.refusal(project, &counter) {

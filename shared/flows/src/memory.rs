@@ -14,7 +14,8 @@ use wire::clock::after;
 use wire::id::ProjectId;
 
 /// The maximum number of remembered facts of each kind. When it is reached, all facts of the kind
-/// are forgotten, so that a flood cannot fill the memory.
+/// are forgotten, so that a flood cannot fill the memory; of the counters that only this process
+/// has, the lowest.
 const MOST: usize = 10_000;
 
 /// The facts a process remembers.
@@ -28,11 +29,19 @@ struct Learnt {
     /// For each full counter, when its refusal ends, and the refusal.
     refused: HashMap<String, (Timestamp, Refused)>,
     /// Counters that are not stored in the table, by name; those of a project, by project and name.
-    counters: HashMap<String, u32>,
+    counters: HashMap<String, Tally>,
     /// Counters added to the table several requests at a time, by project and name.
     batches: HashMap<String, Batch>,
     /// The names of trail entries with the maximum count of rejected sign-ups.
     full: HashSet<String>,
+}
+
+/// A counter that is not stored in the table.
+#[derive(Debug, Clone, Copy)]
+struct Tally {
+    count: u32,
+    /// When it no longer matters.
+    ends_at: Timestamp,
 }
 
 /// A counter in the table, and the requests this process has not added yet.
@@ -90,7 +99,7 @@ impl Memory {
     pub fn count(&self, counter: &Counter) -> Result<(), Refused> {
         let mut learnt = self.learnt();
         learnt.room(counter, &counter.before(), &counter.to_string())?;
-        learnt.add(counter.to_string(), 1);
+        learnt.add(counter, counter.to_string(), 1);
         Ok(())
     }
 
@@ -101,7 +110,12 @@ impl Memory {
 
     /// Adds to a project's counter, kept only by this process, even beyond its quota.
     pub fn spend(&self, project: &ProjectId, counter: &Counter, count: u32) {
-        self.learnt().add(full_name(project, counter), count);
+        self.learnt().add(counter, full_name(project, counter), count);
+    }
+
+    /// The count of a project's counter, kept only by this process.
+    pub fn counted(&self, project: &ProjectId, counter: &Counter) -> u32 {
+        self.learnt().count(&full_name(project, counter))
     }
 
     /// Counts a request `weight` times. Returns what must be added to the counter in the table now
@@ -162,14 +176,31 @@ impl Learnt {
     /// Whether a counter of this process has room, given the names of the previous window and this
     /// one.
     fn room(&self, counter: &Counter, before: &str, now: &str) -> Result<(), Refused> {
-        let [before, counted] = [before, now].map(|name| self.counters.get(name).copied().unwrap_or_default());
+        let [before, counted] = [before, now].map(|name| self.count(name));
         if counted >= counter.quota_after(before) { Err(counter.refusal_at(before, counted)) } else { Ok(()) }
     }
 
-    fn add(&mut self, name: String, count: u32) {
-        make_room(self.counters.len(), || self.counters.clear());
-        let counted = self.counters.entry(name).or_default();
-        *counted = counted.saturating_add(count);
+    fn count(&self, name: &str) -> u32 {
+        self.counters.get(name).map_or(0, |tally| tally.count)
+    }
+
+    fn add(&mut self, counter: &Counter, name: String, count: u32) {
+        if self.counters.len() >= MOST {
+            self.forget_lowest(counter.now());
+        }
+        let tally = self.counters.entry(name).or_insert(Tally { count: 0, ends_at: counter.ends_at() });
+        tally.count = tally.count.saturating_add(count);
+    }
+
+    /// Forgets the counters that no longer matter, and at least half of the others: the lowest, so
+    /// that a flood of subjects does not end the refusal of another.
+    fn forget_lowest(&mut self, now: Timestamp) {
+        self.counters.retain(|_, tally| tally.ends_at > now);
+        let mut lowest = 1_u32;
+        while self.counters.len() > MOST / 2 {
+            self.counters.retain(|_, tally| tally.count > lowest);
+            lowest = lowest.saturating_mul(2);
+        }
     }
 }
 
@@ -262,5 +293,20 @@ mod tests {
             memory.batch(&project, &counter(&number.to_string(), 0), 1).expect("each is new");
         }
         assert!(memory.learnt().batches.len() <= MOST);
+    }
+
+    #[test]
+    fn a_flood_of_subjects_ends_no_refusal() {
+        let memory = Memory::default();
+        let refused = (0..3).map(|_| memory.count(&counter("a", 0))).next_back().expect("three").expect_err("it is full");
+        for number in 0..MOST * 3 {
+            memory.count(&counter(&number.to_string(), 1)).expect("each is new");
+        }
+        assert!(memory.count(&counter("a", 1)).is_err());
+        let later = i64::try_from(refused.retry_after_seconds).expect("small") + 120;
+        for number in 0..MOST {
+            memory.count(&counter(&number.to_string(), later)).expect("each is new");
+        }
+        assert!(memory.learnt().counters.values().all(|tally| tally.count == 1), "what no longer matters goes first");
     }
 }

@@ -33,7 +33,9 @@ const UNRESOLVED: [&str; 2] = ["dns error", "no public address"];
 pub async fn attempt(app: &App, project: &ProjectId, endpoint: &Endpoint, delivery: &Delivery, budget: Duration) -> Attempt {
     let (at, began) = (app.clock.now(), Instant::now());
     let outcome = match headers(app, project, endpoint, delivery, at) {
-        Ok(headers) => post(&app.settings, &endpoint.url, headers, delivery.body.clone(), budget).await.map_err(|fault| told(&fault)),
+        Ok(headers) => {
+            post((&app.settings, project), &endpoint.url, headers, delivery.body.clone(), budget).await.map_err(|fault| told(&fault))
+        }
         Err(reason) => Err(reason),
     };
     let duration_millis = u32::try_from(began.elapsed().as_millis()).unwrap_or(u32::MAX);

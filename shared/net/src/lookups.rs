@@ -19,7 +19,7 @@ use wire::id::ProjectId;
 
 /// The maximum number of concurrent lookups of one host name.
 const OF_HOST: usize = 2;
-/// The maximum number of hosts that a project calls at the same time.
+/// The maximum number of hosts whose names are looked up for a project at the same time.
 const MAX_HOSTS_OF_PROJECT: usize = 8;
 /// The maximum number of concurrent lookups for providers: eight projects whose names nobody
 /// answers leave no place to the others.
@@ -51,7 +51,7 @@ pub(crate) struct Lookups {
     places: Semaphore,
     /// The places for each host name during its lookups.
     hosts: Mutex<BTreeMap<String, Weak<Semaphore>>>,
-    /// The hosts that each project calls, with their places.
+    /// The places for the hosts that are looked up for each project.
     projects: Mutex<BTreeMap<ProjectId, Vec<Weak<Semaphore>>>>,
     look_up: fn(&str) -> io::Result<Addresses>,
 }
@@ -75,13 +75,13 @@ impl Lookups {
         found.await.map_err(io::Error::other)?
     }
 
-    /// Admits a project's call to a host. Hold the admission during the call: afterwards, the host
-    /// counts until its last lookup has ended.
-    pub(crate) fn admit(&self, project: &ProjectId, host: &str) -> Result<Admission, TooManyHosts> {
+    /// Admits a project's call to a host, which may look its name up. Call the host at once: until
+    /// its lookup has begun, and once it has ended, the host does not count.
+    pub(crate) fn admit(&'static self, project: &ProjectId, host: &str) -> Result<(), TooManyHosts> {
         let places = self.places_of(host);
         let mut projects = self.projects.lock().unwrap_or_else(PoisonError::into_inner);
         projects.retain(|_, hosts| {
-            hosts.retain(|host| host.strong_count() > 0);
+            hosts.retain(|host| host.upgrade().is_some_and(|places| places.available_permits() < OF_HOST));
             !hosts.is_empty()
         });
         let hosts = projects.entry(project.clone()).or_default();
@@ -91,7 +91,7 @@ impl Lookups {
             }
             hosts.push(Arc::downgrade(&places));
         }
-        Ok(Admission { _places: places })
+        Ok(())
     }
 
     fn places_of(&self, host: &str) -> Arc<Semaphore> {
@@ -106,15 +106,9 @@ impl Lookups {
     }
 }
 
-/// An admitted call of a project to a host.
-#[derive(Debug)]
-pub(crate) struct Admission {
-    _places: Arc<Semaphore>,
-}
-
-/// A project already calls, or looks up, as many hosts as it may.
+/// As many hosts of a project are being looked up as it may have.
 #[derive(Debug, thiserror::Error)]
-#[error("{MAX_HOSTS_OF_PROJECT} other hosts of the project are being called, or their names do not resolve; try again later")]
+#[error("{MAX_HOSTS_OF_PROJECT} other host names of the project are still being looked up")]
 pub(crate) struct TooManyHosts;
 
 /// A resolver that makes these lookups.
@@ -203,25 +197,26 @@ mod tests {
         let [hostile, victim] = ["hostile", "victim"].map(|name| ProjectId::parse(name).unwrap());
         for number in 0..100 {
             let host = format!("{number}.named.slow.example");
-            if let Ok(_admission) = LOOKUPS.admit(&hostile, &host) {
+            if LOOKUPS.admit(&hostile, &host).is_ok() {
                 (0..4).for_each(|_| abandon(&LOOKUPS, &host));
             }
         }
         assert_eq!(LOOKUPS.places.available_permits(), 2 * MAX_HOSTS_OF_PROJECT * OF_HOST);
         assert!(LOOKUPS.admit(&hostile, "0.named.slow.example").is_ok(), "a host that counts already");
         assert!(LOOKUPS.admit(&hostile, "fast.example").is_err(), "its lookups occupy places after its calls");
-        let _admission = LOOKUPS.admit(&victim, "fast.example").unwrap();
+        LOOKUPS.admit(&victim, "fast.example").unwrap();
         assert_eq!(LOOKUPS.of("fast.example".to_owned()).await.unwrap().count(), 1);
     }
 
     #[tokio::test]
-    async fn hosts_count_no_longer_than_their_calls_and_lookups() {
+    async fn a_project_calls_any_number_of_hosts_whose_names_resolve() {
         static LOOKUPS: Lookups = Lookups::new(4, behind_the_gate);
         let project = ProjectId::parse("internal").unwrap();
-        let admissions: Vec<_> = (0..MAX_HOSTS_OF_PROJECT).map(|n| LOOKUPS.admit(&project, &format!("{n}.example")).unwrap()).collect();
-        assert!(LOOKUPS.admit(&project, "one-more.example").is_err());
-        drop(admissions);
-        assert!(LOOKUPS.admit(&project, "one-more.example").is_ok());
+        for number in 0..4 * MAX_HOSTS_OF_PROJECT {
+            let host = format!("{number}.example");
+            LOOKUPS.admit(&project, &host).unwrap();
+            LOOKUPS.of(host).await.unwrap();
+        }
         assert_eq!(LOOKUPS.projects.lock().unwrap().len(), 1);
     }
 

@@ -28,7 +28,7 @@ pub async fn resolve(
     let found = match host.parse::<IpAddr>() {
         Ok(address) => vec![address],
         Err(_) => {
-            let _admission = MAIL_SERVERS.admit(project, host)?;
+            MAIL_SERVERS.admit(project, host)?;
             look_up(&MAIL_SERVERS, host, limit).await?
         }
     };

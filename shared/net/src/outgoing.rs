@@ -15,7 +15,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, USER_AGENT};
-use http::{HeaderName, HeaderValue, Method, Request, StatusCode};
+use http::{HeaderName, HeaderValue, Method, Request, StatusCode, Uri};
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use hyper_rustls::HttpsConnector;
 use hyper_util::client::legacy;
@@ -34,7 +34,7 @@ use wire::id::ProjectId;
 pub use crate::answer::{Answer, Fault};
 use crate::answer::{Failure, unavailable, unsendable};
 use crate::connector::Connector;
-use crate::lookups::{Admission, Lookups, PROVIDERS, SystemNames, WEBHOOKS};
+use crate::lookups::{Lookups, PROVIDERS, SystemNames, WEBHOOKS};
 use crate::proxy::Proxy;
 use crate::public_address::is_public;
 use crate::resolver::{BoxError, PublicResolver};
@@ -105,12 +105,12 @@ impl<'a> Outgoing<'a> {
     }
 
     /// A client for webhook endpoints, with the rules of [`Self::new`], but without the server that
-    /// stands in for providers.
-    pub(crate) fn of_webhooks(settings: &'a Settings) -> Self {
+    /// stands in for providers; `project` is `None` if it only checks URLs.
+    pub(crate) fn of_webhooks(settings: &'a Settings, project: Option<&'a ProjectId>) -> Self {
         Self {
             allow_private: settings.allow_private_issuers,
             stand_in: None,
-            project: None,
+            project,
             is_for_webhooks: true,
             patience: PROVIDER_TIMEOUT,
             until: Instant::now() + PROVIDERS_TIMEOUT,
@@ -199,7 +199,7 @@ impl<'a> Outgoing<'a> {
 
     /// Sends a request once. Without a connection, it definitely did not reach the server.
     async fn attempt(self, mut request: Request<Full<Bytes>>) -> Result<Answer, Failure> {
-        let _admission = self.admit(request.uri().host().unwrap_or_default())?;
+        self.admit(request.uri())?;
         let begun = Instant::now();
         let end = (begun + self.patience).min(self.until);
         let connection = capture_connection(&mut request);
@@ -208,9 +208,12 @@ impl<'a> Outgoing<'a> {
         answer.map_err(|failure| Failure { is_unsent: connection.connection_metadata().is_none(), ..failure })
     }
 
-    fn admit(self, host: &str) -> Result<Option<Admission>, Failure> {
-        let admission = self.project.map(|project| self.lookups().admit(project, host)).transpose();
-        admission.map_err(|error| Failure::after(Fault::Unavailable(error.to_string())))
+    /// Fails if too many other hosts of the project are being looked up.
+    pub(crate) fn admit(self, uri: &Uri) -> Result<(), Failure> {
+        let Some(project) = self.project else { return Ok(()) };
+        self.lookups()
+            .admit(project, uri.host().unwrap_or_default())
+            .map_err(|error| Failure { is_unsent: true, ..Failure::after(Fault::Unavailable(error.to_string())) })
     }
 
     fn lookups(self) -> &'static Lookups {

@@ -12,6 +12,7 @@ use hyper::body::Incoming;
 use settings::Settings;
 use tokio::time::{Instant, timeout, timeout_at};
 use url::{Host, Url};
+use wire::id::ProjectId;
 
 use crate::answer::{unavailable, unsendable};
 use crate::outgoing::{Fault, Outgoing};
@@ -52,7 +53,7 @@ pub fn check(settings: &Settings, text: &str) -> Result<(), &'static str> {
     if url.scheme() != "https" && !(url.scheme() == "http" && settings.allow_private_issuers && is_this_machine(&url)) {
         return Err("the URL must begin with https://; http:// is only for this machine, with GATELET_ALLOW_PRIVATE_ISSUERS=1");
     }
-    Outgoing::of_webhooks(settings).check(text).map(drop).map_err(|_| NOT_ON_THE_INTERNET)
+    Outgoing::of_webhooks(settings, None).check(text).map(drop).map_err(|_| NOT_ON_THE_INTERNET)
 }
 
 fn is_this_machine(url: &Url) -> bool {
@@ -64,10 +65,16 @@ fn is_this_machine(url: &Url) -> bool {
     }
 }
 
-/// Posts a body to an endpoint, which may take `budget` until the status of its answer. Any status
+/// Posts a body to an endpoint of a project, which may take `budget` until the status of its answer. Any status
 /// counts as an answer; a fault means that there was no answer.
-pub async fn post(settings: &Settings, url: &str, headers: Vec<(String, String)>, body: String, budget: Duration) -> Result<Posted, Fault> {
-    let outgoing = Outgoing::of_webhooks(settings);
+pub async fn post(
+    (settings, project): (&Settings, &ProjectId),
+    url: &str,
+    headers: Vec<(String, String)>,
+    body: String,
+    budget: Duration,
+) -> Result<Posted, Fault> {
+    let outgoing = Outgoing::of_webhooks(settings, Some(project));
     let uri = outgoing.check(url)?.as_str().to_owned();
     let mut request = Request::builder().method(Method::POST).uri(uri).body(Full::new(Bytes::from(body))).map_err(unsendable)?;
     request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -78,6 +85,7 @@ pub async fn post(settings: &Settings, url: &str, headers: Vec<(String, String)>
         value.set_sensitive(true);
         request.headers_mut().insert(HeaderName::try_from(name).map_err(unsendable)?, value);
     }
+    outgoing.admit(request.uri()).map_err(|failure| failure.fault)?;
     let sent = timeout(budget, outgoing.client().request(request)).await;
     let late = |_| Fault::Unavailable(format!("no answer within {} s", budget.as_secs()));
     let response = sent.map_err(late)?.map_err(|error| unavailable(&error))?;

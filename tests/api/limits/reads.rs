@@ -10,6 +10,7 @@ use super::{assert_refused, at, exhaust, is_refused, only};
 
 const ME: &str = "/api/v1/users/me";
 const SESSION: &str = "/api/v1/auth/sessions/current";
+const PROJECT: &str = "/api/v1/projects/current";
 const TEAMS: &str = "/api/v1/teams?user_id=me";
 const QUOTA: u32 = 24;
 /// Two fields with this much metadata make a user count as three reads.
@@ -67,6 +68,47 @@ async fn large_reads_count_by_address_in_all_sessions() {
     for _ in 0..2 * QUOTA {
         let server = at(app.server(), "203.0.113.7");
         assert_eq!(server.get(&format!("/api/v1/users/{}", ada.user_id)).await.status(), 200);
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_read_little_reads_on_at_a_full_address() {
+    let (rule, session) = (Rule::ReadAddress, Rule::Read);
+    let limits = only(rule, QUOTA, 600).with(session, Some(Rate::new(10 * QUOTA, 600)));
+    let app = TestApp::start_with(limits).await;
+    let (ada, bob) = (app.sign_up("ada@example.com").await, app.sign_up("bob@example.com").await);
+    let text = json!({ "text": "x".repeat(METADATA) });
+    let metadata = json!({ "client_metadata": text, "client_read_only_metadata": text });
+    assert_eq!(app.server().patch(&format!("/api/v1/users/{}", ada.user_id), metadata).await.status(), 200);
+    let [large, small, outside] = [app.signed_in(&ada), app.signed_in(&bob), app.client()].map(|caller| at(caller, "203.0.113.7"));
+    let (_, refused) = exhaust(|_| large.get(ME)).await;
+    assert_refused(&refused, "read", rate());
+    assert_eq!(small.get(ME).await.status(), 200);
+    assert!(is_refused(&outside.get(PROJECT).await), "without a session");
+}
+
+/// The settings of a project may be large, and each request reads them.
+#[tokio::test]
+async fn the_settings_of_a_project_do_not_count_as_reads_unless_they_are_all_that_is_read() {
+    let app = TestApp::start_with(only(Rule::ReadAddress, QUOTA, 600)).await;
+    let condition = format!("email.startsWith(\"{}\")", "x".repeat(2000));
+    let rule = |n| json!({ "id": format!("r{n}"), "enabled": true, "priority": n, "condition": condition, "action": { "type": "reject" } });
+    let rules: Vec<_> = (0..40).map(rule).collect();
+    let saved = app.admin().patch("/api/v1/internal/projects/current", json!({ "config": { "sign_up_rules": rules } })).await;
+    assert_eq!(saved.status(), 200, "{}", saved.text());
+    let ada = app.sign_up("ada@example.com").await;
+    for caller in [app.client(), app.signed_in(&ada)].map(|caller| at(caller, "203.0.113.7")) {
+        for _ in 0..2 * QUOTA {
+            assert_eq!(caller.get(PROJECT).await.status(), 200);
+        }
+    }
+    for file in ["jwks.json", "webauthn"] {
+        let path = format!("/api/v1/projects/{}/.well-known/{file}", app.project_id());
+        let anybody = at(app.anonymous(), "203.0.114.7");
+        let (answered, refused) = exhaust(|_| anybody.get(&path)).await;
+        assert!(answered <= QUOTA as usize / 2, "{file}");
+        assert_refused(&refused, "read", rate());
+        app.advance(jiff::SignedDuration::from_secs(1200));
     }
 }
 

@@ -143,6 +143,12 @@ impl Connections {
         }
     }
 
+    /// The number of taken places.
+    #[cfg(test)]
+    pub(super) fn count(&self) -> usize {
+        self.open().by_id.len()
+    }
+
     /// The bytes that the connections hold.
     #[cfg(test)]
     pub(super) fn held(&self) -> usize {

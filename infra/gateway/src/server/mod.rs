@@ -5,6 +5,9 @@
 //! ([`connections`]). So clients that open connections and stay silent cannot block the gateway or
 //! its database, which also needs file descriptors. Clients that do not read answers ([`answer`])
 //! or end their bodies cannot fill its memory.
+//!
+//! A request runs to its end even if its client hangs up: otherwise, a client could keep what a
+//! provider has answered from being stored, or its own request from being counted.
 
 mod answer;
 mod body;
@@ -76,13 +79,9 @@ impl Server {
                     let counted = Some(peer.ip()).filter(|address| !self.proxies.contains(*address));
                     // Without a place, drop the stream, which closes the connection.
                     if let Some(place) = self.connections.admit(counted).await {
-                        let client = Client { peer, place, router: self.router.clone(), proxies: self.proxies.clone() };
-                        let serving = client.serve(stream, stop.clone());
-                        let held = open.subscribe();
-                        tokio::spawn(async move {
-                            serving.await;
-                            drop(held);
-                        });
+                        let (router, proxies) = (self.router.clone(), self.proxies.clone());
+                        let client = Client { peer, place: Arc::new(place), open: open.subscribe(), router, proxies };
+                        tokio::spawn(client.serve(stream, stop.clone()));
                     }
                 }
                 // The client has already disconnected.
@@ -107,7 +106,9 @@ async fn stopped(stop: &mut watch::Receiver<bool>) {
 /// The peer of a connection, and the router that answers it.
 struct Client {
     peer: SocketAddr,
-    place: Place,
+    place: Arc<Place>,
+    /// Keeps the server running until this is dropped.
+    open: watch::Receiver<()>,
     router: Router,
     proxies: Proxies,
 }
@@ -155,11 +156,28 @@ impl Client {
         let mut request = request.map(|body| if is_whole { Body::empty() } else { Body::new(TimedBody::new(body, &self.place)) });
         request.extensions_mut().insert(ConnectInfo(self.peer));
         request.extensions_mut().insert(client);
-        let answer = self.router.clone().oneshot(request).await;
+        let answer = self.run(request).await;
         if connection.answered() {
             // This response replaces the operation's response to an incomplete body.
             return Ok((StatusCode::REQUEST_TIMEOUT, [(header::CONNECTION, "close")]).into_response());
         }
-        answer.map(|answer| answer.map(|body| Body::new(Unwritten::new(body, &self.place))))
+        Ok(answer.map(|body| Body::new(Unwritten::new(body, &self.place))))
+    }
+
+    /// Runs a request in a task of its own, which keeps the place of its connection.
+    async fn run(&self, request: Request<Body>) -> Response {
+        let held = (Arc::clone(&self.place), self.open.clone());
+        let answer = self.router.clone().oneshot(request);
+        let running = tokio::spawn(async move {
+            let answer = answer.await;
+            drop(held);
+            answer
+        });
+        match running.await {
+            Ok(Ok(answer)) => answer,
+            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            // The process is ending.
+            Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+        }
     }
 }

@@ -7,6 +7,7 @@ use axum::body::Bytes;
 use axum::routing::{get, post};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 use tokio::net::TcpStream;
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::*;
@@ -19,11 +20,44 @@ const UPLOAD: &[u8] = b"POST /upload HTTP/1.1\r\nhost: localhost\r\ncontent-leng
 async fn connect() -> (DuplexStream, watch::Sender<bool>) {
     let router = Router::new().route("/health", get(async || "ok")).route("/upload", post(async |_: Bytes| "ok"));
     let place = Connections::new(8, Timeouts::default()).admit(None).await.unwrap();
-    let client = Client { peer: ([127, 0, 0, 1], 1).into(), place, router, proxies: Proxies::default() };
+    let client = Client {
+        peer: ([127, 0, 0, 1], 1).into(),
+        place: Arc::new(place),
+        open: watch::channel(()).1,
+        router,
+        proxies: Proxies::default(),
+    };
     let (ours, theirs) = tokio::io::duplex(1 << 16);
     let (stop, stopped) = watch::channel(false);
     tokio::spawn(client.serve(theirs, stopped));
     (ours, stop)
+}
+
+/// A client must not be able to choose at which step its request stops.
+#[tokio::test]
+async fn a_request_whose_client_hangs_up_runs_to_its_end_and_keeps_its_place() {
+    static ENDED: AtomicUsize = AtomicUsize::new(0);
+    let (begun, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let slow = {
+        let (begun, go_on) = (Arc::clone(&begun), Arc::clone(&go_on));
+        get(async move || {
+            begun.notify_one();
+            go_on.notified().await;
+            ENDED.fetch_add(1, Ordering::SeqCst);
+            "ok"
+        })
+    };
+    let (address, connections, stop) = listen(Router::new().route("/health", slow), 1 << 20).await;
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(REQUEST).await.unwrap();
+    begun.notified().await;
+    drop(stream);
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    assert_eq!((ENDED.load(Ordering::SeqCst), connections.count()), (0, 1), "the request keeps the place");
+    go_on.notify_one();
+    until(|| connections.count() == 0).await;
+    assert_eq!(ENDED.load(Ordering::SeqCst), 1);
+    drop(stop);
 }
 
 /// Sends `first`, then `drip` every second. Returns the seconds until the connection ended, and the

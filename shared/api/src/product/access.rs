@@ -33,6 +33,7 @@ use flows::App;
 use flows::context::Context;
 use http::request::Parts;
 use model::user::reference::UserRef;
+use store::table::volume;
 use wire::id::UserId;
 use wire::level::Level;
 use wire::problem::Problems;
@@ -116,6 +117,8 @@ async fn authenticate(parts: &mut Parts, app: &App, least: Level) -> Result<Cont
     let keys = request.keys(&lookup).chain(counting.keys());
     let (early, items) = tokio::join!(counting.early(), app.store.get_many(keys));
     let (early, items) = (early?, items?);
+    // The project's administrators choose the size of its settings, not the client.
+    volume::leave_out(|| items.bytes_of(lookup.keys()));
     let identity = request.prove(lookup, &items, least).await?;
     request.record(&identity);
     counting.settle(early, &items).await?;

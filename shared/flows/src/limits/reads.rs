@@ -7,7 +7,8 @@
 //! the quota.
 //!
 //! The owner of an account must be able to read to find an intruder, so each session counts on its
-//! own, instead of the user.
+//! own, instead of the user. For the same reason, a session that has read little can go on reading
+//! when its IP address or network, which others share, has used up its quota.
 
 use model::limit::{BYTES_PER_READ, Counter, Rule, Subject};
 use model::place::Place;
@@ -19,28 +20,42 @@ use crate::app::App;
 #[derive(Debug)]
 pub struct Reader {
     project: ProjectId,
-    counters: Vec<Counter>,
+    session: Option<Counter>,
+    places: Vec<Counter>,
 }
+
+/// The part of its quota that a session has whatever others at its IP address read.
+const RESERVED: u32 = 10;
 
 impl Reader {
     /// A client at this place, with a session if it has one.
     pub fn at(app: &App, project: &ProjectId, place: &Place, session: Option<SessionId>) -> Self {
-        let places = [(Rule::ReadAddress, Subject::address(place.ip)), (Rule::ReadNetwork, Subject::network(place.ip))];
-        let subjects = session.map(|session| (Rule::Read, Subject::session(session))).into_iter().chain(places);
-        let counters = subjects.filter_map(|(rule, subject)| app.settings.limits.counter(rule, &subject, app.clock.now())).collect();
-        Self { project: project.clone(), counters }
+        let counter = |rule, subject: &Subject| app.settings.limits.counter(rule, subject, app.clock.now());
+        let places = [counter(Rule::ReadAddress, &Subject::address(place.ip)), counter(Rule::ReadNetwork, &Subject::network(place.ip))];
+        Self {
+            project: project.clone(),
+            session: session.and_then(|session| counter(Rule::Read, &Subject::session(session))),
+            places: places.into_iter().flatten().collect(),
+        }
     }
 
     /// Fails if the client has used up a quota.
     pub fn check(&self, app: &App) -> Result<(), store::Error> {
-        self.counters.iter().try_for_each(|counter| app.memory.room(&self.project, counter)).map_err(store::Error::Limited)
+        let room = |counter| app.memory.room(&self.project, counter).map_err(store::Error::Limited);
+        if let Some(session) = &self.session {
+            room(session)?;
+            if app.memory.counted(&self.project, session) < session.quota() / RESERVED {
+                return Ok(());
+            }
+        }
+        self.places.iter().try_for_each(room)
     }
 
     /// Counts a request that read this many bytes.
     pub fn count(&self, app: &App, bytes: usize) {
         let count = u32::try_from(bytes / BYTES_PER_READ).unwrap_or(u32::MAX);
         if count > 0 {
-            self.counters.iter().for_each(|counter| app.memory.spend(&self.project, counter, count));
+            self.session.iter().chain(&self.places).for_each(|counter| app.memory.spend(&self.project, counter, count));
         }
     }
 }

@@ -47,6 +47,11 @@ impl Counter {
         self.now
     }
 
+    /// When the sliding window no longer covers any request of this window.
+    pub fn ends_at(&self) -> Timestamp {
+        Timestamp::from_millisecond(self.resets_at.as_millisecond().saturating_add_unsigned(self.length())).unwrap_or(Timestamp::MAX)
+    }
+
     /// The key of the previous window's counter.
     pub fn before(&self) -> String {
         self.name_of(self.window - 1)

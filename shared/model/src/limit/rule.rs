@@ -128,11 +128,13 @@ pub enum Rule {
     /// Wrong keys, unknown projects, flows and links, reports of exposed API keys, and checks of
     /// versions, from an IP address.
     Unproved,
+    /// What [`Self::Unproved`] counts, from a network.
+    UnprovedNetwork,
 }
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Self; 52] = [
+    pub const ALL: [Self; 53] = [
         Self::SignUp,
         Self::SignUpNetwork,
         Self::SignUpServer,
@@ -185,6 +187,7 @@ impl Rule {
         Self::ReadNetwork,
         Self::Notice,
         Self::Unproved,
+        Self::UnprovedNetwork,
     ];
 
     /// The rule's name, the limit that it belongs to, its standard rate, and a summary of what it
@@ -244,6 +247,7 @@ impl Rule {
             Self::ReadNetwork => ("read-network", Limit::Read, Rate::new(19_200, 600), "What clients read from a network (IPv4 /24, IPv6 /48), in units of 16 KB; smaller reads do not count"),
             Self::Notice => ("notice", Limit::Notice, Rate::new(60, 3600), "Notices to a mailbox at a verified address; one more tells that others were left out"),
             Self::Unproved => ("unproved", Limit::Unproved, Rate::new(120, 600), "Wrong keys, unknown projects and checks of versions from an IP address"),
+            Self::UnprovedNetwork => ("unproved-network", Limit::Unproved, Rate::new(1200, 600), "Wrong keys, unknown projects and checks of versions from a network (IPv4 /24, IPv6 /48)"),
         }
     }
 

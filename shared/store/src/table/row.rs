@@ -145,7 +145,12 @@ impl Items {
         self.row(key).map(|row| row.shared(read)).transpose()
     }
 
-    /// The approximate size of the items, in bytes.
+    /// The approximate size of the items with these keys, in bytes.
+    pub fn bytes_of(&self, keys: impl Iterator<Item = Key>) -> usize {
+        keys.filter_map(|key| self.row(&key)).map(|row| bytes_of(row.item())).sum()
+    }
+
+    /// The approximate size of all items, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.0.values().flatten().map(|row| bytes_of(row.item())).sum()
     }

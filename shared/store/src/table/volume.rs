@@ -25,9 +25,15 @@ pub fn measure() {
 
 /// Adds items to the measurement.
 pub(crate) fn add<'a>(items: impl IntoIterator<Item = &'a Item>) {
-    let _ = BYTES.try_with(|bytes| {
-        if let Some(sum) = bytes.get() {
-            bytes.set(Some(sum + items.into_iter().map(bytes_of).sum::<usize>()));
-        }
-    });
+    change(|sum| sum + items.into_iter().map(bytes_of).sum::<usize>());
+}
+
+/// Removes these bytes from the measurement: of items that every request reads, whatever it asks
+/// for.
+pub fn leave_out(bytes: impl FnOnce() -> usize) {
+    change(|sum| sum.saturating_sub(bytes()));
+}
+
+fn change(to: impl FnOnce(usize) -> usize) {
+    let _ = BYTES.try_with(|bytes| bytes.set(bytes.get().map(to)));
 }
