@@ -16,7 +16,7 @@ use crate::http::describe::{Describe, Description};
 use crate::product::input::{Input, Nothing, ParsedBody};
 use crate::product::oauth_error::OauthErrorCode;
 
-/// The body of a request of an OAuth client.
+/// The body of a request by an OAuth client.
 #[derive(Debug)]
 pub struct ClientInput<B>(pub B);
 

@@ -151,8 +151,8 @@ pub struct User {
     /// [`ownership`].
     #[serde(default)]
     pub credential_epoch: u64,
-    /// The epoch of credentials since which no way to sign in has been lost: that of the sign-up or
-    /// of the latest correction of a mistyped address, raised with each new password.
+    /// The epoch of credentials since which no way to sign in has been lost: the epoch at the
+    /// sign-up or at the latest correction of a mistyped address, raised with each new password.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub began_epoch: u64,
     /// How often all credentials were removed (a new owner, the sign-up of an anonymous user, the

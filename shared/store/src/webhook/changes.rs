@@ -47,7 +47,7 @@ pub struct Pair<T> {
 /// What changed.
 #[derive(Debug, Clone)]
 pub enum Subject {
-    /// A user. The times are of the last activity.
+    /// A user. The times say when the user was last active.
     User(Box<Pair<(User, Timestamp)>>),
     /// A membership of a user, as stored beside the user.
     Membership(UserId, TeamId, Pair<()>),
