@@ -1,4 +1,4 @@
-//! Tables of an earlier version without credential epochs and pending addresses.
+//! Tables from an earlier version without credential epochs and pending addresses.
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;

@@ -1,4 +1,4 @@
-//! Lists have pages of at most 1 MB, which together contain everything once.
+//! Pages of lists have at most 1 MB; together, they contain everything once.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -34,7 +34,7 @@ fn ids(pages: &[Value]) -> Vec<&str> {
     pages.iter().flat_map(|page| page.as_array().unwrap()).map(|item| item["id"].as_str().unwrap()).collect()
 }
 
-/// A user in teams joined in an order other than that of their creation, and the teams in the order
+/// A user in teams joined in an order other than their creation order, and the teams in the order
 /// of joining.
 async fn member() -> (TestApp, SignedIn, [String; 3]) {
     let app = TestApp::start().await;
