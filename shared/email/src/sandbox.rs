@@ -71,7 +71,7 @@ pub async fn preview(Job { sources, context }: Job) -> Rendering {
 }
 
 /// Renders several emails of one project. Emails with the same sources are rendered together, so
-/// that these are parsed and compiled once. The results have the order of `jobs`; `None` for an
+/// that these are parsed and compiled once. The results are in the order of `jobs`; `None` for an
 /// email not rendered because others took too long. At least one email is rendered.
 pub async fn render_all(jobs: Vec<Job>) -> Vec<Option<Rendering>> {
     let Some(project) = jobs.first().map(|job| job.context.project.id.clone()) else { return Vec::new() };
@@ -105,9 +105,9 @@ pub fn is_slow(project: &str) -> bool {
 /// Emails with the same sources.
 type Group = (Sources, Vec<Context>);
 
-/// Renders emails one after another, and returns how long that took. The results have the order of
-/// the groups; the last ones are missing if rendering took longer than [`SHARE`]. If renderers are
-/// used, waits for the emails' `turn`.
+/// Renders emails one after another, and returns how long that took. The results are in the order
+/// of the groups; the last ones are missing if rendering took longer than [`SHARE`]. If renderers
+/// are used, waits for the emails' `turn`.
 async fn rendered<T>(turn: impl Future<Output = T>, groups: Vec<Group>) -> (Duration, Vec<Rendering>) {
     let Some(program) = PROGRAM.get() else {
         let mut renderings = Vec::new();

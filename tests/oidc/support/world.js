@@ -1,4 +1,4 @@
-// The tests' world: a gateway whose project uses a provider running beside it, and apps that sign
+// The tests' world: a gateway whose project uses a provider running next to it, and apps that sign
 // in through both.
 
 import assert from "node:assert/strict";

@@ -63,7 +63,7 @@ pub(crate) async fn accept(context: &Context, invitation: &Invitation, by: By, r
     }
     // The user is the sender and no longer a member, so the invitation is invalid. For other
     // senders, the transaction checks the membership; here it cannot, because it creates that very
-    // item, and an item may occur only once.
+    // item, and a transaction may contain an item only once.
     if invitation.invited_by == Some(id) {
         return Err(Rejected::NotFound.into());
     }

@@ -1,6 +1,6 @@
-//! The input of an operation that authenticates an OAuth client by `client_id` and `client_secret`:
-//! in the body or, with HTTP Basic, in the header (RFC 6749 §2.3.1). Either way, the operation
-//! finds both in the body.
+//! The input of an operation that authenticates an OAuth client with `client_id` and
+//! `client_secret`: in the body or, with HTTP Basic, in the header (RFC 6749 §2.3.1). Either way,
+//! the operation finds both in the body.
 
 use axum::extract::{FromRequest, Request};
 use base64::Engine as _;

@@ -192,8 +192,7 @@ pub fn limit<const DEFAULT: usize, const MOST: usize>(given: Option<Limit<DEFAUL
 mod tests {
     use super::*;
 
-    /// The pages of items of this size, which are offered in this order and have the numbers as
-    /// their places.
+    /// The pages of items of this size, offered in this order; each number is an item's place.
     fn pages(numbers: &[usize], limit: usize, bytes: usize) -> Vec<Vec<usize>> {
         let (mut pages, mut after) = (Vec::new(), None);
         loop {

@@ -44,7 +44,7 @@ impl std::fmt::Debug for Hash {
 const BCRYPT_COSTS: std::ops::RangeInclusive<u32> = 4..=12;
 
 impl Hash {
-    /// Accepts a bcrypt hash of another system; `None` for anything else, or for a cost outside 4
+    /// Accepts a bcrypt hash from another system; `None` for anything else, or for a cost outside 4
     /// to 12.
     pub fn import_bcrypt(text: &str) -> Option<Self> {
         let parts: bcrypt::HashParts = text.parse().ok()?;

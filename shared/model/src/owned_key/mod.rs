@@ -70,7 +70,7 @@ pub struct OwnedKey {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub was_exposed: bool,
     /// The creator of a team's key, if it was created with client access; absent from other keys,
-    /// and from keys from earlier versions.
+    /// and from keys created by earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub creator: Option<Creator>,
     /// When the key was last checked, to within [`USE_PRECISION`]; absent if it never was.

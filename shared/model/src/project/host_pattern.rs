@@ -47,8 +47,8 @@ pub(crate) fn has_too_many_wildcards(pattern: &str) -> bool {
 /// characters except dots. A pattern from an earlier version with too many wildcards matches
 /// nothing.
 ///
-/// The time is bounded by comparing each character of the pattern with the whole, short host,
-/// because whoever sets a project's domains shares the process with others.
+/// The time grows only with the product of both lengths, and hosts are short: whoever sets a
+/// project's domains shares the process with others.
 pub(crate) fn host_matches(pattern: &str, host: &str) -> bool {
     // Every part of a pattern stands for at least one character.
     let least = pattern.len() - pattern.matches("**").count();

@@ -44,8 +44,8 @@ pub struct Session {
     /// Where the session was last used; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
-    /// When the user last authenticated in the session. Absent from sessions from earlier versions,
-    /// for which `created_at` counts instead.
+    /// When the user last authenticated in the session. Absent from sessions started by earlier
+    /// versions, for which `created_at` counts instead.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub authenticated_at: Option<Timestamp>,
     /// How the user last authenticated, and [`Amr::Mfa`] if the user ever proved several factors in

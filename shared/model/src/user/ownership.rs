@@ -13,7 +13,7 @@
 //! | an anonymous user signs up, or a tool's anonymous user is taken over | none is kept; the sign-up adds its own | end | raised |
 //! | "This wasn't me" ([`notice`](crate::notice)) | as before the change or, if the link only locks intruders out, as they are; without a password and recovery codes | end | raised |
 //! | proof by the account's creator, or of a proved address | stay | stay | stays |
-//! | verification code redeemed | stay; an address that the user requested for signing in can now be used. Without a session of the account, the address of the sign-up or, if none is verified, any stays unproved: the next proof is the first one. None is confirmed | stay | stays |
+//! | verification code redeemed | stay; an address that the user requested for signing in can now be used. Without a session of the account, the address of the sign-up or, if none is verified, any address stays unproved: the next proof is the first one. None is confirmed | stay | stays |
 //! | password changed, reset or removed; all sessions ended | the others are kept | end, except for a kept one | raised |
 //! | first password set by the user; address removed, replaced, disabled for signing in or no longer primary; provider account unlinked or disabled for signing in; passkey removed | the others are kept | stay | raised |
 //! | address added | stay | stay | stays: no earlier code is for the address |
@@ -145,8 +145,8 @@ impl User {
             vec![Channel { id, value, used_for_auth: true, is_verified, is_unproved, is_elsewhere, is_primary: true, standing }];
     }
 
-    /// Whether the account may have been used, as far as the user's data tell: it was not created
-    /// by a server, it has or had a credential other than the address, or sessions were ended.
+    /// Whether the account may have been used, according to the user's data: it was not created by
+    /// a server, it has or had a credential other than the address, or sessions were ended.
     pub fn may_have_been_used(&self) -> bool {
         let has_credential = self.password.is_some() || !self.provider_accounts.is_empty() || !self.passkeys.is_empty();
         let is_of_server = |channel: &Channel| channel.standing == Standing::Assigned;

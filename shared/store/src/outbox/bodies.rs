@@ -1,4 +1,4 @@
-//! The bodies of rendered emails, each in an item beside its entry.
+//! The bodies of rendered emails, each in an item separate from its entry.
 //!
 //! The item is written before the entry. Its attribute `version` is the version of the entry it was
 //! rendered for, so a worker that falls behind cannot replace the bodies of a later rendering.

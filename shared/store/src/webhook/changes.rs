@@ -49,7 +49,7 @@ pub struct Pair<T> {
 pub enum Subject {
     /// A user. The times say when the user was last active.
     User(Box<Pair<(User, Timestamp)>>),
-    /// A membership of a user, as stored beside the user.
+    /// A membership of a user, as stored next to the user.
     Membership(UserId, TeamId, Pair<()>),
     /// A team.
     Team(Box<Pair<Team>>),
