@@ -1,6 +1,6 @@
 // Keeps the parts of a page marked `data-live` up to date: refetches the page and patches the
-// differences, so that focus, scroll position and open forms stay. Pauses during edits and while
-// the page is hidden. Forms marked `data-live-form` are sent without leaving the page.
+// differences, so that focus, scroll position and open forms are kept. Pauses during edits and
+// while the page is hidden. Forms marked `data-live-form` are sent without leaving the page.
 
 import { showTimes } from "./page.js";
 

@@ -11,7 +11,7 @@ pub const HASHING_MEMORY: u16 = 1769;
 /// The timeout of a function, in seconds. API Gateway waits for 30 seconds, but an operation that
 /// takes more than ten is broken.
 pub const TIMEOUT: u16 = 10;
-/// The timeout of a function that calls providers, in seconds: that of all calls together
+/// The timeout of a function that calls providers, in seconds: the time limit of all calls together
 /// (`PROVIDERS_TIMEOUT` of the crate `net`), plus a reserve.
 const PROVIDERS_TIMEOUT: u16 = 25;
 
@@ -34,8 +34,8 @@ pub(crate) fn names(needs: impl IntoIterator<Item = Need>) -> Names {
     needs.into_iter().map(name).collect()
 }
 
-/// The needs of an operation's function: those of its route, and those that follow from the route's
-/// other properties.
+/// The needs of an operation's function: the needs that its route lists, and those that follow from
+/// the route's other properties.
 pub(crate) fn of_route(route: &Route) -> Names {
     let mut names = names(route.needs.iter());
     names.extend((route.interface == Interface::Content).then_some("content"));

@@ -94,7 +94,7 @@ struct WorkersContext<'a> {
 struct LimitParameter {
     id: String,
     variable: String,
-    /// The limit: a number of requests, and the seconds in which they are allowed.
+    /// The limit: a number of requests, and the period in seconds.
     rate: String,
     summary: &'static str,
 }

@@ -75,8 +75,8 @@ pub const TRAIL: Worker = Worker {
     name: "workers-trail",
     table: &[
         TableAction::BatchGetItem,
-        // Indexes users of earlier versions, provided that they have not changed, and deletes index
-        // words written differently by earlier versions.
+        // Indexes users from earlier versions, provided that they have not changed, and deletes
+        // index words written differently by earlier versions.
         TableAction::ConditionCheckItem,
         TableAction::DeleteItem,
         TableAction::GetItem,

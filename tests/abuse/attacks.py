@@ -26,7 +26,7 @@ ATTACKS = 16
 # each attack.
 OWN = 40
 
-# `reached` is the part of an email address that identifies this attack's emails, as those of the
+# `reached` is the part of an email address that identifies this attack's emails, as emails from the
 # previous attack may still be queued.
 Attack = collections.namedtuple("Attack", "name requests send refused reached mails items")
 NOBODY = None

@@ -193,7 +193,7 @@ async fn cost_of_a_later_check() -> Cost {
     cost
 }
 
-/// Sign-ins with second factors other than that of the `auth-mfa-sign-in` event.
+/// Sign-ins with second factors other than the one in the `auth-mfa-sign-in` event.
 async fn costs_of_other_second_factors() -> [Cost; 2] {
     let app = TestApp::start_with(Limits::standard()).await;
     app.offer_passkeys().await;

@@ -118,7 +118,7 @@ async fn permissions_require_a_set_with_only_a_server_key_and_must_exist() {
     }
 }
 
-/// Keys of earlier versions list no permissions, and have all of them.
+/// Keys from earlier versions list no permissions, and have all of them.
 #[tokio::test]
 async fn a_key_without_permissions_is_stored_as_before() {
     let app = TestApp::start().await;

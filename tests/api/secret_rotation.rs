@@ -40,8 +40,7 @@ async fn sessions_survive_the_rotation_of_the_secret() {
     assert_eq!(refreshed.status(), 200, "{}", refreshed.text());
     let token = refreshed.json()["access_token"].as_str().unwrap().to_owned();
 
-    // The keys of both secrets are published, and new tokens are signed with that of the new
-    // secret.
+    // The keys of both secrets are published, and new tokens are signed with the new secret's key.
     assert_eq!(key_ids(&during).await, [key_id(&token), key_id(&ada.access_token)]);
     assert_eq!((key_ids(&before).await, key_ids(&after).await), (vec![key_id(&ada.access_token)], vec![key_id(&token)]));
 

@@ -1,5 +1,5 @@
 //! Webhooks in the gateway: events per second at a receiver, and an event's time from the change to
-//! the receiver; alone, beside an endpoint that never answers, and beside one that refuses
+//! the receiver; alone, next to an endpoint that never answers, and next to one that refuses
 //! connections. The data is on disk, and the workers are the gateway's. To run it: `cargo bench -p
 //! tests --bench webhooks --profile gateway`.
 #![expect(clippy::expect_used, reason = "a benchmark fails if something is missing")]

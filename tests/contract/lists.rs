@@ -1,4 +1,4 @@
-//! Every list has pages, or can never be longer than one.
+//! Every list is paginated, or can never exceed one page.
 
 use std::collections::{BTreeMap, BTreeSet};
 

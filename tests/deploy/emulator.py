@@ -58,7 +58,7 @@ def resource_of_mail(method, path, body, region, account):
 
 
 def leading_keys(value):
-    """A request's partition keys: those of item keys, of items to put, and of queries."""
+    """A request's partition keys: in the keys of items, in items to put, and in queries."""
     if isinstance(value, list):
         return [key for item in value for key in leading_keys(item)]
     if not isinstance(value, dict):

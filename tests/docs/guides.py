@@ -1,7 +1,7 @@
-"""Follows the pages of docs/guides/, each in its own folder: runs commands, writes files under
-the names on the page, keeps servers running until the page ends, and compares the output on the
-page with that of the preceding commands. Then follows each page again, in the same folder and a
-new shell: nothing may fail, but the answers may say that something already exists."""
+"""Follows the pages of docs/guides/, each in its own folder: runs commands, writes files under the
+names on the page, keeps servers running until the page ends, and compares each output on the page
+with what the preceding commands printed. Then follows each page again, in the same folder and a new
+shell: nothing may fail, but the answers may say that something already exists."""
 
 import contextlib
 import json

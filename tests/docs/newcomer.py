@@ -76,8 +76,8 @@ class Newcomer:
 
     def __init__(self, folder):
         self.folder = folder
-        # `cargo run` runs in the clone. The gateway's data is in `self.folder`, apart from that of
-        # other gateways.
+        # `cargo run` runs in the clone. The gateway's data is in `self.folder`, separate from other
+        # gateways' data.
         self.environment = {**os.environ, "GATELET_DATA": str(folder / ".gatelet")}
         for name in [name for name in self.environment if name.startswith("GATELET_") and name != "GATELET_DATA"]:
             del self.environment[name]

@@ -23,7 +23,7 @@ pub(crate) struct Client {
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
     pub(crate) clients: Vec<Client>,
-    /// This scenario's rules besides the common ones.
+    /// This scenario's rules, in addition to the common ones.
     pub(crate) rules: Vec<Property<Explored>>,
     /// How many calls to the table, or responses from it, may be lost.
     pub(crate) faults: u8,

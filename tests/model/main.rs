@@ -3,15 +3,15 @@
 //! tokens, and of claims of addresses. It is checked for every order of three clients' calls to the
 //! table.
 //!
-//! Its transitions are those of the code. A request runs through the service's own router, handler,
-//! rules and store, retries included. The model picks the next call to execute, and decides whether
-//! the response arrives. The engine behind the gateway computes a call's effect from the code's own
-//! expressions. So the model cannot diverge from the code, and includes new conditions
-//! automatically.
+//! It has the same transitions as the code. A request runs through the service's own router,
+//! handler, rules and store, retries included. The model picks the next call to execute, and
+//! decides whether the response arrives. The engine behind the gateway computes a call's effect
+//! from the code's own expressions. So the model cannot diverge from the code, and includes new
+//! conditions automatically.
 //!
 //! A state is the table plus each client's responses from it, as the same responses lead to the
 //! same calls ([`service`]). `stateright` visits each reachable state and checks the rules in it. A
-//! client may stop in any state, so crashes between two calls need no steps of their own. Nor do
+//! client may stop in any state, so crashes between two calls need no separate steps. Nor do
 //! repeated requests, which are two clients with the same request.
 //!
 //! [`broken`] removes the conditions of writes one by one and expects each removal to break a rule,

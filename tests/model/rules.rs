@@ -39,7 +39,7 @@ pub(crate) fn successes(model: &Explored, state: &State) -> usize {
     answers(model, state).flatten().filter(|status| *status < 300).count()
 }
 
-/// Whether the claims are exactly those of the channels that sign in, with the same user,
+/// Whether there are exactly the claims of the channels that sign in, with the same user,
 /// verification and epoch.
 fn claims_agree(table: &Table) -> bool {
     let claims = table.iter().filter_map(|(key, item)| match &item.entity {

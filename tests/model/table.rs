@@ -230,7 +230,7 @@ impl Emulator {
         answer.get_mut("Item").map(|item| Arc::new(Item::new(item.take())))
     }
 
-    /// Makes the engine's table equal to that of a state.
+    /// Makes the engine's table equal to a state's.
     fn load(&mut self, table: &Table) {
         let gone: Vec<Key> = self.content.keys().filter(|key| table.get(key).is_none()).cloned().collect();
         for (pk, sk) in &gone {

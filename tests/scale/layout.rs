@@ -26,9 +26,8 @@ impl Cache {
     pub(crate) const OFF: Self = Self(0.0);
     pub(crate) const ON: Self = Self(2.0);
 
-    /// The share of reads of project and key that remains for a kind of request: each instance
-    /// reads once in the lifetime of its copy, and there are the instances that the load keeps busy
-    /// and the idle ones.
+    /// The share of reads of project and key that remains for a kind of request: each instance,
+    /// whether the load keeps it busy or not, reads once in the lifetime of its copy.
     fn factor(self, milliseconds: f64) -> f64 {
         if self.0 > 0.0 { (milliseconds / 1000.0 * (1.0 + IDLE) / self.0).min(1.0) } else { 1.0 }
     }

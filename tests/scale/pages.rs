@@ -72,7 +72,7 @@ async fn entries(app: &TestApp, path: &str) -> Vec<Value> {
     items(app).into_iter().filter(is_entry).collect()
 }
 
-/// The ids in an entry's keys: its own, and that of its place in a list.
+/// The ids in an entry's keys: its own, and the id in the keys of its place in a list.
 fn ids(item: &Value) -> BTreeSet<String> {
     let last = |name: &str| Some(item[name]["S"].as_str()?.rsplit('#').next()?.to_owned());
     ["pk", "sk", "gsi1sk"].into_iter().filter_map(last).filter(|part| part.len() >= 32).collect()

@@ -2,10 +2,10 @@
 //!
 //! From the AWS developer guide ("Partitions and data distribution", "Burst and adaptive capacity",
 //! "Quotas") and AWS's articles about scaling DynamoDB: a partition serves 3,000 read and 1,000
-//! write units a second and holds 10 GB; a new table has four; unused capacity of the last 300
-//! seconds may be used for a burst; capacity adapts at once up to the limit of the partition; a
+//! write units a second and holds 10 GB. A new table has four. Unused capacity of the last 300
+//! seconds may be used for a burst. Capacity adapts at once up to the limit of the partition. A
 //! partition under lasting load is split between keys where the load halves, even within a
-//! partition key, as there is no local index; a single item is never split. AWS does not publish
+//! partition key, as there is no local index. A single item is never split. AWS does not publish
 //! how long the load must last: [`PATIENCE`] and [`HOT`] are assumptions.
 
 use std::collections::BTreeMap;

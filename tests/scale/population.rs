@@ -80,7 +80,7 @@ pub(crate) fn curve(project: usize, second: u32) -> f64 {
 
 /// The hash of a number; hashes spread evenly over their range.
 pub(crate) fn hash(number: u64) -> u64 {
-    // The finaliser of SplitMix64.
+    // The finalizer of SplitMix64.
     let mut mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

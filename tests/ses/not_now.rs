@@ -1,4 +1,4 @@
-//! Sending while SES takes no emails: beyond its rate or daily quota, or with the account paused.
+//! Sending while SES accepts no emails: beyond its rate or daily quota, or with the account paused.
 //! The emails wait, and nothing else is lost.
 
 use std::time::Instant;
@@ -154,7 +154,7 @@ async fn while_ses_refuses_a_turn_tries_one_email_and_moves_no_other() {
         assert!(writes.len() <= 4 * turns, "a claim, an outcome, and the project's quota: {writes:?}");
         assert_eq!((count(&app, "queued").await, endpoint.requests().len()), (70 - refused, refused));
     }
-    // The first email is taken, so the others follow in the same turn.
+    // The first email is accepted, so the others follow in the same turn.
     endpoint.then(taken());
     app.deliver_by(&ses).await;
     assert_eq!((count(&app, "sent").await, count(&app, "queued").await), (70 - refused, 0));

@@ -1,4 +1,4 @@
-//! Emails that the project's server accepts or rejects, and what the outbox shows of its words.
+//! Emails that the project's server accepts or rejects, and what the outbox shows of its answer.
 //! `stages.rs` has every way for a conversation to end early.
 
 use base64::Engine as _;

@@ -80,7 +80,8 @@ async fn an_email_is_retried_if_the_connection_ends_before_the_end_of_the_messag
 
 #[tokio::test]
 async fn an_email_is_retried_if_a_reply_is_late_before_the_end_of_the_message() {
-    // If the network takes everything, the server's not reading the message shows only at its end.
+    // If the network accepts everything, only the end of the message shows that the server has not
+    // read it.
     let stages = BEFORE.into_iter().filter(|stage| *stage != "354");
     judge_all(stages.map(|stage| (Behaviour::Silent(stage), Then::Again("TIMEOUT")))).await;
 }

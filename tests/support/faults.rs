@@ -46,7 +46,7 @@ pub struct Consumed {
     pub calls: u32,
     /// Read units: one per 4 KB read with strong consistency, or 8 KB with eventual consistency.
     pub read: f64,
-    /// Write units: one per 1 KB, two per 1 KB in a transaction, plus those of the indexes.
+    /// Write units: one per 1 KB, two per 1 KB in a transaction, plus the units for the indexes.
     pub write: f64,
 }
 

@@ -78,7 +78,7 @@ pub struct MailServer {
     seen: Arc<Seen>,
     /// Closed by [`MailServer::go_on`].
     gate: Arc<Semaphore>,
-    /// Closed when a connection gets no answer any more.
+    /// Closed when a connection no longer gets an answer.
     is_silent: Arc<Semaphore>,
     _time: SteadyTime,
 }
@@ -109,7 +109,7 @@ impl MailServer {
         self.gate.close();
     }
 
-    /// Waits until a connection gets no answer any more ([`Behaviour::Silent`]).
+    /// Waits until a connection no longer gets an answer ([`Behaviour::Silent`]).
     pub async fn is_silent(&self) {
         let _ = self.is_silent.acquire().await;
     }

@@ -36,8 +36,8 @@ impl Received {
         self.json()["type"].as_str().unwrap().to_owned()
     }
 
-    /// Whether one of the signatures matches that of the specification's library. Ignores the time,
-    /// as a test's clock differs from the machine's.
+    /// Whether one of the signatures matches the one from the specification's library. Ignores the
+    /// time, as a test's clock differs from the machine's.
     pub fn is_signed_with(&self, secret: &str) -> bool {
         let at = self.header("webhook-timestamp").parse().unwrap();
         let signature = Webhook::new(secret).unwrap().sign(self.header("webhook-id"), at, self.body.as_bytes()).unwrap();

@@ -81,7 +81,7 @@ fn of_headers(headers: &HeaderMap) -> Vec<Secret> {
     found.collect()
 }
 
-/// A cookie's name can be secret too: that of a provider flow contains its state.
+/// A cookie's name can be secret too: the cookie of a provider flow has its state in the name.
 fn of_cookie((name, value): (&str, &str)) -> Vec<Secret> {
     [name, value].into_iter().filter_map(|text| Secret::of("cookie", text.trim())).collect()
 }

@@ -61,7 +61,7 @@ impl Turnstile {
         Self { url, inner, server, _time: SteadyTime::start() }
     }
 
-    /// Acts as a visitor who solves the widget on a page at `localhost`. `fields` replace those of
+    /// Acts as a visitor who solves the widget on a page at `localhost`. `fields` replace fields of
     /// the verification response.
     pub fn solve(&self, app: &TestApp, action: &str, fields: Value) -> String {
         let mut answer = json!({

@@ -40,7 +40,7 @@ pub const ROUTE: Route = Route::post("auth-not-me", NOT_ME_PATH)
 /// else has now, and some for concurrent changes.
 const ROUNDS: u32 = 20;
 /// Maximum number of claims of email addresses, provider accounts and passkeys that fit into one
-/// transaction besides its other writes.
+/// transaction with its other writes.
 const MOST_CLAIMS: usize = 60;
 
 pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }: Input<Ignored, LinkQuery>) -> Result<LinkPage, Error> {

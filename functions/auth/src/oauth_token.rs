@@ -163,7 +163,7 @@ impl TokenRequest {
 }
 
 impl Grant {
-    /// The table keys of the items to read besides the project and the API key.
+    /// The table keys of the items to read, in addition to the project and the API key.
     fn keys(&self, project: &ProjectId, device: Option<&DeviceToken>) -> Vec<Key> {
         match self {
             Self::Refresh(token) => vec![token_key(project, token)],

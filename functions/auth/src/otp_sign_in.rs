@@ -94,7 +94,7 @@ struct Account {
 
 impl Account {
     /// Reads the claim and the account in one round trip. A second one is needed only if the
-    /// address has come to another account since the code was sent.
+    /// address has moved to another account since the code was sent.
     async fn of(access: &Access<Client>, stored: &StoredCode) -> Result<Self, store::Error> {
         let (app, project, token) = (&access.app, &access.project.id, access.device.as_ref());
         let claim_key = user::email_claim_key(project, &stored.email);

@@ -42,8 +42,8 @@ pub const ROUTE: Route = Route::post("emails-send-test-email", "/api/v1/internal
 
 /// How long the mail server may take. The function itself may take a second longer.
 const PATIENCE: Duration = Duration::from_secs(9);
-/// The ports on which mail servers accept emails: those of RFC 8314 and RFC 5321, and the
-/// alternatives for networks that block them.
+/// The ports on which mail servers accept emails (RFC 8314 and RFC 5321), and the alternatives for
+/// networks that block them.
 const PORTS: [u16; 6] = [25, 465, 587, 2465, 2525, 2587];
 /// The longest description of a failure, including the mail server's answer, in characters.
 const MAX_TOLD: usize = 400;

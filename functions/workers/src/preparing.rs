@@ -125,7 +125,7 @@ struct Counted {
     /// The same entries as in the table, where the changes from counting are written together with
     /// the rendering.
     stored: Vec<OutboxEntry>,
-    /// The transitions of those covered by another notice.
+    /// The transitions of the notices covered by another one.
     folded: Vec<OutboxMove>,
 }
 

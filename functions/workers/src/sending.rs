@@ -114,7 +114,7 @@ pub(crate) async fn serve(app: &App, mailer: &dyn Mailer, turns: &Turns, queue: 
     Ok(sent + skipped)
 }
 
-/// Whether a project has a mail server of its own.
+/// Whether a project has its own mail server.
 fn has_server(project: Option<&SendingProject>) -> bool {
     project.is_some_and(|project| project.config.email.server.is_some())
 }

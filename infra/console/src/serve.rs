@@ -40,8 +40,8 @@ pub struct Preview {
 }
 
 /// Returns an email's HTML for a frame of the console's editor, without scripts and with an opaque
-/// origin. A frame without a response of its own would inherit the console's policy, which forbids
-/// the styles of emails.
+/// origin. A frame that is not a separate response would inherit the console's policy, which
+/// forbids the styles of emails.
 pub async fn preview(headers: HeaderMap, Form(Preview { html }): Form<Preview>) -> Response {
     // Other sites must not be able to show their content at this site's address.
     if headers.get("sec-fetch-site").is_none_or(|site| site != "same-origin") {

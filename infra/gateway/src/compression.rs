@@ -18,7 +18,7 @@ use http_body_util::BodyExt as _;
 const LEAST: u64 = 1024;
 
 /// Compresses the response if it is public text, long enough, and the client accepts gzip. A
-/// compressed response has a weak validator, as its bytes are not those of the document (RFC 9110
+/// compressed response has a weak validator, because its bytes differ from the document's (RFC 9110
 /// §8.8.1).
 pub(crate) async fn compressed(request: Request, next: Next) -> Response {
     let accepts = accepts_gzip(request.headers());

@@ -9,7 +9,7 @@
 //! Browsers send cookies of `localhost` to all its ports. So the cookie is named after the
 //! gateway's port and contains a digest of key and port: another server on this machine that
 //! receives it does not learn the key. As that server could still replay the cookie, it gives no
-//! access to the project's keys: for those, the console sends a token from its storage, which
+//! access to the project's keys, for which the console sends a token from its storage, which
 //! belongs to one port.
 
 use anyhow::bail;

@@ -31,7 +31,7 @@ impl Saved {
     }
 
     pub(crate) fn value(&self, name: &str) -> Option<String> {
-        // Files of older versions have no `export`.
+        // Files from older versions have no `export`.
         let mut values = self.0.lines().map(|line| line.strip_prefix(EXPORT).unwrap_or(line));
         values.find_map(|line| line.strip_prefix(name)?.strip_prefix('=').map(unquoted))
     }

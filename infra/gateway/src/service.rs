@@ -66,7 +66,7 @@ impl Service {
         Self::build(parts, Extent::Console)
     }
 
-    /// A gateway with private pages, or else with those of `otherwise`.
+    /// A gateway with private pages, or else with the pages of `otherwise`.
     fn build(parts: Parts, otherwise: Extent) -> Self {
         let Parts { settings, engine, inbox, clock, entropy, hasher, private_pages } = parts;
         let app = App::new(settings, engine.store(), clock, entropy, hasher);

@@ -1,7 +1,7 @@
 //! Finds the operation probably meant by a request for an unknown path.
 //!
-//! The answer names the route, and never repeats any of the request. A search takes well below a
-//! millisecond, however long the path: a path longer than a route's cannot mean it, and words of
+//! The answer names the route, and never repeats any part of the request. A search takes well below
+//! a millisecond, however long the path: a path longer than a route's cannot mean it, and words of
 //! very different lengths are not compared.
 
 use api::http::Route;

@@ -43,8 +43,9 @@ pub(crate) fn methods(path: &str) -> Vec<Verb> {
     matching.iter().filter(|route| Some(parameters(route)) == least).map(|route| route.verb).collect()
 }
 
-/// The interface whose errors apply to a path that may match no operation: that of the routes in
-/// its section. Without routes there, API paths belong to the product, and all others to the site.
+/// The interface whose errors apply to a path that may match no operation: the interface of the
+/// routes in its section. Without routes there, API paths belong to the product, and all others to
+/// the site.
 pub fn interface(path: &str) -> Interface {
     let is_api = path == "/api" || path.starts_with("/api/");
     let otherwise = if is_api { Interface::Product } else { Interface::Content };

@@ -16,7 +16,7 @@ const LONGEST_NAME: usize = 43;
 const LONGEST_SUMMARY: usize = 120;
 /// The field of the request body in a created operation.
 pub(super) const BODY: &str = "text";
-/// Fields that a created operation's response may have besides the path parameters.
+/// Fields that a created operation's response may have in addition to the path parameters.
 const OWN_FIELDS: [&str; 2] = [BODY, "caller_project_id"];
 /// The strict and reserved keywords of edition 2024 (The Rust Reference, Keywords), which cannot
 /// name a module or a field.

@@ -19,7 +19,7 @@ pub struct CodeEntry {
     pub details: Vec<String>,
 }
 
-/// The codes of the product API, then those of the content API.
+/// The product API's codes, then the content API's.
 pub fn entries() -> Vec<CodeEntry> {
     let content = Problem::ALL.map(|problem| CodeEntry {
         code: problem.code(),

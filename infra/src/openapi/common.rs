@@ -53,8 +53,8 @@ const LIMIT: &[&str] = &["RATE_LIMITED"];
 /// Errors for unknown paths and wrong methods.
 pub const ANYWHERE: &[&str] = &["ROUTE_NOT_FOUND", "METHOD_NOT_ALLOWED"];
 
-/// Every code that an operation may return: those of its route, and the shared ones. Empty for
-/// operations for agents, which have JSON-RPC's errors.
+/// Every code that an operation may return: the codes that its route lists, and the shared ones.
+/// Empty for operations for agents, which have JSON-RPC's errors.
 pub fn codes(operation: &Operation) -> BTreeSet<&'static str> {
     let own = operation.route.codes();
     match operation.route.interface {

@@ -80,7 +80,7 @@ fn parameters(operation: &Operation) -> Vec<Parameter> {
     }
     let condition = operation.description.takes_version.then(if_match);
     let mut parameters: Vec<Parameter> = path.into_iter().chain(query).chain(condition).collect();
-    // Required parameters come first; otherwise the order is that of the type.
+    // Required parameters come first; otherwise they are in the order of the type's fields.
     parameters.sort_by_key(|parameter| matches!(parameter.required, Required::False));
     parameters
 }
@@ -191,7 +191,7 @@ fn document(media_type: &str) -> Object {
     ObjectBuilder::new().schema_type(schema_type).format(format).build()
 }
 
-/// The responses of an endpoint for agents besides a call's result. They have none of this
+/// The responses of an agent endpoint other than the result of a call. They have none of this
 /// service's error codes, because the protocols have their own codes in the body.
 fn refusals_of_agents(operation: &Operation, schemas: &Schemas) -> impl Iterator<Item = (StatusCode, Response)> {
     let body = |description: &str| {

@@ -32,7 +32,7 @@ fn described(operation: &Operation) -> impl Iterator<Item = &Described> {
 }
 
 /// The types without additional fields: bodies, except the few that ignore unknown fields, and
-/// responses of the content API. Those of the product API may get new fields.
+/// responses of the content API. Responses of the product API may get new fields.
 fn closed_roots(operation: &Operation) -> impl Iterator<Item = &Described> {
     let is_content = operation.route.interface == Interface::Content;
     operation

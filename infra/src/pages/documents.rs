@@ -78,7 +78,7 @@ impl Document {
         )
     }
 
-    /// The text of the document as HTML, with its links and those that are broken.
+    /// The text of the document as HTML, with its links and the broken ones.
     pub fn html(&self, api_url: &str) -> Rendered {
         let text = self.text.replace(EXAMPLE_URL, api_url.trim_end_matches('/'));
         render(&text, self.name)
@@ -89,9 +89,9 @@ fn href(path: &str) -> String {
     format!("/docs/{path}").trim_end_matches('/').to_owned()
 }
 
-/// The documents as grouped in the sidebar. Those without a folder form the first group, and each
-/// group begins with the document that lists the others: `index`, or `contract` in the group `api`,
-/// because the reference is at `/docs/api`.
+/// The documents as grouped in the sidebar. Documents without a folder form the first group, and
+/// each group begins with the document that lists the others: `index`, or `contract` in the group
+/// `api`, because the reference is at `/docs/api`.
 pub(super) fn groups() -> impl Serialize + use<> {
     let mut groups: BTreeMap<String, Vec<Document>> = BTreeMap::new();
     for document in all() {
@@ -211,7 +211,7 @@ fn target(url: &str, name: &str, rendered: &mut Rendered) -> CowStr<'static> {
     target.into()
 }
 
-/// The URL of a picture on pages. Only those in `docs/pictures/` are allowed, as pages load
+/// The URL of a picture on pages. Only pictures in `docs/pictures/` are allowed, as pages load
 /// pictures only from this service.
 fn source(url: &str, name: &str, rendered: &mut Rendered) -> CowStr<'static> {
     let path = joined(name, url).and_then(|path| path.to_str().map(str::to_owned));

@@ -1,9 +1,9 @@
-//! The HTTP client below the calls to AWS ([`crate`]): HTTP/1.1, the only version that DynamoDB and
-//! SES support, over TLS with rustls on ring.
+//! The HTTP client for calls to AWS ([`crate`]): HTTP/1.1, the only version that DynamoDB and SES
+//! support, over TLS with rustls on ring.
 //!
 //! The SDK's own client includes HTTP/2 and the system's certificates, which slow down every cold
-//! start and which no function needs. This client trusts the roots of AWS's endpoints
-//! (`connector/roots.pem`) and those of the operator, and uses the operator's proxy.
+//! start and which no function needs. This client trusts the root certificates of AWS's endpoints
+//! (`connector/roots.pem`) and the operator's, and uses the operator's proxy.
 
 use std::time::Duration;
 

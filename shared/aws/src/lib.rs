@@ -70,7 +70,7 @@ pub trait Request: Sized {
     /// The service's error when it refuses the operation.
     type Error: StdError + Send + Sync + 'static;
 
-    /// The operation's input. The error is that of the SDK's builder; the builders used here never
+    /// The operation's input. The error type is the SDK builder's; the builders used here never
     /// fail, so only the service reports missing fields.
     fn input(self) -> Result<Input, BuildError>;
 }
@@ -244,8 +244,8 @@ fn expected<T, E: Debug>(read: Result<T, E>) -> T {
     read.expect("an operation returns its own output and errors")
 }
 
-/// The failure of an answered call: the error in the answer or, if the answer cannot be parsed,
-/// that of the parser.
+/// Why an answered call failed: the error in the answer or, if the answer cannot be parsed, the
+/// parser's error.
 fn refused(error: OrchestratorError<context::Error>, answer: HttpResponse) -> Failure<context::Error> {
     let mut said = None;
     let other = error.map_operation_error(|error| {

@@ -1,4 +1,4 @@
-//! Compares requests and endpoints with those of the SDK, and signatures with AWS's documentation.
+//! Compares requests and endpoints with the SDK's, and signatures with AWS's documentation.
 
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};

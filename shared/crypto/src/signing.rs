@@ -54,7 +54,8 @@ impl SigningKeys {
         self.all(audience).next().expect("the function has the deployment secret")
     }
 
-    /// The keys of an audience: that of the current secret, then that of the previous one.
+    /// The keys of an audience: the one from the current secret, then the one from the previous
+    /// secret.
     pub fn all<'a>(&'a self, audience: &'a str) -> impl Iterator<Item = Arc<SigningKey>> + 'a {
         self.secret.generations().enumerate().map(move |(generation, secret)| self.key_of(generation, secret, audience))
     }
@@ -73,8 +74,8 @@ impl SigningKeys {
         key
     }
 
-    /// The public keys of these audiences (RFC 7517): the current ones, then those of the previous
-    /// secret.
+    /// The public keys of these audiences (RFC 7517): the current ones, then the ones from the
+    /// previous secret.
     pub fn jwks(&self, audiences: &[String]) -> Value {
         let generations = self.secret.generations().enumerate();
         let keys =

@@ -15,9 +15,9 @@ const FILES: [&str; 4] = [
     "/etc/ssl/ca-bundle.pem",
 ];
 
-/// The root certificates of the system: those in one of [`FILES`], whatever `SSL_CERT_FILE` and
-/// `SSL_CERT_DIR` name. `load_native_certs` would read only the certificates named by these
-/// variables, so it is called only on systems without any of the files.
+/// The system's root certificates, from one of [`FILES`], regardless of `SSL_CERT_FILE` and
+/// `SSL_CERT_DIR`. `load_native_certs` would read only the certificates named by these variables,
+/// so it is called only on systems without any of the files.
 pub(crate) fn of_system() -> RootCertStore {
     let found = match FILES.iter().map(Path::new).find(|file| file.exists()) {
         Some(file) => rustls_native_certs::load_certs_from_paths(Some(file), None),

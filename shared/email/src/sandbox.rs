@@ -33,8 +33,8 @@ const TIME: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(4);
 /// How much memory a renderer may use, in bytes.
 const MEMORY: u64 = 128 << 20;
-/// How many attempts an email gets unless it certainly took too long itself. Once an email of a
-/// request has failed, those after it get one attempt.
+/// Attempts per email. An email that exceeded the time limit by itself is not tried again. Once an
+/// email of a request has failed, those after it get one attempt.
 const TRIES: u32 = 2;
 /// How long one call may render emails before it leaves the renderer to others. An email in
 /// progress is still finished, and the first email always gets all its attempts, so that every call
@@ -70,9 +70,9 @@ pub async fn preview(Job { sources, context }: Job) -> Rendering {
     renderings.pop().unwrap_or_else(|| Err(FAILED.to_owned()))
 }
 
-/// Renders several emails of one project. Those with the same sources are rendered together, so
-/// that common sources are parsed and compiled once. The results have the order of `jobs`; `None`
-/// for an email not rendered because others took too long. At least one email is rendered.
+/// Renders several emails of one project. Emails with the same sources are rendered together, so
+/// that these are parsed and compiled once. The results are in the order of `jobs`; `None` for an
+/// email not rendered because others took too long. At least one email is rendered.
 pub async fn render_all(jobs: Vec<Job>) -> Vec<Option<Rendering>> {
     let Some(project) = jobs.first().map(|job| job.context.project.id.clone()) else { return Vec::new() };
     let mut results = vec![None; jobs.len()];
@@ -105,9 +105,9 @@ pub fn is_slow(project: &str) -> bool {
 /// Emails with the same sources.
 type Group = (Sources, Vec<Context>);
 
-/// Renders emails one after another, and returns how long that took. The results have the order of
-/// the groups; the last ones are missing if rendering took longer than [`SHARE`]. If renderers are
-/// used, waits for the emails' `turn`.
+/// Renders emails one after another, and returns how long that took. The results are in the order
+/// of the groups; the last ones are missing if rendering took longer than [`SHARE`]. If renderers
+/// are used, waits for the emails' `turn`.
 async fn rendered<T>(turn: impl Future<Output = T>, groups: Vec<Group>) -> (Duration, Vec<Rendering>) {
     let Some(program) = PROGRAM.get() else {
         let mut renderings = Vec::new();

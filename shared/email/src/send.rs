@@ -38,8 +38,8 @@ pub struct Mail {
     /// URL that unsubscribes the recipient on a POST request without cookies or a confirmation (RFC
     /// 8058); absent if the recipient cannot unsubscribe.
     pub unsubscribe: Option<String>,
-    /// Whether this is one of the service's own emails, which are not sent by a person and should
-    /// not get automatic answers such as out-of-office notices.
+    /// Whether this is one of the service's own emails, which are not written by a person and
+    /// should not get automatic answers such as out-of-office notices.
     pub is_automatic: bool,
     /// The project's own mail server; absent when the deployment sends the email.
     pub server: Option<Server>,
@@ -113,7 +113,7 @@ pub trait Mailer: Send + Sync {
     fn send<'a>(&'a self, mail: &'a Mail) -> Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
 
     /// Whether the mail service has temporarily refused an email of the deployment and has not
-    /// accepted one since: then one email shows whether it accepts the others.
+    /// accepted one since: then a single email tests whether it accepts others.
     fn is_refused(&self) -> bool {
         false
     }

@@ -38,8 +38,8 @@ struct Lane {
     projects: Mutex<Vec<(String, Arc<Semaphore>)>>,
 }
 
-/// The permits for using a renderer: in a lane, the project's and one of the lane's; and one for
-/// any renderer.
+/// The permits for using a renderer: in a lane, the project's permit and one of the lane's; and one
+/// for any renderer.
 pub(crate) type Turn<'a> = (Option<OwnedSemaphorePermit>, Option<SemaphorePermit<'a>>, Option<SemaphorePermit<'a>>);
 
 impl Turns {

@@ -1,5 +1,5 @@
 //! Why an operation fails, and which error the client gets. Translates the errors of the crates
-//! `model` and `store` into those of the API.
+//! `model` and `store` into the API's errors.
 
 use axum::response::{IntoResponse, Response};
 use model::code::Rejected;

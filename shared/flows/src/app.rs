@@ -101,7 +101,7 @@ impl App {
     }
 
     /// Where the content's images are: in the configured bucket, or in the table. Fails if there is
-    /// a bucket, but a setting of AWS is missing, or the file that `SSL_CERT_FILE` names cannot be
+    /// a bucket, but an AWS setting is missing, or the file that `SSL_CERT_FILE` names cannot be
     /// read or parsed.
     pub fn shelf(&self) -> Result<&Shelf, environment::Error> {
         if let Some(shelf) = self.shelf.get() {

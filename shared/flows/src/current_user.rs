@@ -35,8 +35,8 @@ impl CurrentUser {
     /// Fails with `REAUTHENTICATION_REQUIRED` if the project requires a recent sign-in and the
     /// sign-in or last reauthentication of this session is older than the project's maximum age or
     /// `limit`. Also fails if the project requires two factors and the session proved only one,
-    /// although the user could prove both: knowing a password must not be enough to add a factor of
-    /// one's own. Always fails in an impersonation: someone else uses that session, and a change to
+    /// although the user could prove both: knowing a password must not be enough to add another
+    /// factor. Always fails in an impersonation: someone else uses that session, and a change to
     /// how the user signs in would outlast it.
     pub fn check_fresh(&self, project: &Project, limit: Option<SignedDuration>, app: &App) -> Result<(), KnownError> {
         let seconds = project.config.reauthentication_max_age_seconds;

@@ -10,7 +10,7 @@
 //! project's quota. Requests with a wrong key, or for a project that does not exist, are counted by
 //! IP address ([`unproved`]). Operations count the subjects that only they know: the account whose
 //! password or second factor is guessed ([`Failures`]), a secret such as a refresh token
-//! ([`by_secret`]), and the recipient of an email ([`gate`](crate::email::gate)). Reads of a client
+//! ([`by_secret`]), and the recipient of an email ([`gate`](crate::email::gate)). A client's reads
 //! are counted afterwards ([`Reader`]).
 
 mod failures;
@@ -103,7 +103,7 @@ impl<'a> Claimed<'a> {
         counting
     }
 
-    /// The client whose reads are counted; `None` for a request with another limit, or one of a
+    /// The client whose reads are counted; `None` for a request with another limit, or one from a
     /// server or administrator.
     pub fn reader(&self, app: &App) -> Option<Reader> {
         let counts = self.level == Level::Client && self.limit.is_none();

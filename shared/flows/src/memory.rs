@@ -28,7 +28,7 @@ struct Learnt {
     seen: HashSet<String>,
     /// For each full counter, when its refusal ends, and the refusal.
     refused: HashMap<String, (Timestamp, Refused)>,
-    /// Counters that are not stored in the table, by name; those of a project, by project and name.
+    /// Counters that are not stored in the table, by name; a project's, by project and name.
     counters: HashMap<String, Tally>,
     /// Counters added to the table several requests at a time, by project and name.
     batches: HashMap<String, Batch>,

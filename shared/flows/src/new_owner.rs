@@ -20,7 +20,8 @@ use crate::teams::personal;
 const MOST_RELEASED: usize = 80;
 
 /// Hands the account of `before` to its new owner: `user`, who has only the proved address and the
-/// credential of the proof. Returns the change's further writes, including an email to the address.
+/// credential of the proof. Returns the change's additional writes, including an email to the
+/// address.
 ///
 /// The user leaves all teams, because the previous owner may have let others in, as members or with
 /// API keys and invitations. Fields about the person that a client can write are cleared. If the

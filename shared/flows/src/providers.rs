@@ -1,5 +1,5 @@
 //! Providers of a project. Tests OpenID issuers, their metadata and keys, when an administrator
-//! saves them, so that mistakes show up there and not at the first user's sign-in.
+//! saves them, so that mistakes show up then and not at the first user's sign-in.
 //!
 //! Providers of the catalog are not tested: their endpoints are known, and client id and secret
 //! cannot be tested without a user.

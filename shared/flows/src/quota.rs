@@ -16,8 +16,8 @@ pub fn max(context: &Context, quota: Quota) -> Result<Option<usize>, KnownError>
     Ok((context.level < Level::Server).then(|| context.project.config.quotas.max(quota)))
 }
 
-/// Fails for a client's anonymous user, unless the project lets anonymous users create. Also for
-/// pictures: a user has only one, but a large one.
+/// Fails for a client's anonymous user, unless the project lets anonymous users create. Also used
+/// for pictures: a user has only one, but it can be large.
 pub fn anonymous(context: &Context) -> Result<(), KnownError> {
     let is_anonymous = context.user.as_ref().is_some_and(|user| user.row.user.is_anonymous);
     if context.level >= Level::Server || context.project.config.quotas.admits(is_anonymous) {
@@ -26,8 +26,8 @@ pub fn anonymous(context: &Context) -> Result<(), KnownError> {
     Err(KnownError::AnonymousAuthenticationNotAllowed)
 }
 
-/// Fails for a client's anonymous user, unless the project lets anonymous users create. For parts
-/// of their owner's item, whose own rules have the maximum.
+/// Fails for a client's anonymous user, unless the project lets anonymous users create. For things
+/// stored in their owner's item, whose own rules enforce the maximum.
 pub fn check(context: &Context, quota: Quota) -> Result<(), KnownError> {
     max(context, quota).map(drop)
 }

@@ -1,7 +1,7 @@
-//! Evaluates the sign-up rules of projects, in threads of their own, so that other projects'
-//! requests do not wait for them. Each evaluation has a budget of work ([`model::sign_up`]); this
-//! module limits the number of concurrent evaluations and how long a request waits for one. A
-//! request that waits too long fails: nobody signs up without being judged.
+//! Evaluates the sign-up rules of projects, in separate threads, so that other projects' requests
+//! do not wait for them. Each evaluation has a budget of work ([`model::sign_up`]); this module
+//! limits the number of concurrent evaluations and how long a request waits for one. A request that
+//! waits too long fails: nobody signs up without being judged.
 //!
 //! Projects take turns. A project's evaluations run one after another, and only the next of them
 //! waits for a thread: however many requests a project has, another project's next request waits

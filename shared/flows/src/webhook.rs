@@ -16,8 +16,8 @@ use wire::id::ProjectId;
 
 use crate::app::App;
 
-/// The names of the headers of Standard Webhooks, and those of Svix with the same values, which
-/// some receivers still expect.
+/// The names of Standard Webhooks' headers, and of Svix's headers with the same values, which some
+/// receivers still expect.
 const FAMILIES: [[&str; 3]; 2] =
     [["webhook-id", "webhook-timestamp", "webhook-signature"], ["svix-id", "svix-timestamp", "svix-signature"]];
 

@@ -200,7 +200,7 @@ impl BlogPost {
     }
 }
 
-/// The maximum size of a list of posts, and roughly that of all post texts in a document, in bytes.
+/// The maximum size of a list of posts, and roughly of all post texts in a document, in bytes.
 /// Lambda limits responses to 6 MB of JSON, in which some characters take more bytes.
 pub const MOST_BYTES: usize = 4 * 1024 * 1024;
 

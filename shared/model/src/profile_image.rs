@@ -220,7 +220,7 @@ impl NewImage {
         match &self.change {
             Change::Keep => {}
             Change::Clear => (*url, *uploaded) = (None, None),
-            // The client sent back the current URL, so the stored image stays.
+            // The client sent back the current URL, so the stored image is kept.
             Change::Set((new, None)) if url.as_ref() == Some(new) => {}
             Change::Set((new, upload)) => (*url, *uploaded) = (Some(new.clone()), upload.clone()),
         }

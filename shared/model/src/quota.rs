@@ -1,12 +1,12 @@
-//! What clients can create that stays until it is removed, and the maximum for each owner.
+//! What clients can create that remains until it is removed, and the maximum of each per owner.
 //!
 //! This is the only table of these maxima: the code that enforces them, the errors and
 //! `docs/api/quotas.md` read it. Strangers can become users, so whatever a user can create costs
-//! the project something until it is removed. Servers and administrators create without a maximum,
-//! except for what is part of its owner's item, which every request reads.
+//! the project something until it is removed. Servers and administrators can create any number,
+//! except of what is part of its owner's item, which every request reads.
 //!
-//! An anonymous user has proved nothing and costs nothing to make, so the maximum of such a user is
-//! none, unless the project allows it ([`QuotaSettings::anonymous`]).
+//! Anonymous users have proved nothing and cost nothing to create, so they can create none of it,
+//! unless the project allows it ([`QuotaSettings::anonymous`]).
 
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +35,7 @@ pub enum Quota {
     UserApiKeys,
     /// The active API keys of a team.
     TeamApiKeys,
-    /// The projects of a team of the project `internal`.
+    /// The projects owned by a team of the project `internal`.
     Projects,
 }
 
@@ -155,7 +155,7 @@ pub struct QuotaSettings {
 }
 
 /// The maximum number of teams per user that a project may set: the ids of the teams are part of
-/// the user's item, which every request of the user reads.
+/// the user's item, which every request by the user reads.
 pub const MAX_TEAMS: u16 = 200;
 
 impl Default for QuotaSettings {

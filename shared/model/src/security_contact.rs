@@ -22,7 +22,7 @@ pub enum Invalid {
          mailto:security@example.com, https://example.com/report or tel:+1-201-555-0123"
     )]
     Contact(String),
-    /// The time is not a date-time of RFC 3339.
+    /// The time is not an RFC 3339 date-time.
     #[error("{0:?} is not a time: expected a date-time of RFC 3339 less than a year ahead, such as 2027-01-31T00:00:00Z")]
     Expiry(String),
 }

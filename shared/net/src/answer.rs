@@ -11,10 +11,10 @@ use serde::de::DeserializeOwned;
 /// derived from them (`flows::webhook`).
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Fault {
-    /// The provider cannot be reached, took too long, answered with status 429 or 5xx, or named a
-    /// problem of its own, such as `temporarily_unavailable`. A name with only private addresses
-    /// causes the same fault as one that does not resolve, just as late: a difference would reveal
-    /// which names a private network has.
+    /// The provider cannot be reached, took too long, answered with status 429 or 5xx, or reported
+    /// a temporary problem, such as `temporarily_unavailable`. A name with only private addresses
+    /// causes the same fault as one that does not resolve, and just as late: a difference would
+    /// reveal which names a private network has.
     #[error("the provider is unavailable: {0}")]
     Unavailable(String),
     /// The provider refused the request.

@@ -42,7 +42,7 @@ use crate::tls;
 
 /// The time limit for an attempt to call a provider, from resolving the name to the last byte.
 const PROVIDER_TIMEOUT: Duration = Duration::from_secs(6);
-/// The time limit for all calls of a request to providers together: below the timeout of the
+/// The time limit for all of a request's calls to providers together: below the timeout of the
 /// functions that make them.
 pub const PROVIDERS_TIMEOUT: Duration = Duration::from_secs(20);
 /// The time limit for Turnstile: people wait for it at every sign-up.
@@ -138,9 +138,9 @@ impl<'a> Outgoing<'a> {
         }
     }
 
-    /// Fetches a JSON document. Any status but 2xx is a fault. Read documents of untrusted size and
-    /// shape as a type of their own, because a [`Value`] needs up to a hundred times the memory of
-    /// the text.
+    /// Fetches a JSON document. Any status but 2xx is a fault. Parse documents of untrusted size
+    /// and shape into a specific type, because a [`Value`] needs up to a hundred times the memory
+    /// of the text.
     pub async fn get<T: DeserializeOwned>(self, url: &str, bearer: Option<&str>, header: Option<(&str, &str)>) -> Result<T, Fault> {
         self.fetch(url, bearer, header).await?.successful()?.json()
     }
@@ -247,7 +247,8 @@ pub(crate) type Client<R = SystemNames> = legacy::Client<HttpsConnector<Connecto
 /// addresses in URLs are not resolved; [`Outgoing::check`] checks them. Trusts the operator's
 /// certificates, and uses the operator's proxy.
 fn client_from_env(resolver: PublicResolver) -> Client {
-    // A process with an invalid environment does not start: it reads these variables then, too.
+    // A process with an invalid environment does not start, because it also reads these variables
+    // at the start.
     let unreadable = |error: &wire::environment::Error| tracing::error!(%error, "outgoing calls ignore a setting of the environment");
     let roots = tls::roots().inspect_err(unreadable).unwrap_or_else(|_| tls::public_roots());
     let proxy = Proxy::from_env().inspect_err(unreadable).unwrap_or_default();

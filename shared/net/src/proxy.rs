@@ -1,6 +1,6 @@
 //! The proxy for HTTPS calls out of the operator's network (`HTTPS_PROXY`, and `NO_PROXY` for hosts
-//! to call directly). The proxy opens a tunnel (CONNECT, RFC 9110 §9.3.6), so TLS is still that of
-//! the host. Plain HTTP, allowed only for private hosts, is never sent to the proxy.
+//! to call directly). The proxy opens a tunnel (CONNECT, RFC 9110 §9.3.6), so the TLS connection is
+//! still with the host. Plain HTTP, allowed only for private hosts, is never sent to the proxy.
 
 use std::sync::Arc;
 

@@ -22,7 +22,7 @@ pub fn public_roots() -> RootCertStore {
     RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() }
 }
 
-/// The public roots, and those of the operator. Fails if the operator's cannot be read or parsed.
+/// The public roots, and the operator's. Fails if the operator's cannot be read or parsed.
 pub fn roots() -> Result<RootCertStore, Error> {
     let mut roots = public_roots();
     trust_operator(&mut roots)?;

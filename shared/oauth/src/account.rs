@@ -134,10 +134,10 @@ pub(crate) fn value(answer: &Answer) -> Result<Value, Fault> {
     answer.json()
 }
 
-/// Adds claims of userinfo to those of the ID token, which take precedence because they are signed.
+/// Adds claims from userinfo to the ID token's, which take precedence because they are signed.
 ///
-/// Fails if they are those of another account (OpenID Connect Core §5.3.2). `email_verified`
-/// concerns the address next to it, so it is not applied to a different address.
+/// Fails if they belong to another account (OpenID Connect Core §5.3.2). `email_verified` concerns
+/// the address next to it, so it is not applied to a different address.
 fn add(claims: &mut Value, more: &Value) -> Result<(), Fault> {
     if more["sub"].as_str().is_none_or(|sub| claims["sub"].as_str() != Some(sub)) {
         return Err(Fault::Senseless("the userinfo response belongs to another account".to_owned()));

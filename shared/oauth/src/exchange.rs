@@ -167,7 +167,7 @@ impl<'a> Peer<'a> {
     }
 
     /// Whether the provider still accepts an access token; `None` if it cannot be asked: an issuer
-    /// outside of the catalog without a userinfo endpoint (OpenID Connect Core §5.3.3).
+    /// outside the catalog without a userinfo endpoint (OpenID Connect Core §5.3.3).
     pub async fn accepts(&self, access_token: &SecretString) -> Result<Option<bool>, Fault> {
         let token = access_token.expose_secret();
         let Some(known) = catalog::find(&self.provider.id) else {

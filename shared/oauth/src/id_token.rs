@@ -67,8 +67,8 @@ pub async fn verify(outgoing: Outgoing<'_>, token: &str, expected: &Expected<'_>
     Ok(claims)
 }
 
-/// The claims of another token that the issuer signed for the client. Issuer, audience and times
-/// are all optional, but must be valid if present.
+/// The claims of a token that the issuer signed for the client and that is not an ID token
+/// (userinfo). Issuer, audience and expiry are all optional, but must be valid if present.
 pub(crate) async fn verify_claims(
     outgoing: Outgoing<'_>,
     token: &str,

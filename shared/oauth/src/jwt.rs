@@ -1,4 +1,4 @@
-//! JWTs of issuers (RFC 7519) in the compact serialisation of JWS (RFC 7515 §7.1).
+//! JWTs of issuers (RFC 7519) in the compact serialization of JWS (RFC 7515 §7.1).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

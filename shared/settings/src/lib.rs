@@ -66,7 +66,7 @@ pub struct Settings {
     /// link-local IP addresses. If so, issuers may also use plain HTTP, mail servers and webhook
     /// endpoints on this machine do not need TLS, and test emails may use any port.
     pub allow_private_issuers: bool,
-    /// Mail servers of the deployment's own network.
+    /// Mail servers in the deployment's own network.
     pub mail_relays: MailRelays,
     /// Base URL, without a trailing slash, of a server that stands in for all providers: for tests,
     /// and for trying a sign-in without an account at a provider.
@@ -81,7 +81,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The settings of a function with this secret: that of [`secret_from_env`], or
+    /// The settings of a function with this secret: the one from [`secret_from_env`], or
     /// [`DeploymentSecret::absent`] for functions without one. Fails at the first missing or
     /// invalid variable.
     pub fn from_env(secret: DeploymentSecret) -> Result<Self, Error> {
@@ -129,7 +129,7 @@ pub fn allow_private_issuers() -> bool {
     variable("GATELET_ALLOW_PRIVATE_ISSUERS").is_some_and(|value| value == "1")
 }
 
-/// The mail servers of the deployment's own network (`GATELET_MAIL_RELAYS`).
+/// The mail servers in the deployment's own network (`GATELET_MAIL_RELAYS`).
 pub fn mail_relays() -> Result<MailRelays, Error> {
     MailRelays::parse(variable("GATELET_MAIL_RELAYS").as_deref().unwrap_or_default()).map_err(|_| Error::InvalidMailRelays)
 }

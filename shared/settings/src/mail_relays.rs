@@ -1,4 +1,4 @@
-//! The mail relays of a deployment's own network, as listed by the operator.
+//! The mail relays in a deployment's own network, as listed by the operator.
 
 use url::Host;
 

@@ -23,7 +23,7 @@ pub struct Reference {
 }
 
 /// How much of a description is kept, in characters. Pictures can be nested, and each description
-/// contains those of the pictures within.
+/// contains the descriptions of the pictures within.
 const MAX_ALT: usize = 200;
 
 /// An open picture or link.

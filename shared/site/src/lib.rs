@@ -23,11 +23,11 @@ use model::content::{MOST_POSTS, Shown};
 
 pub use document::{CONTENT_AGE, Document, HTML, MARKDOWN, PLAIN, RELEASE_AGE};
 
-/// The names of the documents at paths of one segment, except `openapi.json`, which has an
-/// operation of its own.
+/// The names of the documents at paths of one segment, except `openapi.json`, which has its own
+/// operation.
 pub const NAMES: [&str; 12] =
     ["apps", PAGED, "docs", "feed.json", "feed.xml", "icon.svg", "index.md", FULL, "llms.txt", "robots.txt", "sitemap.xml", "style.css"];
-/// The name of the only document among them that has pages.
+/// The name of the only document among them that is paginated.
 pub const PAGED: &str = "blog";
 /// The name of the only document among them with the texts of posts.
 pub const FULL: &str = "llms-full.txt";

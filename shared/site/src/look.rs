@@ -1,5 +1,5 @@
-//! The common appearance of all pages: those of the content, the documentation, the gateway and the
-//! console, and the pages behind links in emails.
+//! The common appearance of all pages: content, documentation, gateway and console, and the pages
+//! behind links in emails.
 
 use std::sync::LazyLock;
 
@@ -27,14 +27,14 @@ pub fn version(content: &str) -> String {
 mod tests {
     use super::*;
 
-    /// The light and the dark colour of a token.
+    /// The light and the dark color of a token.
     fn colours(name: &str) -> [String; 2] {
         let value = TOKENS.split_once(&format!("--{name}: light-dark(")).unwrap().1;
         let (light, dark) = value.split_once(')').unwrap().0.split_once(", ").unwrap();
         [light.to_owned(), dark.to_owned()]
     }
 
-    /// The relative luminance of a colour (WCAG 2.2).
+    /// The relative luminance of a color (WCAG 2.2).
     fn luminance(colour: &str) -> f64 {
         let channel = |at: usize| {
             let value = f64::from(u8::from_str_radix(&colour[at..at + 2], 16).unwrap()) / 255.0;

@@ -68,7 +68,7 @@ fn posts(shown: &Shown, site_url: &str, others: usize) -> String {
     section("Posts", lines.into_iter())
 }
 
-/// The URL of the list of the posts without the `newer` newest ones.
+/// The URL of the list of all posts except the `newer` newest ones.
 fn rest(newer: usize, site_url: &str) -> String {
     format!("{site_url}/api/v1/blog-posts?offset={newer}")
 }

@@ -70,7 +70,7 @@ impl<T> Dated<T> {
     }
 }
 
-/// The content in the head: the site, and the pictures of all pages except those of posts.
+/// The content in the head: the site, and the pictures of all pages except posts.
 fn front_of(head: &Head) -> Content {
     Content { pictures: head.publication.pictures.clone(), ..Content::of_site(head.site.clone()) }
 }
@@ -137,7 +137,7 @@ impl Store {
 
     /// Site, apps, and the newest posts public at this time with at most about [`MOST_BYTES`] of
     /// texts; `None` before the first publication. Two round trips; without chunks, as in
-    /// publications of earlier versions, three and one for each hundred posts.
+    /// publications from earlier versions, three and one for each hundred posts.
     pub async fn full_content(&self, now: Timestamp) -> Result<Option<Dated<Shown>>, Error> {
         let found: Result<Option<(Edition, Head, Option<Item>)>, Error> = optimistic!(ROUNDS, |_| { self.head_with_apps().await });
         let Some((_, head, apps)) = found? else { return Ok(None) };

@@ -108,7 +108,7 @@ impl Store {
         self.get(&project_note_key(project)).await?.map(entity).transpose()
     }
 
-    /// Deletes the note of a complete deletion. The note of a later deletion stays.
+    /// Deletes the note of a complete deletion. The note of a later deletion is kept.
     pub async fn forget_ending(&self, ending: &Ending) -> Result<(), Error> {
         let delete = Write::delete(ending.key()).on("d.begun_at = :begun");
         match self.write(delete.value(":begun", integer(ending.begun_at.as_millisecond()))).await {

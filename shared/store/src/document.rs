@@ -160,8 +160,8 @@ impl DocumentRow {
         Self { document, version: 0, level, below: None }
     }
 
-    /// The row with `document` as the environment's document, which overrides that of the branch if
-    /// there is one.
+    /// The row with `document` as the environment's document, which overrides the branch's
+    /// document, if any.
     #[must_use]
     pub fn at_environment(self, document: MailDocument) -> Self {
         let below = if self.level == Level::Branch { Some(self.document) } else { self.below };
@@ -229,7 +229,7 @@ impl Store {
     }
 
     /// Reads the project's own documents of a kind one by one, in the order of ids, because 200 of
-    /// them may have 50 MB. Lines of templates and drafts include the HTML source; those of themes
+    /// them may have 50 MB. Lines of templates and drafts include the HTML source; lines of themes
     /// do not.
     pub async fn mail_documents(&self, project: &ProjectId, kind: DocumentKind, mut each: impl FnMut(DocumentLine)) -> Result<(), Error> {
         let html = if kind == DocumentKind::Theme { "" } else { ", d.html" };

@@ -26,7 +26,7 @@ pub(crate) fn counter_key(project: &ProjectId, counter: &Counter) -> Key {
     key_of(project, &counter.to_string())
 }
 
-/// The key of the counter of the previous window.
+/// The key of the previous window's counter.
 pub fn key_before(project: &ProjectId, counter: &Counter) -> Key {
     key_of(project, &counter.before())
 }

@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | session | `U#<P>#<user>` | `SESSION#<uuid v7>` | one Query lists the sessions of a user, newest first |
 //! | claim of a refresh token | `R#<P>#<selector>` | `CLAIM` | 1 unit to read, by the token or by the session's id ([`refresh_token`]) |
-//! | claim of an earlier version | `R#<P>#<digest>` | `CLAIM` | 1 unit to read; gsi1 `SESSION#<P>#<id>` / `CLAIM` finds the session's user |
+//! | claim from an earlier version | `R#<P>#<digest>` | `CLAIM` | 1 unit to read; gsi1 `SESSION#<P>#<id>` / `CLAIM` finds the session's user |
 //!
 //! They all expire by TTL when the session reaches its maximum age. A claim has the digest of the
 //! whole token, which is compared in constant time; earlier versions put the digest into the key.
@@ -72,7 +72,7 @@ pub fn create(project: &ProjectId, session: &Session, token: &SecretString) -> R
     ])
 }
 
-/// Records that the user of a session reauthenticated by `amr`.
+/// Records that the user of a session reauthenticated with the methods in `amr`.
 pub fn reauthenticate(project: &ProjectId, session: &Session, amr: &[Amr], now: Timestamp) -> Result<Write, Error> {
     Write::update(session_key(project, session.user_id, session.id), "SET d.authenticated_at = :now, d.amr = :amr")
         .on("attribute_exists(pk)")
@@ -227,7 +227,7 @@ impl Store {
     pub async fn token_claim(&self, project: &ProjectId, token: &SecretString) -> Result<Option<TokenClaim>, Error> {
         let (key, older) = (token_key(project, token), older_token_key(project, token));
         let found = match self.get(&key).await? {
-            // Random characters of an earlier version's token can look like a selector.
+            // Random characters from an earlier version's token can look like a selector.
             None if key != older => self.get(&older).await?,
             found => found,
         };

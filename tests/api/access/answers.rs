@@ -9,7 +9,7 @@ use support::{KeptLog, TestApp};
 
 use super::{ADMIN, CLIENT, HEADERS, SERVER};
 
-/// The request headers besides [`HEADERS`], without a family's prefix.
+/// The request headers in addition to [`HEADERS`], without a family's prefix.
 const OTHER_HEADERS: [&str; 6] = [
     "refresh-token",
     "client-version",
@@ -178,7 +178,7 @@ async fn an_unknown_path_is_404_in_the_form_of_its_interface() {
         let hint = app.anonymous().get(path).await.json()["error"]["hint"].clone();
         assert_eq!(hint == "Remove the slash at the end of the path.", is_slashed, "{path}");
     }
-    // The error suggests a similar path, and quotes nothing of the request.
+    // The error suggests a similar path, and quotes nothing from the request.
     for (path, expected) in [
         ("/api/v1/user", "no operation has this path: did you mean GET /api/v1/users?"),
         ("/api/v1/users/me/%3Cscript%3E/x", "no operation has this path"),

@@ -1,4 +1,4 @@
-//! Access tokens. A token must be valid, unexpired and of the project, and its session and user
+//! Access tokens. A token must be valid, unexpired and for the project, and its session and user
 //! must still exist.
 
 use base64::Engine as _;

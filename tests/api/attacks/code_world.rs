@@ -100,7 +100,7 @@ pub(super) struct Base {
     /// Whether [`ADA`] is verified. If not, the account's creator gets the codes at [`WORK`].
     pub(super) is_proved: bool,
     pub(super) has_password: bool,
-    /// Whether sign-in requires the code of an authenticator app.
+    /// Whether sign-in requires a code from an authenticator app.
     pub(super) has_app: bool,
 }
 
@@ -122,7 +122,7 @@ pub(super) struct Known {
     /// The channel id of [`WORK`].
     work: String,
     pub(super) codes: BTreeMap<Kind, String>,
-    /// The link in the last notice, the second or only one; that of [`NotMe`] is in the first.
+    /// The link in the last notice, the second or only one; the link for [`NotMe`] is in the first.
     pub(super) later_not_me: String,
 }
 

@@ -139,8 +139,8 @@ async fn consumed(world: &World, event: &str, expected: u16, fields: &Map<String
     (answer.status() == expected).then_some((bytes, consumed))
 }
 
-/// An operation's request with the longest fields, in the world of the events or, if dearer, in
-/// that of a user with as much as users may have.
+/// An operation's request with the longest fields, in the world of the events or, if that is
+/// dearer, for a user who has as much of everything as permitted.
 async fn measured(operation: Operation, fields: Map<String, Value>, rich: &Furnished) -> Request {
     let (event, expected) = (name(&operation), success(&operation));
     let usual = World::without_providers(Limits::standard()).await;

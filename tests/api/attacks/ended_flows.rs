@@ -12,8 +12,8 @@ use crate::auth::assert_error;
 use crate::auth::oauth_callback::{self, begin, come_back, error_of, exchange, landed, parameter};
 use crate::stored;
 
-/// A session lifetime below the time limit of a flow at the provider, and at most that of the code
-/// that the app receives.
+/// A session lifetime below the time limit of a flow at the provider, and at most the lifetime of
+/// the code that the app receives.
 const SHORT: SignedDuration = SignedDuration::from_mins(5);
 
 /// The purpose of the thief's flow.

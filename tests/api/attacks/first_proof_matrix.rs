@@ -24,8 +24,8 @@ const STRATEGIES: [&str; 3] = ["link_method", "raise_error", "allow_duplicates"]
 /// A credential from before the proof, or how the account was created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Prior {
-    /// Only the account's original password. The other accounts have a password too, except that of
-    /// [`ProviderSignUp`].
+    /// Only the account's original password. The other accounts have a password too, except the one
+    /// of [`ProviderSignUp`].
     Password,
     /// A second address, which is verified.
     Address,

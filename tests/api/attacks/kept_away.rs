@@ -16,7 +16,7 @@ const SESSIONS: &str = "/api/v1/auth/sessions?user_id=me";
 /// How often the creator may invalidate codes per hour.
 const OFTEN_ENOUGH: usize = 5;
 
-/// Invalidates every code of the account, in one of a user's ways.
+/// Invalidates every code of the account, in one of the ways open to a user.
 async fn end_codes(app: &TestApp, eve: &SignedIn, turn: usize) -> Answer {
     let own = app.signed_in(eve);
     let passwords = [PASSWORD, "the attacker's battery"];

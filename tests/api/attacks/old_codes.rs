@@ -1,4 +1,4 @@
-//! Codes from before a change of their account. [`super::code_matrix`] lists which changes
+//! Codes from before a change to their account. [`super::code_matrix`] lists which changes
 //! invalidate which codes.
 
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Tables of an earlier version without credential epochs and pending addresses.
+//! Tables from an earlier version without credential epochs and pending addresses.
 
 use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -94,7 +94,7 @@ async fn the_address_an_account_was_created_with_does_not_yield() {
     let code = verification_code(&app, &bob, &wished, "eve@example.com").await;
     assert_error(&verify(&app, &code).await, 409, "CONTACT_CHANNEL_ALREADY_USED_FOR_AUTH_BY_SOMEONE_ELSE");
     assert_eq!(app.sign_in("eve@example.com").await.user_id, eve.user_id);
-    // The address's reader gets the account by a reset, which removes the earlier credentials.
+    // The address's reader gets the account through a reset, which removes the earlier credentials.
     assert_eq!(reset(&app, &reset_code(&app, "eve@example.com").await).await.status(), 200);
     assert_error(&add(&app, &eve, "more@example.com").await, 401, "ACCESS_TOKEN_EXPIRED");
 }

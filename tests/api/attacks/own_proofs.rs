@@ -97,8 +97,8 @@ async fn an_app_set_by_a_stolen_session_does_not_reauthenticate_it() {
     let thief = later(&app, &ada, SignedDuration::from_mins(6)).await;
     let table = app.table();
     assert_refused(&prove_by_app(&app, &thief, THIEFS).await);
-    // A replaced app's right code and a code of the new app get the same error, and neither attempt
-    // counts.
+    // A replaced app's right code and a code from the new app get the same error, and neither
+    // attempt counts.
     assert_refused(&prove_by_app(&app, &thief, OWNERS).await);
     assert_refused(&set_app(&app, &thief, Value::Null).await);
     assert_eq!(app.table(), table);

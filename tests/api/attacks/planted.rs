@@ -114,7 +114,7 @@ async fn the_owner_of_an_address_gets_none_of_the_squatter_s_teams_invitations_a
         for field in ["display_name", "profile_image_url", "client_metadata"] {
             assert_eq!(account[field], Value::Null, "{what}: {field}");
         }
-        // What only servers can write stays.
+        // What only servers can write is kept.
         assert_eq!((&account["server_metadata"], &account["client_read_only_metadata"]), (&json!({ "plan": 1 }), &json!({ "plan": 2 })));
         let stored = app.table();
         assert!(!stored.keys().any(|(_, sk)| sk.starts_with("IMAGE#")), "{what}: the pictures are deleted");
@@ -269,7 +269,7 @@ async fn the_owner_proves_the_address_a_second_time_without_loss() {
     }
 }
 
-/// A user invited by a server has everything from servers: there is no one to lock out.
+/// A user invited by a server got everything from servers: there is no one to lock out.
 #[tokio::test]
 async fn the_first_sign_in_to_an_account_that_a_server_created_keeps_its_teams() {
     for (is_entered, proof) in [false, true].into_iter().flat_map(|is_entered| PROOFS.map(|proof| (is_entered, proof))) {

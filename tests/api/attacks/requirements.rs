@@ -86,7 +86,7 @@ async fn passwords_are_compared_in_full() {
 
 #[tokio::test]
 async fn a_stored_password_is_a_salted_argon2id_hash() {
-    // This hasher costs what a deployment's does; that of other tests is cheaper.
+    // This hasher costs what a deployment's does; the hasher of other tests is cheaper.
     let app = TestApp::start_hashing(Limits::off(), Hasher::default()).await;
     let mut salts = BTreeSet::new();
     for email in ["ada@example.com", "bob@example.com"] {

@@ -29,7 +29,7 @@ async fn an_account_cannot_claim_addresses_of_strangers() {
     assert_eq!(claims(&app), 50);
 }
 
-/// Adds an address to the user's account, in one of a client's ways.
+/// Adds an address to the user's account, in one of the ways open to a client.
 async fn squat(app: &TestApp, eve: &SignedIn, way: &str, address: &str) {
     let own = app.signed_in(eve);
     let answer = match way {

@@ -98,7 +98,7 @@ async fn all_devices_of_an_earlier_version_are_listed_newest_first() {
     assert!(times.is_sorted_by(|newer, older| newer > older));
 }
 
-/// The newest stay: devices from years ago must not block a sign-in.
+/// The newest are kept: devices from years ago must not block a sign-in.
 #[tokio::test]
 async fn a_user_has_50_remembered_devices_and_the_oldest_make_room() {
     let (app, ada, phone) = world().await;

@@ -126,8 +126,8 @@ async fn concurrent_flows_with_a_new_account_create_one_user() {
     assert!(codes > 0);
 }
 
-/// A flow in JSON mode is not bound to a browser, so someone other than its starter may consent at
-/// the provider (RFC 9700 §4.7). Nothing is linked until the app exchanges the code.
+/// A flow in JSON mode is not bound to a browser, so someone other than the person who started it
+/// may consent at the provider (RFC 9700 §4.7). Nothing is linked until the app exchanges the code.
 #[tokio::test]
 async fn an_unfinished_flow_links_nothing() {
     let (app, provider) = start().await;

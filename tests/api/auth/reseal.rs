@@ -108,7 +108,7 @@ async fn after_resealing_the_new_secret_alone_opens_everything() {
     assert_eq!(again.user_id, user.user_id);
 }
 
-/// Tokens of earlier versions are sealed for the account only.
+/// Tokens from earlier versions are sealed for the account only.
 #[tokio::test]
 async fn tokens_of_an_earlier_version_are_resealed() {
     let (app, provider) = start().await;

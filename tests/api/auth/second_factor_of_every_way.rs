@@ -131,7 +131,7 @@ fn methods(way: Way, proof: Proof) -> Value {
 }
 
 async fn walk(world: &mut World, way: Way, proof: Proof) {
-    // Each code of the app works once, and log entries are ordered by time.
+    // Each code from the app works once, and log entries are ordered by time.
     world.app.advance(SignedDuration::from_secs(30));
     let before = world.sessions().await;
     let details = assert_error(&world.first(way).await, 400, "MULTI_FACTOR_AUTHENTICATION_REQUIRED");

@@ -20,7 +20,7 @@ pub(super) async fn require(app: &TestApp, settings: Value) {
     app.configure(json!({ "config": { "second_factor": settings } })).await;
 }
 
-/// A caller whose requests accept restricted users, like those of the published SDK.
+/// A caller whose requests accept restricted users, like the published SDK.
 pub(super) fn restricted(app: &TestApp, user: &SignedIn) -> Caller {
     app.signed_in(user).with("x-stack-allow-restricted-user", "true")
 }

@@ -149,7 +149,7 @@ async fn a_recovery_code_reauthenticates_once_and_not_right_after_it_was_made() 
     app.advance(SignedDuration::from_secs(1));
     let codes = codes(&app, &ada).await;
     configure(&app, 60).await;
-    // A thief of the session could have made the codes.
+    // Someone who stole the session could have created the codes.
     assert_error(&prove(&app, &ada, json!({ "recovery_code": codes[0] })).await, 403, "REAUTHENTICATION_REQUIRED");
     assert_error(&prove(&app, &ada, json!({ "totp": codes[0] })).await, 403, "REAUTHENTICATION_REQUIRED");
     assert_eq!(prove(&app, &ada, json!({ "password": PASSWORD })).await.status(), 200);

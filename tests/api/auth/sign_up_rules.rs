@@ -116,7 +116,7 @@ async fn a_sign_up_records_the_country_that_it_came_from() {
     assert_eq!(country(known["user_id"].as_str().unwrap()).await, "DE");
     let nowhere = app.client().post(SIGN_UP, of("bob@example.com")).await.json();
     assert_eq!(country(nowhere["user_id"].as_str().unwrap()).await, Value::Null);
-    // A later sign-in from another country does not change that of the sign-up.
+    // A later sign-in from another country does not change the country of the sign-up.
     assert_eq!(from("FR").post("/api/v1/auth/password/sign-in", of("ada@example.com")).await.status(), 200);
     assert_eq!(country(known["user_id"].as_str().unwrap()).await, "DE");
 }

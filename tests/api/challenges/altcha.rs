@@ -1,5 +1,5 @@
-//! Proof of work with the ALTCHA widget: correct, forged, reused and expired solutions, and those
-//! of another project.
+//! Proof of work with the ALTCHA widget: correct, forged, reused and expired solutions, and
+//! solutions for another project.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

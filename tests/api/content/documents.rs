@@ -41,7 +41,7 @@ pub(super) const DOCUMENTS: [(&str, &str); 22] = [
     ("/api/v1/site", "application/json; charset=utf-8"),
 ];
 
-/// A service with the sample content. The content has no URL, so the documents use that of the
+/// A service with the sample content. The content has no URL, so the documents use the URL of the
 /// service's site.
 pub(super) async fn published() -> TestApp {
     let app = TestApp::start().await;

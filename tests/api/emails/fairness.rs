@@ -1,4 +1,4 @@
-//! One project's work does not delay that of others.
+//! One project's work does not delay the work of others.
 
 use model::email::category::Category;
 use model::outbox::{CreatedWith, NewEntry, OutboxEntry, Recipients, Source};

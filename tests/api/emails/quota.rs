@@ -173,8 +173,8 @@ async fn a_flood_of_codes_to_strangers_delays_no_known_recipient() {
     assert_eq!(strangers(&app, 60).await, at_once);
 }
 
-/// Signs up a user whose password is then locked by too many wrong ones, of which the service
-/// notifies the user by email.
+/// Signs up a user whose password is then locked by too many wrong ones; the service notifies the
+/// user of this by email.
 async fn close_password(app: &TestApp, email: &str, is_verified: bool) {
     let user = app.sign_up(email).await;
     if is_verified {

@@ -31,7 +31,7 @@ async fn the_theme_of_the_project_is_deleted_once_another_is_selected() {
     assert_eq!(read(&app, "themes", &theme).await["display_name"], "Loud");
     assert_eq!(select(&app, &Value::Null).await.status(), 200);
     assert_eq!([delete(&app, &theme).await.status(), delete(&app, &theme).await.status()], [200, 404]);
-    // Deleting the project's version of the default theme leaves the default.
+    // Deleting the project's version of the default theme restores the default.
     update(&app, "themes", DEFAULT_THEME, json!({ "html_source": "<i>{{ content }}</i>" })).await;
     assert_eq!(delete(&app, DEFAULT_THEME).await.status(), 200);
     assert!(read(&app, "themes", DEFAULT_THEME).await["tsx_source"].as_str().unwrap().contains("<mjml"));

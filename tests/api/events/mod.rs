@@ -1,4 +1,4 @@
-//! Sends every event file except those of workers to the real handlers, to show that operations
+//! Sends every event file except the workers' to the real handlers, to show that operations
 //! understand API Gateway's requests.
 //!
 //! The data behind the events is created first: their project with its keys, the user
@@ -129,7 +129,7 @@ impl World {
         Answer::read(self.app.answer(self.request(name)).await).await
     }
 
-    /// Sends an event by name, with a change of its JSON body.
+    /// Sends an event by name, with a change to its JSON body.
     pub(crate) async fn send_with(&self, name: &str, change: impl FnOnce(&mut serde_json::Value)) -> Answer {
         let (mut parts, body) = self.request(name).into_parts();
         let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap();
@@ -182,7 +182,7 @@ pub(crate) fn success(operation: &Operation) -> u16 {
     }
 }
 
-/// The operation and the name of every event except those of workers.
+/// The operation and the name of every event except the workers'.
 pub(crate) fn events() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../events");
     let areas = std::fs::read_dir(root).unwrap().map(|area| area.unwrap().path()).filter(|area| !area.ends_with("workers"));

@@ -162,7 +162,7 @@ async fn the_events_of_writing_operations_change_something() {
     for operation in operations::all().into_iter().filter(|operation| operation.route.limit.is_some()) {
         let name = operation.route.name;
         let changes = changes_of(sent.of(&operation));
-        // These operations' events change at most counts, marks and times. Those of
+        // These operations' events change at most counts, marks and times. The events of
         // `auth-connected-account-token` find a valid access token, so they refresh nothing.
         let notes_use_alone = (name.starts_with("auth-oauth-callback") || name == "auth-oauth-token")
             || name.starts_with("auth-connected-account-token")

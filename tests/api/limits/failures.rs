@@ -127,7 +127,7 @@ async fn a_malformed_address_locks_no_account() {
     assert_eq!(app.signed_in(&ada).post(UPDATE, change).await.status(), 200);
 }
 
-/// The number of sessions, including that of the sign-up in [`app`].
+/// The number of sessions, including the sign-up's in [`app`].
 fn sessions(app: &TestApp) -> usize {
     app.table().into_keys().filter(|(_, sk)| sk.starts_with("SESSION#")).count()
 }

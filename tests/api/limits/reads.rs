@@ -47,7 +47,7 @@ async fn large_reads_count_by_session_and_small_ones_not_at_all() {
     app.recorder.clear();
     let seconds = read_all(&caller).await;
     assert_eq!(app.recorder.count_of("UpdateItem", "#read"), 0, "reads write nothing");
-    // The thief of a session can use up only that session's quota, and the owner can end it.
+    // Someone who stole a session can use up only that session's quota, and the owner can end it.
     let own = app.signed_in(&app.sign_in("ada@example.com").await);
     assert_eq!((own.get(ME).await.status(), small.get(ME).await.status()), (200, 200));
     assert_eq!(caller.patch(ME, json!({ "display_name": "Ada" })).await.status(), 200, "writes have limits of their own");

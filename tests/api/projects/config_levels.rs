@@ -120,7 +120,8 @@ async fn a_table_without_levels_has_its_settings_at_the_environment() {
         "emails.themes.0d4f1f3a-5e0c-4a65-9f2f-6c1d2b3a4e5f": { "displayName": "Ours" },
     });
     assert_done(&patch(&admin, "environment", values).await);
-    // Deletes the stored levels. A table older than levels has only settings and documents.
+    // Deletes the stored levels. A table from before levels existed has only settings and
+    // documents.
     let (pk, sk) = key(&app);
     assert!(app.table().contains_key(&(pk.clone(), sk.clone())));
     let delete = DeleteItemInput::builder().table_name(app.app.store.table());

@@ -91,7 +91,7 @@ async fn a_refresh_succeeds_when_counting_fails_and_the_next_one_counts() {
         let caller = app.client().with("x-stack-refresh-token", &ada.refresh_token);
         caller.post("/api/v1/auth/sessions/current/refresh", json!({})).await.status()
     };
-    // The first two writes are of the session and the user; the counters follow.
+    // The first two writes are for the session and the user; the counters follow.
     app.recorder.break_writes(2, 100, Fault::NotMade);
     assert_eq!(refresh().await, 200);
     app.recorder.clear();

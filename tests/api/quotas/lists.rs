@@ -1,4 +1,4 @@
-//! Lists have pages of at most 1 MB, which together contain everything once.
+//! Pages of lists have at most 1 MB; together, they contain everything once.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -34,7 +34,7 @@ fn ids(pages: &[Value]) -> Vec<&str> {
     pages.iter().flat_map(|page| page.as_array().unwrap()).map(|item| item["id"].as_str().unwrap()).collect()
 }
 
-/// A user in teams joined in an order other than that of their creation, and the teams in the order
+/// A user in teams joined in an order other than their creation order, and the teams in the order
 /// of joining.
 async fn member() -> (TestApp, SignedIn, [String; 3]) {
     let app = TestApp::start().await;
@@ -99,7 +99,7 @@ async fn a_list_of_teams_with_much_metadata_has_pages_of_a_megabyte() {
         assert_eq!(sizes.iter().sum::<usize>(), 50, "{path}: {sizes:?}");
         assert!(sizes.len() == 2 && sizes[0] > 25, "{path}: pages are as large as they may be: {sizes:?}");
     }
-    // The maximum of teams created by a user fits on one page of permissions.
+    // The maximum number of teams that a user can create fits on one page of permissions.
     let permissions = pages(&caller, "/api/v1/team-permissions?user_id=me").await;
     assert_eq!((permissions.len(), permissions[0].as_array().unwrap().len()), (1, 50));
     let found = pages(&caller, "/api/v1/team-permissions?user_id=me&limit=20").await;

@@ -82,7 +82,7 @@ impl Trial {
                 Actor::Key { key_set_id, kind }
             }
             (None, Some(own), None) => Actor::User { user_id: own.sub, session_id: own.refresh_token_id },
-            // A user who signs in is known by the new session.
+            // A user who signs in is identified by the new session.
             (None, None, None) if entry.events.contains(&Event::SignIn) => {
                 let Actor::User { user_id, session_id } = entry.actor else { panic!("{entry:?}") };
                 let session = app.store.session(&project, entry.user_id.unwrap(), session_id).await.unwrap();
@@ -118,7 +118,7 @@ async fn ids(world: &World) -> BTreeSet<TrailEntryId> {
     all(world).await.into_iter().map(|entry| entry.id).collect()
 }
 
-/// The entries not known before. Those of the same millisecond are in any order.
+/// The entries not known before. Entries of the same millisecond are in any order.
 async fn since(world: &World, before: &BTreeSet<TrailEntryId>) -> Vec<Entry> {
     all(world).await.into_iter().filter(|entry| !before.contains(&entry.id)).collect()
 }

@@ -33,7 +33,7 @@ async fn a_code_verifies_only_its_own_address() {
     let answer = verify(&app, &code.to_uppercase()).await;
     assert_eq!((answer.status(), answer.json()), (200, json!({ "success": true })));
     assert_eq!((is_verified(&app, &ada).await, is_verified(&app, &bob).await), (json!(true), json!(false)));
-    // A verified address signs in by email.
+    // A verified address can be used to sign in by email.
     assert_eq!(app.sign_in_by_mail("ada@example.com").await.user_id, ada.user_id);
 }
 

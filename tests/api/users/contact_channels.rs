@@ -121,7 +121,7 @@ async fn only_a_server_can_set_verified() {
     assert_eq!(add(&app.server(), body).await["is_verified"], true);
     let verified = app.server().patch(&path_of(&channel), json!({ "is_verified": true })).await;
     assert_eq!(verified.json()["is_verified"], true);
-    // The server verified the address, so it now signs in by email.
+    // The server verified the address, so it can now be used to sign in by email.
     assert_eq!(app.sign_in_by_mail("ada@example.com").await.user_id, ada.user_id);
 }
 

@@ -91,7 +91,7 @@ async fn a_verified_address_signs_in_by_email_to_the_same_user() {
     assert_eq!(app.client().post("/api/v1/auth/otp/send-sign-in-code", body).await.status(), 200);
 }
 
-/// A server imports the users it has, including those of a network without public names.
+/// A server imports the users it has, including users in a network without public names.
 #[tokio::test]
 async fn a_server_brings_addresses_that_nobody_could_sign_up_with() {
     let app = TestApp::start().await;

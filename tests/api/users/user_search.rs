@@ -87,7 +87,7 @@ async fn users_are_found_by_the_beginning_of_names_and_addresses() {
         ("lace", vec![]),
         ("countess@", vec!["Ada Lovelace"]),
         ("COUNTESS@EXAMPLE.COM", vec!["Ada Lovelace"]),
-        // A person is found by the name, and by an address that does not sign in.
+        // A person is found by name, and by an address that does not sign in.
         ("smith", vec!["Adam  ＳＭＩＴＨ"]),
         ("smith@example.org", vec!["Adam  ＳＭＩＴＨ"]),
         ("e\u{301}mile", vec!["Émile Zola de Médan et Paris"]),

@@ -1,4 +1,4 @@
-// The tests' world: a gateway whose project uses a provider running beside it, and apps that sign
+// The tests' world: a gateway whose project uses a provider running next to it, and apps that sign
 // in through both.
 
 import assert from "node:assert/strict";
@@ -73,7 +73,7 @@ function calls(it) {
       assert.equal(answer.status, 200, JSON.stringify(answer.body));
       return answer.body;
     },
-    /** Signs in by an emailed link, which verifies the address. */
+    /** Signs in with an emailed link, which verifies the address. */
     signInByMail: async (email) => {
       const sent = await it.client("POST", "/auth/otp/send-sign-in-code", { email, callback_url: REDIRECT_URI });
       assert.equal(sent.status, 200, JSON.stringify(sent.body));

@@ -45,7 +45,7 @@ async function visitor(t) {
   return it;
 }
 
-/** A browser with a new account, verified by an emailed link. */
+/** A browser with a new account, verified with an emailed link. */
 async function member(t) {
   const [it, email] = [await visitor(t), newAddress()];
   await it.submit("sign-up", { email, password: PASSWORD });
@@ -54,7 +54,7 @@ async function member(t) {
   return { ...it, email };
 }
 
-/** The same user's other browser, signed in by a link. */
+/** The same user's other browser, signed in with a link. */
 async function byLink(t, email) {
   const it = await visitor(t);
   await it.submit("send-link", { email });

@@ -98,7 +98,7 @@ class Reader {
 
   /**
    * Each exported type with methods but without values, such as `Auth`, with the types of values
-   * that extend it, whose members include all of its own.
+   * that extend it, whose members include all of the type's members.
    */
   bases(exported) {
     const found = {};

@@ -1,5 +1,5 @@
-// Members of all types of apps: the admin app has those of a server's app, which has those of a
-// client's.
+// Members of all types of apps: the admin app has all of the server app's, which has all of the
+// client app's.
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";

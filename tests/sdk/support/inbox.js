@@ -9,7 +9,7 @@ export class Inbox {
   #headers;
   #seen = new Set();
 
-  /** The inbox of a gateway, opened by its page key, or of a deployment, which has none. */
+  /** The inbox of a gateway, opened with its page key, or of a deployment, which has none. */
   constructor({ mails, pageKey }) {
     this.#url = mails;
     this.#headers = pageKey ? { authorization: `Bearer ${pageKey}` } : {};

@@ -29,7 +29,7 @@ async function memberOf(server, id) {
   return (await team.listUsers()).find((user) => user.id === id);
 }
 
-/** The keys of the project of a type's users. */
+/** The keys of a user's project, by the user's type. */
 function keysOf({ gateway }, type) {
   if (!USER_TYPES[type].isInternal) return { project: gateway, keys: {} };
   const { url, internalClientKey: publishableClientKey, internalServerKey: secretServerKey, internalAdminKey: superSecretAdminKey } = gateway;

@@ -67,7 +67,8 @@ export function world(settings) {
   };
 
   /**
-   * A client app with a new account without a password, verified by the link that signed it up.
+   * A client app with a new account without a password, verified through the link that signed it
+   * up.
    */
   it.signedUpByLink = async (email = newAddress()) => {
     const app = it.client();

@@ -10,7 +10,7 @@
 //! One request at a time refreshes the tokens of an account. Meanwhile, others return the stored
 //! token or, if it has expired or failed, wait for the new one. Tokens are given up only if the
 //! provider permanently refuses the refresh token, or no longer accepts an access token without a
-//! refresh token. After any other failure, they stay.
+//! refresh token. After any other failure, they are kept.
 
 use std::time::Duration;
 

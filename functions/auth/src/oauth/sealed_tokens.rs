@@ -49,7 +49,7 @@ impl TokenSealer<'_> {
     }
 
     /// Stored tokens with their refresh token sealed as [`Self::seal`] does; `None` if they were
-    /// issued to another registration. Tokens of earlier versions do not name one.
+    /// issued to another registration. Tokens from earlier versions do not name one.
     pub(crate) fn current(&self, stored: ProviderTokens) -> Result<Option<ProviderTokens>, Error> {
         let Self { app, project, provider, account } = self;
         if !project.config.issued(provider, &stored) {

@@ -1,9 +1,9 @@
 //! The email about a sign-in from a new place, for projects that enable it. Only sent to verified
 //! addresses.
 //!
-//! The email is written together with the session. Known places are those of the user's newest
+//! The email is written together with the session. Known places are the places of the user's newest
 //! stored sessions, including ended ones. No email is sent if none of these has a place, as at the
-//! first sign-in of an account. In projects that enable the email, a sign-in of a user who has an
+//! first sign-in of an account. In projects that enable the email, a sign-in by a user who has an
 //! address to notify costs one more query.
 
 use flows::App;

@@ -44,7 +44,7 @@ pub struct SignedIn {
 }
 
 impl NewSession {
-    /// Starts a session of `user`, authenticated by the methods in `amr`.
+    /// Starts a session of `user`, authenticated with the methods in `amr`.
     pub(crate) fn start(app: &App, project: &Project, user: &User, place: &Place, amr: Vec<Amr>) -> Self {
         let session = Session::start(user, &project.config.sessions, Some(place.clone()), &app.entropy, app.clock.now());
         let session = Session { amr, ..session };

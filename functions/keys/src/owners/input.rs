@@ -119,7 +119,7 @@ pub struct KeyPatch {
     pub(crate) scopes: Option<Scopes>,
 }
 
-/// How long the old key works beside the new one by default.
+/// How long the old key works alongside the new one by default.
 const OVERLAP: SignedDuration = SignedDuration::from_hours(24);
 /// The longest overlap of the two keys, in milliseconds: 30 days.
 const MAX_OVERLAP_MILLIS: u32 = 30 * 24 * 60 * 60 * 1000;

@@ -74,8 +74,8 @@ pub(crate) async fn find(access: &Access<Client>, owner: Owner, id: OwnedKeyId) 
 }
 
 pub(crate) async fn update(access: &Access<Client>, owner: Owner, id: OwnedKeyId, patch: KeyPatch) -> Result<OwnedKeyView, Error> {
-    // The thief of a session must not be able to extend a key's life or widen its scopes, so both
-    // require a recent sign-in or reauthentication. Revoking does not.
+    // Someone who stole a session must not be able to extend a key's life or widen its scopes, so
+    // both require a recent sign-in or reauthentication. Revoking does not.
     if patch.scopes.is_some() || patch.expires_at_millis != Change::Keep {
         access.check_fresh()?;
     }

@@ -1,4 +1,4 @@
-//! Accepts an invitation by its code or id. The invitation ends and the membership begins in one
+//! Accepts an invitation with its code or id. The invitation ends and the membership begins in one
 //! transaction.
 //!
 //! For clients, the number of memberships is limited. They are counted before the transaction,
@@ -30,7 +30,7 @@ pub(crate) struct Memberships {
 }
 
 impl Memberships {
-    /// Those of a user who has been read.
+    /// The memberships of a user who has been read.
     pub(crate) async fn read(context: &Context, invitation: Invitation, user: UserId) -> Result<Self, store::Error> {
         let (store, project) = (&context.app.store, &context.project.id);
         let (member, all) = tokio::try_join!(store.member(project, invitation.team_id, user), store.memberships(project, user))?;
@@ -48,7 +48,7 @@ impl Memberships {
     }
 }
 
-/// Accepts an invitation. The membership of a member stays unchanged; otherwise a membership is
+/// Accepts an invitation. An existing membership is left unchanged; otherwise a membership is
 /// created, which fails if the user is already a member. If its sender has left the team or was
 /// removed, an invitation is rejected as if it did not exist.
 pub(crate) async fn accept(context: &Context, invitation: &Invitation, by: By, row: &UserRow, mut known: Memberships) -> Result<(), Error> {
@@ -63,7 +63,7 @@ pub(crate) async fn accept(context: &Context, invitation: &Invitation, by: By, r
     }
     // The user is the sender and no longer a member, so the invitation is invalid. For other
     // senders, the transaction checks the membership; here it cannot, because it creates that very
-    // item, and an item may occur only once.
+    // item, and a transaction may contain an item only once.
     if invitation.invited_by == Some(id) {
         return Err(Rejected::NotFound.into());
     }

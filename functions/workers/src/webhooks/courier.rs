@@ -1,8 +1,8 @@
 //! Runs the work of several endpoints side by side, each in its own task, so that an endpoint that
 //! does not answer does not delay others. The number of tasks is limited. While due endpoints wait
 //! for a task, each task ends after one pass over its queue, and its place goes to the project with
-//! the fewest tasks. So a project with many or slow endpoints does not keep out those of other
-//! projects.
+//! the fewest tasks. So a project with many or slow endpoints does not delay other projects'
+//! deliveries.
 //!
 //! An endpoint held by another worker, or whose work the table refused, is left out for some
 //! seconds. So a separate worker that finds only such endpoints ends, instead of trying them

@@ -260,7 +260,7 @@ export function form({ fields, values, reread, send, request, done, verb, cancel
     marked();
   }
 
-  /** The response to the change; `REFUSED` if the user keeps the changes of others. */
+  /** The response to the change; `REFUSED` if the user keeps the others' changes. */
   async function tried(found) {
     for (let tries = 1; ; tries++) {
       if (!(await isCurrent(found))) return REFUSED;

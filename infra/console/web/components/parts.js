@@ -92,7 +92,7 @@ export function head(title, { lead, actions = [] } = {}) {
   );
 }
 
-/** A heading of a part of a page. */
+/** A heading within a page. */
 export function heading(text, { level = "h2", actions } = {}) {
   return h("div", { class: "subhead" }, h(level, {}, text), actions && h("div", { class: "buttons" }, actions));
 }

@@ -62,9 +62,9 @@ const VARIABLES = {
 };
 
 /**
- * A request as a shell command. Credentials appear as variables; for keys, those of `keys.env`.
- * Body texts are masked if the field's name contains `password`, `secret`, `totp` or `token`, or
- * ends with `code`.
+ * A request as a shell command. Credentials appear as variables; for keys, the variables in
+ * `keys.env`. Body texts are masked if the field's name contains `password`, `secret`, `totp` or
+ * `token`, or ends with `code`.
  */
 export function toCurl({ method, url, headers, body }, origin) {
   const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;

@@ -54,7 +54,7 @@ export function ownPage(text) {
   }
 }
 
-/** Calls `show` for each page opened, unless `mayLeave` says to stay. */
+/** Calls `show` for each page opened, unless `mayLeave` forbids leaving the current one. */
 export class Router {
   #show;
   #mayLeave;

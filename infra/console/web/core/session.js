@@ -137,7 +137,7 @@ export class Session {
     return this.#attempt("/auth/passkey/sign-in", await prove(this.#anybody()));
   }
 
-  /** Completes a sign-in with a code of the authenticator app, or with a recovery code. */
+  /** Completes a sign-in with a code from the authenticator app, or with a recovery code. */
   async secondFactor(attempt, code) {
     const isTotp = /^\d{6}$/.test(code);
     const factor = isTotp ? { type: "totp", totp: code } : { type: "recovery-code", recovery_code: code };
@@ -175,7 +175,7 @@ export class Session {
     }
   }
 
-  /** Changes the password. All sessions end except that of the refresh token. */
+  /** Changes the password. All sessions end except the one that the refresh token belongs to. */
   changePassword(body) {
     const credentials = () => ({ projectId: INTERNAL, level: "client", token: this.#user?.access, refreshToken: this.#user?.refresh });
     return new Api(credentials, { fetch: this.#fetch, renew: () => this.#renew() }).post("/auth/password/update", body);

@@ -103,7 +103,7 @@ export const AREAS = {
   audit: [number("audit_log_retention_days", { min: 1, max: 400 })],
 };
 
-/** Settings with pages of their own. */
+/** Settings that have their own pages. */
 export const ELSEWHERE = ["config.oauth_providers", "config.sign_up_rules", "config.sign_up_rules_default_action"];
 
 /** The values of an area's fields, in editable form. */

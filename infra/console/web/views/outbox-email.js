@@ -1,4 +1,4 @@
-// An email of the outbox: what became of it, its source, and changes until it is sent.
+// An email of the outbox: its status, its source, and changes until it is sent.
 
 import { confirm } from "../components/dialog.js";
 import { form, saves } from "../components/form.js";

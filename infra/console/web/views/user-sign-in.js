@@ -182,7 +182,7 @@ function factors(context, passkeys) {
     ),
     form({
       // No switch for passkeys, as it would delete them without asking; the list below deletes them
-      // singly.
+      // one by one.
       fields: [{ name: "otp_auth_enabled", label: t.user.otp, type: "switch", help: t.user.otpHelp }],
       values: user,
       ...saves(resource),

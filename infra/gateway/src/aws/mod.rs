@@ -1,5 +1,5 @@
 //! The AWS credentials and region of the command line. Credentials are looked up in the order
-//! below, which is close to that of the AWS CLI and the SDKs.
+//! below, which is close to the order of the AWS CLI and SDKs.
 //!
 //! | order | where | how |
 //! |---|---|---|

@@ -1,4 +1,4 @@
-//! `gateway content`: publishes the site's content, lists kept publications, and goes back to an
+//! `gateway content`: publishes the site's content, lists kept publications, and rolls back to an
 //! earlier one.
 
 use std::path::{Path, PathBuf};

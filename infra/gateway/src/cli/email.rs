@@ -1,4 +1,4 @@
-//! `gateway email …`: the outbox of a project of a deployment.
+//! `gateway email …`: manages the outbox of a deployment's project.
 
 use clap::Subcommand;
 use reqwest::Method;

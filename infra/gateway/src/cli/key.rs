@@ -1,4 +1,4 @@
-//! `gateway key …`: the keys of a project of a deployment.
+//! `gateway key …`: manages the API keys of a deployment's project.
 
 use anyhow::{Context as _, ensure};
 use clap::{Args, Subcommand};
@@ -84,7 +84,7 @@ impl Command {
 fn line(set: &Value, now: Timestamp) -> [String; 6] {
     let last = |(field, kind): (&str, KeyKind)| Some(format!("{}…{}", kind.prefix(), set[field]["last_four"].as_str()?));
     let keys: Vec<String> = FIELDS.into_iter().zip(KeyKind::ALL).filter_map(last).collect();
-    // Keys without permissions of their own may do everything that their kind allows.
+    // Keys without listed permissions can do everything that their kind allows.
     let permissions =
         set["permissions"].as_array().map_or_else(|| "all".to_owned(), |some| some.iter().map(text).collect::<Vec<_>>().join(", "));
     let is_expired = set["expires_at_millis"].as_i64().is_some_and(|at| at <= now.as_millisecond());

@@ -1,5 +1,5 @@
 //! `gateway team …`: manages the teams of a deployment's project or, for the operator, team members
-//! on the data.
+//! in a data folder or table.
 
 pub(super) mod data;
 

@@ -1,5 +1,5 @@
-//! `gateway user …`: creates accounts on the data or over the API, such as the first one of the
-//! project `internal`, where sign-up is closed; manages users over the API.
+//! `gateway user …`: creates users in a data folder or table, or over the API (such as the first
+//! one of `internal`, where sign-up is closed), and manages them over the API.
 
 mod api;
 

@@ -1,5 +1,5 @@
-//! Pictures for link previews of pages without an image of their own: the page's title and the
-//! site's name, in the site's colors.
+//! Pictures for link previews of pages that have no image: the page's title and the site's name, in
+//! the site's colors.
 //!
 //! A picture's name contains a digest of what it shows, so there is no need to draw it to know
 //! whether it is already stored.
@@ -95,7 +95,7 @@ fn glyph(character: char) -> Option<GlyphId> {
     Some(FONT.glyph_id(character)).filter(|id| id.0 != 0)
 }
 
-/// Whether the font has at least three quarters of the characters of a text.
+/// Whether the font has at least three quarters of a text's characters.
 fn is_drawable(text: &str) -> bool {
     let visible = text.chars().filter(|character| !character.is_whitespace());
     let (known, all) = visible.fold((0, 0), |(known, all), character| (known + usize::from(glyph(character).is_some()), all + 1));

@@ -34,7 +34,7 @@ impl Links {
         Ok(format!("{}{}", self.site_url, checked.trim_start_matches(ANY_SITE)))
     }
 
-    /// The given URL, or by default that of `path` below the site's URL.
+    /// The given URL, or by default the URL of `path` below the site's URL.
     pub(super) fn or_default(&self, place: &Place<'_>, given: Option<&Spanned<String>>, path: &str) -> Result<String, PublishError> {
         match given {
             Some(given) => self.resolve(given.get_ref()).map_err(|message| place.error(given, format!("`{}` {message}", given.get_ref()))),

@@ -60,7 +60,7 @@ impl Source {
     }
 
     /// Reads a file below `dir`; `None` if it does not exist. It must not be a link to another
-    /// folder: authors must not be able to publish other files of the machine.
+    /// folder: authors must not be able to publish other files on the machine.
     pub(super) fn read(dir: &Path, name: &str) -> Result<Option<Self>, PublishError> {
         let fail = |error: std::io::Error| PublishError::of_file(name, error);
         let path = match dir.join(name).canonicalize() {

@@ -1,6 +1,6 @@
-//! Checks the functions by calling each route except that of images: the response shows whether its
-//! function works. The calls change nothing: they have no key or body, and the ids in their paths
-//! belong to no item.
+//! Checks the functions by calling each route except the one for images: the response shows whether
+//! its function works. The calls change nothing: they have no key or body, and the ids in their
+//! paths belong to no item.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -20,8 +20,8 @@ use crate::http_client::http_client;
 /// How long to wait for a response; a cold start takes less.
 const PATIENCE: Duration = Duration::from_secs(20);
 const AT_ONCE: usize = 8;
-/// The function of images, which is not called: no image is sure to exist, and a missing one gets
-/// the same response as an unconnected path.
+/// The function for images, which is not called: no image is certain to exist, and a missing one
+/// gets the same response as an unconnected path.
 const IMAGES: &str = "content-get-image";
 /// An id that no item has, for parameters without an example.
 const NOBODY: &str = "00000000-0000-4000-8000-000000000000";

@@ -1,4 +1,4 @@
-//! `--dynamodb-port`: serves the embedded engine to other processes of this machine, such as
+//! `--dynamodb-port`: serves the embedded engine to other processes on this machine, such as
 //! functions under `cargo lambda watch`.
 //!
 //! The table is accessible without any of the service's rules, so a request must

@@ -1,7 +1,7 @@
 //! The rows and pages read last, as the store receives them. Rereading them costs no database
 //! access, no parsing of stored JSON, and no deserialization of entities.
 //!
-//! Reads remain strongly consistent, because every write is announced. Before a write of this
+//! Reads remain strongly consistent, because every write is announced. Before a write by this
 //! process begins, its rows and the pages of their partitions are removed. A row is not kept while
 //! a write to it is running, or if one began or ended while the row was being read. When another
 //! process begins to write ([`writers`]), reads use the database until the write has ended; then

@@ -141,7 +141,7 @@ async fn no_statement_reads_all_records_of_the_stream() {
     let engine = Engine::open(Some(&file), &Entropy::system(), None).await.unwrap();
     let new = plans(&Connection::open(&file).unwrap());
     drop(engine);
-    // Files of earlier versions lack the index.
+    // Files from earlier versions lack the index.
     Connection::open(&file).unwrap().execute_batch("DROP INDEX gatelet_stream_numbers").unwrap();
     let earlier = plans(&Connection::open(&file).unwrap());
     let engine = Engine::open(Some(&file), &Entropy::system(), None).await.unwrap();

@@ -1,4 +1,4 @@
-//! Reads the inbox of older versions: two files of JSON lines, `older.jsonl` and then
+//! Reads the inbox from older versions: two files of JSON lines, `older.jsonl` and then
 //! `newest.jsonl`. A gateway with an inbox database imports these files at its start and removes
 //! them.
 

@@ -68,7 +68,7 @@ impl Table {
     fn of(connection: Connection) -> Result<Self, Error> {
         connection.pragma_update(None, "foreign_keys", true)?;
         connection.execute_batch(SCHEMA)?;
-        // Inboxes of earlier versions lack the column.
+        // Inboxes from earlier versions lack the column.
         let has_column = connection.prepare("SELECT 1 FROM pragma_table_info('bodies') WHERE name = 'is_automatic'")?.exists([])?;
         if !has_column {
             connection.execute_batch("ALTER TABLE bodies ADD COLUMN is_automatic INTEGER NOT NULL DEFAULT 0")?;
@@ -116,7 +116,7 @@ impl Table {
     }
 
     /// Adds the emails that an older version stored; `lines` begins with the oldest. Skips emails
-    /// already in the inbox. The last [`KEPT`] emails by time of sending stay.
+    /// already in the inbox. The last [`KEPT`] emails by time of sending are kept.
     pub(super) fn insert_all(&mut self, lines: &[Line]) -> Result<(), Error> {
         let transaction = self.connection.transaction()?;
         for line in &lines[lines.len().saturating_sub(KEPT)..] {

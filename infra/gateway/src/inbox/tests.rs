@@ -167,7 +167,7 @@ fn the_source_is_the_stable_message_with_its_headers() {
 fn the_source_says_which_emails_are_automatic_after_an_update_as_well() {
     let folder = Folder::new();
     folder.open().deliver(&mail(1)).unwrap();
-    // Inboxes of earlier versions lack this column.
+    // Inboxes from earlier versions lack this column.
     let database = rusqlite::Connection::open(folder.0.join("inbox.db")).unwrap();
     database.execute_batch("ALTER TABLE bodies DROP COLUMN is_automatic").unwrap();
     drop(database);

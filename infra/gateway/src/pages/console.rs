@@ -3,11 +3,11 @@
 //!
 //! The page and its modules contain no data. The data comes from the API, and the admin key of the
 //! gateway's first project from `/console/session`. That response requires more than the other
-//! private pages: besides the cookie, the browser sends the console token, which it has stored
-//! since it followed the link with the page key. Cookies are sent to all ports of this machine,
-//! including other users' servers, whereas storage belongs to this gateway's origin. Pages of other
-//! sites, or under foreign names that resolve to this machine, fail the guard, and the response has
-//! no CORS headers.
+//! private pages: in addition to the cookie, the browser sends the console token, which it has
+//! stored since it followed the link with the page key. Cookies are sent to all ports of this
+//! machine, including other users' servers, whereas storage belongs to this gateway's origin. Pages
+//! of other sites, or under foreign names that resolve to this machine, fail the guard, and the
+//! response has no CORS headers.
 
 use api::http::Json;
 use axum::Router;

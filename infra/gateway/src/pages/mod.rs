@@ -35,7 +35,7 @@ use state::{Pages, Parts};
 pub use self::state::Private;
 use crate::inbox::Inbox;
 
-/// The pages of a gateway besides the public ones.
+/// The pages of a gateway, except the public ones.
 pub enum Extent {
     /// Only the public pages.
     Public,

@@ -1,5 +1,5 @@
-//! `/handler/email-verification`: the page that verification emails link to, for apps without one
-//! of their own.
+//! `/handler/email-verification`: the page that verification emails link to, for apps that have no
+//! such page.
 //!
 //! Opening the link changes nothing, as mail scanners open links, too; the button redeems the code.
 //! The code belongs to the project in the query parameter `project`, by default to the one that

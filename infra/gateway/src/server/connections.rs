@@ -20,7 +20,7 @@ use tokio::sync::Notify;
 use super::connection::Connection;
 use super::timeouts::Timeouts;
 
-/// The number of descriptors reserved for other things than clients' connections: databases,
+/// The number of descriptors reserved for things other than clients' connections: databases,
 /// connections to mail servers and providers, and renderer processes.
 const RESERVED: u64 = 64;
 /// The minimum and maximum number of connections in total, whatever the machine allows.

@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn the_rightmost_untrusted_hop_is_the_client() {
         assert_eq!(client("10.0.0.1", &["198.51.100.1"]), "198.51.100.1");
-        // The client's own entries precede those of the proxies.
+        // The client's own entries precede the proxies' entries.
         assert_eq!(client("10.0.0.1", &["203.0.113.9, 198.51.100.1, 10.9.9.9"]), "198.51.100.1");
         assert_eq!(client("10.0.0.1", &["203.0.113.9", "198.51.100.1, 192.0.2.7"]), "198.51.100.1");
         assert_eq!(client("::ffff:10.0.0.1", &["::ffff:198.51.100.1"]), "198.51.100.1");

@@ -191,7 +191,7 @@ async fn the_answers_that_nobody_reads_have_a_bound_for_the_whole_process() {
         silent.push(stream);
     }
     until(|| connections.held() == 2 * LARGE).await;
-    // Those that had not read for longest were closed in mid-answer.
+    // Connections that had not read for the longest time were closed in mid-answer.
     let mut received = Vec::new();
     let ended = silent.remove(0).read_to_end(&mut received).await;
     assert!(ended.is_err() || received.len() < LARGE, "{}", received.len());

@@ -9,7 +9,7 @@ use crate::support::{Folder, Gateway};
 const SESSION: &str = "/console/session";
 /// Headers of a browser that opens a page.
 const PERSON: [(&str, &str); 3] = [("accept", "text/html,*/*;q=0.8"), ("user-agent", "Mozilla/5.0"), ("sec-fetch-site", "none")];
-/// Headers of the console's own requests.
+/// Headers of requests from the console itself.
 const OWN: [(&str, &str); 3] = [("accept", "*/*"), ("user-agent", "Mozilla/5.0"), ("sec-fetch-site", "same-origin")];
 
 /// The cookie and the console token of a browser that follows the printed link.

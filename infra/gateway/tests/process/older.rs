@@ -1,4 +1,4 @@
-//! The table of an older version, written by its `gateway export`. That version had no
+//! The table from an older version, written by its `gateway export`. That version had no
 //! configuration levels, passkeys or webhooks. The export and its deployment secret are in
 //! `tests/older`.
 

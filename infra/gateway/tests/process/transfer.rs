@@ -47,8 +47,8 @@ async fn accounts_and_sessions_work_after_a_transfer_to_another_table() {
         let mut command = gateway(&[&["import", "--from", &export, "--table", "gatelet"], more].concat());
         end_of(command.envs(other.table_variables()))
     };
-    // The other gateway already has content and a project `internal` of its own. Without
-    // `--overwrite`, both are kept.
+    // The other gateway already has content and its own project `internal`. Without `--overwrite`,
+    // both are kept.
     let refused = fails(&import(&[]));
     assert!(refused.contains("exist and differ") && refused.contains("they were kept"), "{refused}");
     works(&other, &project, &refresh_token).await;

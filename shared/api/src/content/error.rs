@@ -26,7 +26,7 @@ pub enum Problem {
     /// 404: there is no operation, document, image or page at the path.
     #[error("There is nothing at this path.")]
     RouteNotFound,
-    /// As [`Self::RouteNotFound`], with the likely mistake in the path.
+    /// Like [`Self::RouteNotFound`], but names the likely mistake in the path.
     #[error("There is nothing at this path.")]
     Misspelt(PathSlip),
     /// 405: the path exists, but not with this method.
@@ -93,8 +93,8 @@ impl Problem {
         response
     }
 
-    /// Derives a problem from the status, for responses that carry none: those of the router, and
-    /// those that replace a response that could not be serialized. `None` for any other status.
+    /// Derives a problem from the status, for responses that carry none: the router's, and
+    /// responses in place of one that could not be serialized. `None` for any other status.
     pub(crate) fn of_status(status: StatusCode) -> Option<Self> {
         match status {
             StatusCode::NOT_FOUND => Some(Self::RouteNotFound),

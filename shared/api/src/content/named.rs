@@ -44,7 +44,7 @@ impl<T: ToSchema> Describe for ContentPath<T> {
 pub trait Numbered: ToSchema {
     /// The name of the parameter.
     const NAME: &'static str;
-    /// The smallest number whose answer differs from that without the parameter.
+    /// The smallest number that makes a difference compared with leaving the parameter out.
     const LEAST: usize;
     /// The last segment of the path, without a query.
     const PATH: &'static str;

@@ -5,7 +5,7 @@ use errors::ErrorCode;
 /// The maximum number of groups of errors of a route.
 const GROUPS: usize = 3;
 
-/// The answers of an operation, besides those common to its interface.
+/// The answers of an operation, except those common to its interface.
 #[derive(Debug, Clone, Copy)]
 pub struct Answer {
     /// The media types of the documents that the operation answers with, as in the API document.

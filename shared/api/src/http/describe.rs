@@ -42,7 +42,8 @@ pub struct Description {
     pub body: Option<Described>,
     /// The body of the response, if it is JSON.
     pub answer: Option<Described>,
-    /// The media type of the response, if it is not JSON. Those of documents are in the routes.
+    /// The media type of the response, if it is not JSON. The media types of documents are in the
+    /// routes.
     pub text: Option<&'static str>,
     /// The status of a successful response, if it is not 200.
     pub status: Option<u16>,

@@ -150,8 +150,8 @@ impl Answer {
         Self(Response::from_parts(parts, body))
     }
 
-    /// The response in API Gateway's payload format 2.0, which lists cookies apart from the headers
-    /// and joins the values of a header with commas.
+    /// The response in API Gateway's payload format 2.0, which lists cookies separately from the
+    /// headers and joins the values of a header with commas.
     fn payload(self) -> ApiGatewayV2httpResponse {
         let (mut parts, body) = self.0.into_parts();
         let mut payload = ApiGatewayV2httpResponse::default();

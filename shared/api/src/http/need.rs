@@ -1,4 +1,4 @@
-//! What the function of an operation needs beyond the others.
+//! What an operation's function needs that other functions do not.
 
 /// Something that only some functions get: an attacker who breaks into a function finds only what
 /// its operation needs.

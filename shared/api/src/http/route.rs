@@ -30,25 +30,26 @@ pub struct Route {
     pub admission: Admission,
     /// How the operation treats the body.
     pub body: BodyRule,
-    /// What the operation's function needs beyond the others.
+    /// What the operation's function needs that other functions do not.
     pub needs: Needs,
     /// The rate limit that requests count against; `None` for no limit. By default, GET has none
     /// and all others have [`Limit::Write`].
     pub limit: Option<Limit>,
     /// What the operation does with the table.
     pub table: Table,
-    /// The answers, besides those common to the interface.
+    /// The answers, except those common to the interface.
     pub answer: Answer,
 }
 
-/// Whose access tokens an operation with a rate limit accepts. Operations without one accept all.
+/// Whose access tokens an operation with a rate limit accepts. Operations without a rate limit
+/// accept all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Admission {
-    /// Those of users who are not restricted, and of sessions that do not owe a second factor.
+    /// Tokens of users who are not restricted, in sessions that do not owe a second factor.
     Complete,
-    /// Also those of sessions that owe a required second factor.
+    /// Also tokens of sessions that owe a required second factor.
     Owing,
-    /// Also those of users whom an administrator has restricted.
+    /// Also tokens of users whom an administrator has restricted.
     Restricted,
 }
 
@@ -59,9 +60,9 @@ pub enum BodyRule {
     Strict,
     /// Unknown fields are ignored.
     Lenient,
-    /// As `Lenient`; the API document describes the body as a form.
+    /// Like `Lenient`, but the API document describes the body as a form.
     Form,
-    /// As `Form`; the operation's errors also have the form of RFC 6749 §5.2.
+    /// Like `Form`, and the operation's errors also have the form of RFC 6749 §5.2.
     OauthForm,
     /// The body is not read, whatever its media type.
     Ignored,
@@ -102,27 +103,27 @@ impl Route {
         }
     }
 
-    /// GET of `path`; `name` is that of the binary.
+    /// GET of `path`; `name` is the binary's name.
     pub const fn get(name: &'static str, path: &'static str) -> Self {
         Self::new(name, Verb::Get, path)
     }
 
-    /// POST of `path`; `name` is that of the binary.
+    /// POST of `path`; `name` is the binary's name.
     pub const fn post(name: &'static str, path: &'static str) -> Self {
         Self::new(name, Verb::Post, path)
     }
 
-    /// PUT of `path`; `name` is that of the binary.
+    /// PUT of `path`; `name` is the binary's name.
     pub const fn put(name: &'static str, path: &'static str) -> Self {
         Self::new(name, Verb::Put, path)
     }
 
-    /// PATCH of `path`; `name` is that of the binary.
+    /// PATCH of `path`; `name` is the binary's name.
     pub const fn patch(name: &'static str, path: &'static str) -> Self {
         Self::new(name, Verb::Patch, path)
     }
 
-    /// DELETE of `path`; `name` is that of the binary.
+    /// DELETE of `path`; `name` is the binary's name.
     pub const fn delete(name: &'static str, path: &'static str) -> Self {
         Self::new(name, Verb::Delete, path)
     }
@@ -187,8 +188,8 @@ impl Route {
         Self { answer: Answer { problems, ..self.answer }, ..self }
     }
 
-    /// Sets the media types of the operation's documents. Next to JSON, the others are written as
-    /// ranges (`text/*`): generated clients parse answers as the first type they know.
+    /// Sets the media types of the operation's documents. Alongside JSON, the other types are
+    /// written as ranges (`text/*`): generated clients parse answers as the first type they know.
     pub const fn media(self, media: &'static [&'static str]) -> Self {
         Self { answer: Answer { media, ..self.answer }, ..self }
     }

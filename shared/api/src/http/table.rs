@@ -7,8 +7,8 @@ use model::document::DocumentKind;
 /// What an operation does with the table.
 #[derive(Debug, Clone, Copy)]
 pub struct Table {
-    /// The actions of the operation itself; [`Route::actions`](super::Route::actions) adds those of
-    /// the layers around it.
+    /// The actions of the operation itself; [`Route::actions`](super::Route::actions) adds the
+    /// actions of the layers around it.
     pub actions: &'static [TableAction],
     /// Patterns of the partition keys that the function may access (`dynamodb:LeadingKeys`). If
     /// empty, the function may access all partitions except the public content.

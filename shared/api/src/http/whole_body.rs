@@ -21,7 +21,8 @@ pub(crate) enum Unread {
 
 /// Reads a body of at most `most` bytes.
 pub(crate) async fn read(mut body: Body, most: usize) -> Result<Vec<u8>, Unread> {
-    // The announced length is only a reason to refuse. Memory is allocated for what has arrived.
+    // The announced length is used only to refuse a body early. Memory is allocated only for what
+    // has arrived.
     if body.size_hint().lower() > most as u64 {
         return Err(Unread::TooLarge);
     }

@@ -16,9 +16,9 @@
 //! | the process itself | nothing, at any level ([`Operator`]) | project |
 //!
 //! The same round trip fetches the items that the request names ([`Route::reads`]); only an admin
-//! access token can take another one ([`crate::product::admin_token`]). If the deployment permits
-//! it, project and key are remembered for a few seconds ([`flows::proofs`]). API keys of users and
-//! teams do not prove access: they are input for an operation that checks them.
+//! access token can require a second one ([`crate::product::admin_token`]). If the deployment
+//! permits it, project and key are remembered for a few seconds ([`flows::proofs`]). API keys of
+//! users and teams do not prove access: they are input for an operation that checks them.
 
 mod headers;
 mod proof;

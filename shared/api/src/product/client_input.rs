@@ -1,6 +1,6 @@
-//! The input of an operation that authenticates an OAuth client by `client_id` and `client_secret`:
-//! in the body or, with HTTP Basic, in the header (RFC 6749 §2.3.1). Either way, the operation
-//! finds both in the body.
+//! The input of an operation that authenticates an OAuth client with `client_id` and
+//! `client_secret`: in the body or, with HTTP Basic, in the header (RFC 6749 §2.3.1). Either way,
+//! the operation finds both in the body.
 
 use axum::extract::{FromRequest, Request};
 use base64::Engine as _;
@@ -16,7 +16,7 @@ use crate::http::describe::{Describe, Description};
 use crate::product::input::{Input, Nothing, ParsedBody};
 use crate::product::oauth_error::OauthErrorCode;
 
-/// The body of a request of an OAuth client.
+/// The body of a request by an OAuth client.
 #[derive(Debug)]
 pub struct ClientInput<B>(pub B);
 

@@ -54,7 +54,7 @@ pub trait CodeKind: Send + Sync + 'static {
     const NAME: &'static str;
 }
 
-/// A kind of emailed code that is stored as a [`StoredCode`], unlike that of an invitation.
+/// A kind of emailed code stored as a [`StoredCode`]; invitation codes are stored differently.
 pub trait MailedCode: Send + Sync + 'static {
     /// The purpose of the code.
     const PURPOSE: Purpose;

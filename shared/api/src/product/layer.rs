@@ -1,5 +1,5 @@
 //! The layer around every operation of the product API: it parses the body before anything is
-//! decided, begins the entry of the trail, and writes error bodies and response headers.
+//! decided, begins the trail entry, and writes error bodies and response headers.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -159,7 +159,7 @@ fn parse_unlabelled(bytes: &[u8]) -> Result<Option<Value>, KnownError> {
 }
 
 /// Parses JSON. The reason of an error begins with `fault` and contains the position and what was
-/// expected there, but nothing of the body.
+/// expected there, but nothing from the body.
 fn parse_json(bytes: &[u8], fault: &str) -> Result<Option<Value>, KnownError> {
     if is_too_complex(bytes) {
         return Err(unreadable(format!("outside strings, it has more than {MAX_MARKS} of the characters {{ [ , :")));

@@ -35,8 +35,8 @@ pub fn fitting(items: &[impl Serialize]) -> usize {
     count
 }
 
-/// Sorts a page of a list that is read in another order: it keeps the first items after a place, in
-/// the order of their places, and never more than fit on the page.
+/// Sorts a page of a list that is read in another order: keeps only the first items after a place,
+/// sorted by place, and never more than fit on the page.
 pub struct Sorted<P, T> {
     after: Option<P>,
     limit: usize,
@@ -82,7 +82,8 @@ pub struct Pagination {
     pub next_cursor: Option<String>,
 }
 
-/// A page of a list. A search may return short or empty pages before the last one.
+/// A page of a list. In a search, pages before the last one may have fewer items than `limit`, or
+/// none.
 #[derive(Serialize)]
 pub struct Page<T> {
     items: Vec<T>,
@@ -191,8 +192,7 @@ pub fn limit<const DEFAULT: usize, const MOST: usize>(given: Option<Limit<DEFAUL
 mod tests {
     use super::*;
 
-    /// The pages of items of this size, which are offered in this order and have the numbers as
-    /// their places.
+    /// The pages of items of this size, offered in this order; each number is an item's place.
     fn pages(numbers: &[usize], limit: usize, bytes: usize) -> Vec<Vec<usize>> {
         let (mut pages, mut after) = (Vec::new(), None);
         loop {

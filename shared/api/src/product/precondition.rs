@@ -61,8 +61,9 @@ impl IfMatch {
         }
     }
 
-    /// The result of a write on the condition of the checked version. If the resource has changed
-    /// since, and the request names versions, the error is [`KnownError::PreconditionFailed`].
+    /// The result of a write that is conditional on the checked version. If the resource has
+    /// changed since, and the request names versions, the error is
+    /// [`KnownError::PreconditionFailed`].
     pub fn lost<T>(&self, written: Result<T, store::Error>) -> Result<T, Error> {
         match written {
             Err(store::Error::Conflict(_)) if self.is_given() => Err(KnownError::PreconditionFailed.into()),

@@ -1,4 +1,4 @@
-//! The request of an agent.
+//! A request from an agent.
 
 use axum::extract::{FromRequest, Request};
 use axum::response::{IntoResponse, Response};

@@ -1,6 +1,6 @@
 //! The cost of a new password hash: how much memory argon2id fills, and how often.
 //!
-//! The minimum is that of OWASP's Password Storage Cheat Sheet, which lists pairs of memory and
+//! The minimum comes from OWASP's Password Storage Cheat Sheet, which lists pairs of memory and
 //! passes that resist guessing equally well. There is always one lane: by default, a function that
 //! hashes has one core, so more lanes would only help someone with more cores.
 

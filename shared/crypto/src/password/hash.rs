@@ -5,11 +5,11 @@
 //!
 //! Checking a wrong password takes the same work whether or not the account exists, and whichever
 //! kind of hash the account has: one argon2id at the current parameters, plus bcrypt at the highest
-//! cost among the project's imported hashes, if there are any. After an argon2id hash cheaper than
-//! the current parameters, another one fills as much memory as it lacks, which comes within a few
-//! percent of the same time; a more expensive hash, from before the parameters were lowered, still
-//! takes longer. bcrypt of cost `n` runs 2^n rounds, so a check of cost `k` followed by dummy
-//! checks of costs `k` to `n - 1` adds up to the same work.
+//! cost among the project's imported hashes, if there are any. A check of an argon2id hash cheaper
+//! than the current parameters is followed by another hash that fills as much memory as the first
+//! one lacked, which takes the same time to within a few percent; a more expensive hash, from
+//! before the parameters were lowered, still takes longer. bcrypt of cost `n` runs 2^n rounds, so a
+//! check of cost `k` followed by dummy checks of costs `k` to `n - 1` adds up to the same work.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -44,7 +44,7 @@ impl std::fmt::Debug for Hash {
 const BCRYPT_COSTS: std::ops::RangeInclusive<u32> = 4..=12;
 
 impl Hash {
-    /// Accepts a bcrypt hash of another system; `None` for anything else, or for a cost outside 4
+    /// Accepts a bcrypt hash from another system; `None` for anything else, or for a cost outside 4
     /// to 12.
     pub fn import_bcrypt(text: &str) -> Option<Self> {
         let parts: bcrypt::HashParts = text.parse().ok()?;

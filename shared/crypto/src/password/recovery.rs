@@ -1,10 +1,10 @@
-//! Recovery codes: each can replace a code of the authenticator app once.
+//! Recovery codes: each stands in for a code from the authenticator app once.
 //!
-//! A recovery code has as many characters as a code of the app, because the pages of published SDKs
-//! have a box for each character. It contains a letter, which tells it from a code of the app. As
-//! it has only 29 bits, it is hashed like a password, and guesses are limited (SP 800-63B-4,
-//! §3.1.2.2). All codes of a set share a salt, so one hash is enough to compare a typed code with
-//! all of them.
+//! A recovery code has as many characters as a code from the app, because the pages of published
+//! SDKs have a box for each character. It contains a letter, which distinguishes it from a code
+//! from the app. As it has only 29 bits, it is hashed like a password, and guesses are limited (SP
+//! 800-63B-4, §3.1.2.2). All codes of a set share a salt, so one hash is enough to compare a typed
+//! code with all of them.
 
 use argon2::password_hash::Error;
 use argon2::password_hash::phc::Output;
@@ -35,7 +35,7 @@ pub struct RecoveryCode(SecretString);
 
 impl RecoveryCode {
     /// A typed code, in upper or lower case, with any spaces and hyphens; `None` for text that
-    /// cannot be a recovery code, such as a code of an authenticator app.
+    /// cannot be a recovery code, such as a code from an authenticator app.
     pub fn parse(typed: &str) -> Option<Self> {
         if typed.len() > MAX_PASTED {
             return None;
@@ -110,7 +110,7 @@ impl HashedCodes {
     }
 }
 
-/// The parameters of a set: those of passwords, with shorter hashes.
+/// The parameters of a set: the same as for passwords, but with shorter hashes.
 fn params(memory: u32, passes: u32) -> Option<Params> {
     Params::new(memory, passes, 1, Some(HASH)).ok()
 }
@@ -186,7 +186,7 @@ mod tests {
         let (hasher, entropy) = (Hasher::new(64, 1), Entropy::system());
         let codes = RecoveryCode::draw(&entropy);
         let set = hasher.hash_codes(&entropy, &codes).await;
-        // The code is hashed with the parameters of the set, not with those of `later`.
+        // The code is hashed with the parameters of the set, not with the parameters of `later`.
         let later = Hasher::new(128, 2);
         let set = HashedCodes::parse(&set.text()).expect("the text of a set");
         let first = later.hash_code(Some(&set), &codes[0]).await;

@@ -2,9 +2,9 @@
 //! The rules of a project, such as its origins, are in the model.
 //!
 //! This is our own code because a crate would add more than it saves: `webauthn_rp` and
-//! `webauthn-rs-core` both verify with a second crypto stack (RustCrypto) besides ring, and most of
-//! the latter is for attestation, which we do not request. That leaves two formats and three
-//! algorithms. Our code adds 70 KB to a zipped function, the crates 307 and 475 KB. The first
+//! `webauthn-rs-core` both verify with a second crypto stack (RustCrypto) in addition to ring, and
+//! most of the latter is for attestation, which we do not request. That leaves two formats and
+//! three algorithms. Our code adds 70 KB to a zipped function, the crates 307 and 475 KB. The first
 //! registration and sign-in of a process take 0.09 ms with our code, 0.71 and 0.62 ms with the
 //! crates (infra/README.md, *How functions are built*; `tests/passkeys/verifiers/run`).
 //!
@@ -23,7 +23,7 @@ pub enum Refused {
     /// The response, or one of its parts, cannot be parsed.
     #[error("{0} is malformed")]
     Malformed(&'static str),
-    /// The response is that of a registration instead of a sign-in, or the reverse.
+    /// The response is from a registration instead of a sign-in, or the reverse.
     #[error("the response has the wrong type: expected webauthn.create for a registration, webauthn.get for a sign-in")]
     WrongType,
     /// The response answers another challenge.

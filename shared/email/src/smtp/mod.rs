@@ -11,12 +11,12 @@
 //!
 //! A project's administrators choose the server, so it is trusted with the project's own emails and
 //! nothing else. It must have a public IP address ([`net::public_address`]) and prove its name with
-//! a certificate before it sees a password or an email. The operator can choose two exceptions: if
-//! private addresses are allowed, as on a developer's machine, its address may be private, and a
-//! server on the same machine may lack TLS; and a mail relay of the deployment ([`MailRelays`]) may
-//! have a private address, and gets emails without TLS from projects that do not log in to it. The
-//! server's time and the size of its replies are bounded. A server that is unreachable or does not
-//! answer in time is left alone for 20 seconds.
+//! a certificate before it sees a password or an email. The operator can make two exceptions. If
+//! private addresses are allowed, as on a developer's machine, the server's address may be private,
+//! and a server on the same machine may lack TLS. And a mail relay of the deployment
+//! ([`MailRelays`]) may have a private address, and gets emails without TLS from projects that do
+//! not log in to it. The server's time and the size of its replies are bounded. A server that is
+//! unreachable or does not answer in time is left alone for 20 seconds.
 
 mod failures;
 mod lane;
@@ -77,15 +77,14 @@ pub struct Smtp {
 type Opened = Talk<Box<dyn Stream>>;
 
 impl Smtp {
-    /// The sender for a Lambda function. It trusts the certificates of the system, which the Lambda
-    /// runtimes include as a file, and those of the operator: linking a set would make the function
-    /// a thirtieth larger.
+    /// The sender for a Lambda function. It trusts the system's root certificates, which the Lambda
+    /// runtimes include as a file, and the operator's: linking in a set of certificates would make
+    /// the function a thirtieth larger.
     pub fn from_env(settings: &Settings, clock: Clock) -> Result<Self, Error> {
         Self::trusting(settings, roots::of_system, clock)
     }
 
-    /// A sender that trusts the certificates of `public` and those of the operator
-    /// (`SSL_CERT_FILE`).
+    /// A sender that trusts the certificates in `public` and the operator's (`SSL_CERT_FILE`).
     pub fn trusting(settings: &Settings, public: impl FnOnce() -> RootCertStore + Send + 'static, clock: Clock) -> Result<Self, Error> {
         let mut operators = RootCertStore::empty();
         tls::trust_operator(&mut operators)?;
@@ -201,7 +200,7 @@ impl Smtp {
         let addresses = mail_server::resolve(&mail.project, server.host.trim_matches(['[', ']']), server.port, allow_private, limit).await;
         let rest = || self.lanes.of(&mail.project, &server.host, server.port).rest();
         let addresses = addresses.map_err(|error| {
-            // Told apart, the errors would reveal which names a private network knows.
+            // If these errors differed, they would reveal which names exist in a private network.
             tracing::debug!(%error, "the host of a mail server cannot be used");
             if error.is::<Elapsed>() {
                 rest();
@@ -304,7 +303,7 @@ fn hello(host: Option<&Host<String>>, local: SocketAddr) -> String {
 /// Sends an email through its project's own server, or through the deployment's sender if the
 /// project has none.
 pub struct ByProject<M> {
-    /// For projects with a server of their own.
+    /// For projects with their own mail server.
     pub own: Smtp,
     /// For all other projects.
     pub deployments: M,

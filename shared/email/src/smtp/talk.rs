@@ -86,15 +86,15 @@ impl Offers {
 
 pub(super) struct Talk<S> {
     stream: S,
-    /// The connection beneath, to look at without taking anything from it.
+    /// The underlying connection, to inspect without reading from it.
     below: std::net::TcpStream,
     arrived: Vec<u8>,
     left: usize,
 }
 
 impl Talk<TcpStream> {
-    /// The stream beneath, for TLS. Fails if more than the reply to STARTTLS has arrived: anybody
-    /// on the way could have added it (RFC 3207 §6).
+    /// The underlying stream, for TLS. Fails if more than the reply to STARTTLS has arrived: anyone
+    /// along the way could have added it (RFC 3207 §6).
     pub(super) fn into_stream(self) -> Result<(TcpStream, std::net::TcpStream), Fault> {
         let Self { stream, below, arrived, .. } = self;
         if arrived.is_empty() { Ok((stream, below)) } else { Err(Fault::Invalid(shown(&arrived))) }
@@ -179,7 +179,7 @@ impl<S: Stream + 'static> Talk<S> {
     }
 
     /// Ends the message. From the first byte on, the server may have accepted it; only its reply
-    /// tells.
+    /// shows whether it has.
     pub(super) async fn end(&mut self) -> Result<(), Fault> {
         self.command(".", 2).await.map(drop)
     }
@@ -220,7 +220,7 @@ impl<S: Stream + 'static> Talk<S> {
         }
     }
 
-    /// The reply if it is of this class. After a refusal, only goodbye is left to say.
+    /// The reply if it is of this class. After a refusal, QUIT is the only command left to send.
     async fn expected(&mut self, reply: Reply, class: u16) -> Result<Reply, Fault> {
         if reply.class() == class {
             return Ok(reply);

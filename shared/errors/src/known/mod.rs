@@ -11,7 +11,7 @@
 //! Variant { field: String },
 //! ```
 //!
-//! A row without one of these does not compile. The types of fields are those imported here.
+//! A row without one of these does not compile. Fields can only have the types imported here.
 
 #[macro_use]
 mod access;

@@ -61,7 +61,7 @@ impl CodeEmail<'_> {
         self.with_email(&stored, &code, Counted::by_link().queue(self.project, &entry, None)?)
     }
 
-    /// Writes that look and cost like those of [`Self::writes`] but do not send an email, so nobody
+    /// Writes that look and cost like [`Self::writes`], but do not send an email, so nobody
     /// receives the code. Used where the response must not reveal whether an account exists.
     pub fn decoys(&self, recipient: Counted, stored: &StoredCode, mail: Builtin) -> Result<Vec<Write>, store::Error> {
         let (code, entry) = self.code_and_entry(stored, mail, None)?;

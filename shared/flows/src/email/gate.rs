@@ -6,10 +6,10 @@
 //! | code, link or invitation that a client asks for | mailbox; domain, unless the address is proved | the request is refused |
 //! | the same, for a server | mailbox, with a higher quota | the request is refused |
 //! | notice to an unproved address | the same mailbox and domain; network of the client | folded |
-//! | notice to an address that is verified, but not confirmed | the address, apart from the others | folded |
-//! | notice to a confirmed address | the mailbox, apart from the others | folded |
+//! | notice to an address that is verified, but not confirmed | the address, separately from the others | folded |
+//! | notice to a confirmed address | the mailbox, separately from the others | folded |
 //! | the way back after "This wasn't me" | no: the link works once | |
-//! | emails of a server to its users | no: the project's quota limits them | |
+//! | emails from a server to its users | no: the project's quota limits them | |
 //!
 //! The network of a client that asks for a code is counted with its request
 //! ([`Rule::SendCodeNetwork`]). A mailbox has one name for all its addresses ([`Email::mailbox`]),
@@ -18,9 +18,9 @@
 //! *Folded*: the first notice beyond the limit is sent at the end of the window and says that it is
 //! the last one; later ones are skipped. A change never fails because of its notice, so notices are
 //! counted by the worker that renders them. A stranger can cause notices only to unproved
-//! addresses, which are counted apart, so nobody can use up the notices of an owner. That includes
-//! owners who clicked the link of a verification email without a session, as with the published
-//! SDK: only the account with this very address causes notices to it.
+//! addresses, which are counted separately, so nobody can use up the notices of an owner. That
+//! includes owners who clicked the link of a verification email without a session, as with the
+//! published SDK: only the account with this very address causes notices to it.
 
 use jiff::Timestamp;
 use model::email::Email;
@@ -110,8 +110,8 @@ pub async fn count_recipient(context: &Context, email: &Email) -> Result<(), sto
 }
 
 impl Counted {
-    /// No counts, for an email requested by the link in another one: the link works once, and using
-    /// up the recipient's quota must not lock the owner out.
+    /// No counts, for an email requested through the link in another one: the link works once, and
+    /// using up the recipient's quota must not lock the owner out.
     pub(crate) fn by_link() -> Self {
         Self(Vec::new())
     }
@@ -122,7 +122,7 @@ impl Counted {
         Ok([mail].into_iter().chain(self.0).collect())
     }
 
-    /// Writes that look and cost like those of an email, but do not send one.
+    /// Writes that look and cost like the writes of an email, but do not send one.
     pub(crate) fn decoy(self, project: &ProjectId, entry: &OutboxEntry, now: Timestamp) -> Result<Vec<Write>, store::Error> {
         Ok([outbox::create_decoy(project, entry, now)?].into_iter().chain(self.0).collect())
     }

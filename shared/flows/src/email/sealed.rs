@@ -14,7 +14,7 @@ use wire::id::{EmailId, ProjectId};
 
 use crate::app::App;
 
-/// A new entry with the variables of `new` and, sealed, those of `coded`, which contain codes.
+/// A new entry with the variables in `new` and, sealed, the ones in `coded`, which contain codes.
 pub fn entry(
     app: &App,
     project: &ProjectId,

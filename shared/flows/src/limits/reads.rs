@@ -1,13 +1,13 @@
 //! What clients read.
 //!
-//! A large page costs as much as hundreds of small requests, so operations without a limit of their
-//! own count what they read from the table, in units of [`BYTES_PER_READ`]. Less than a unit is not
+//! A large page costs as much as hundreds of small requests, so operations without their own limit
+//! count what they read from the table, in units of [`BYTES_PER_READ`]. Less than a unit is not
 //! counted. Each process counts in its memory: requests do not wait for a write, and functions that
 //! only read do not need the right to write. A request is refused once earlier ones have used up
 //! the quota.
 //!
-//! The owner of an account must be able to read to find an intruder, so each session counts on its
-//! own, instead of the user. For the same reason, a session that has read little can go on reading
+//! The owner of an account must be able to read to find an intruder, so reads are counted per
+//! session, not per user. For the same reason, a session that has read little can go on reading
 //! when its IP address or network, which others share, has used up its quota.
 
 use model::limit::{BYTES_PER_READ, Counter, Rule, Subject};

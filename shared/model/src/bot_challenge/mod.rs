@@ -62,10 +62,10 @@ pub enum Guarded {
     OAuth,
     /// Operations that let a user cause emails, now or later, to an address that may be unverified:
     /// address verification (except of the account's first address), replacement of an unverified
-    /// sign-in address, and invitations. They have no policy of their own: suspicious requests and
-    /// all requests of anonymous users require a challenge, unless the provider is off, or the
-    /// policies of `SignUp` and `SendSignInCode` are both off. Otherwise, these operations could be
-    /// used to bypass those two policies.
+    /// sign-in address, and invitations. They have no separate policy: suspicious requests and all
+    /// requests of anonymous users require a challenge, unless the provider is off, or the policies
+    /// of `SignUp` and `SendSignInCode` are both off. Otherwise, these operations could be used to
+    /// bypass those two policies.
     Email,
 }
 

@@ -22,9 +22,9 @@ const MOST: u32 = 8;
 /// The length of a project's window, in seconds.
 const HOUR: u32 = 3600;
 
-/// The counters of a request: those of its IP address and network (unless their rules are off), and
-/// the project's counter for `operation`. If `operation` is `None`, both counters of the project
-/// apply.
+/// The counters of a request: the ones for its IP address and network (unless their rules are off),
+/// and the project's counter for `operation`. If `operation` is `None`, both counters of the
+/// project apply.
 pub fn usual(limits: &Limits, settings: &BotChallenge, operation: Option<Guarded>, ip: IpAddr, now: Timestamp) -> Vec<Counter> {
     let places = [(Rule::ChallengeUsualAddress, Subject::address(ip)), (Rule::ChallengeUsualNetwork, Subject::network(ip))];
     let places = places.into_iter().filter_map(|(rule, subject)| limits.counter(rule, &subject, now));

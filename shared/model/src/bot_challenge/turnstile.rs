@@ -1,8 +1,8 @@
 //! Checks what Cloudflare Turnstile's `siteverify` answers about a token.
 //!
 //! `success` only means that someone solved a widget with this site key in the last five minutes.
-//! The answer also has the host and the action of the widget: the host must be a trusted domain of
-//! the project, the action that of the operation.
+//! The answer also has the host and the action of the widget: the host must be one of the project's
+//! trusted domains, and the action must be the operation's.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;

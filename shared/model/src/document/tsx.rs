@@ -1,7 +1,7 @@
-//! Recognises email sources in TSX, which published SDKs can send but Gatelet cannot render.
+//! Recognizes email sources in TSX, which published SDKs can send but Gatelet cannot render.
 //!
-//! A source is a module if it has an import or export declaration (ECMAScript, Modules; also those
-//! of TypeScript) where a statement can begin: at the start of the source or of a line, or after
+//! A source is a module if it has an import or export declaration (ECMAScript, Modules; also
+//! TypeScript's) where a statement can begin: at the start of the source or of a line, or after
 //! another statement. Line breaks, indentation and comments do not matter. A sentence that begins
 //! with `import` or `export` is usually not a declaration, and code in `<pre>`, `<code>` or
 //! `<script>` does not count.

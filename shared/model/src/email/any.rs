@@ -35,7 +35,7 @@ pub enum AddressRefusal {
 }
 
 impl AnyEmail {
-    /// Normalises an address, and checks that it can be the recipient of an email.
+    /// Normalizes an address, and checks that it can be the recipient of an email.
     pub fn parse(text: &str) -> Result<Self, AddressRefusal> {
         let text = text.trim();
         let (local, domain) = text.rsplit_once('@').ok_or(AddressRefusal::Form)?;

@@ -10,7 +10,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// A normalised address: trimmed, in lower case, with the domain in its ASCII form (RFC 5890). At
+/// A normalized address: trimmed, in lower case, with the domain in its ASCII form (RFC 5890). At
 /// most 256 characters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(transparent)]
@@ -28,7 +28,7 @@ const MAX_LENGTH: usize = 256;
 const MAX_DOMAIN: usize = 253;
 
 impl Email {
-    /// Normalises and validates an address.
+    /// Normalizes and validates an address.
     pub fn parse(text: &str) -> Result<Self, InvalidEmail> {
         let text = text.trim();
         if text.chars().count() > MAX_LENGTH {
@@ -48,7 +48,7 @@ impl Email {
         self.0.rsplit_once('@').is_some_and(|(_, domain)| is_domain(domain))
     }
 
-    /// The normalised address.
+    /// The normalized address.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -59,7 +59,7 @@ pub enum Kind {
     AuthenticatorRemoved,
     /// A set of recovery codes was created; it replaces any earlier set.
     RecoveryCodesCreated,
-    /// A recovery code was used in place of a code of the authenticator app.
+    /// A recovery code was used in place of a code from the authenticator app.
     RecoveryCodeUsed,
     /// An account at a provider was linked, or the user can now sign in with a linked one.
     ProviderLinked,

@@ -73,7 +73,7 @@ impl Counter {
         counted.saturating_add(self.still(before))
     }
 
-    /// The number of requests of the previous window that still count, rounded down. Otherwise, a
+    /// The number of requests in the previous window that still count, rounded down. Otherwise, a
     /// rate of one request per window would permit only one request in two windows.
     fn still(&self, before: u32) -> u32 {
         u32::try_from(u64::from(before) * self.overlap() / self.length()).unwrap_or(u32::MAX)

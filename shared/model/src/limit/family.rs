@@ -34,8 +34,8 @@ pub enum Limit {
     /// Redelivering all failed events of a webhook endpoint, page by page.
     WebhookReplay,
     /// Operations that lock someone out: signing out, ending sessions, changing the password,
-    /// removing credentials, and revoking API keys. They have a limit of their own, counted by
-    /// session, so that an intruder cannot use it up for the user.
+    /// removing credentials, and revoking API keys. They have a separate limit, counted by session,
+    /// so that an intruder cannot use it up for the user.
     SecureAccount,
     /// Every other operation that writes, and previews of emails.
     Write,

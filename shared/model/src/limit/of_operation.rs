@@ -29,8 +29,8 @@ impl Limit {
         }
     }
 
-    /// Whether requests are counted in the table. Those whose project might not exist, and reads,
-    /// are counted in the process's memory.
+    /// Whether requests are counted in the table. Reads, and requests whose project might not
+    /// exist, are counted in the process's memory.
     pub fn is_in_table(self) -> bool {
         !matches!(self, Self::Unproved | Self::Read)
     }
@@ -72,8 +72,8 @@ impl Limit {
 
 impl Rule {
     /// Whether each process counts in its memory first, and adds ten requests at a time to the
-    /// count in the table. So these rules, which all writes of clients share, cost most requests no
-    /// additional call of the table. Each process may permit up to ten requests beyond the quota.
+    /// count in the table. So these rules, which all clients' writes share, usually need no
+    /// additional call to the table. Each process may permit up to ten requests beyond the quota.
     pub const fn is_batched(self) -> bool {
         matches!(
             self,

@@ -31,8 +31,8 @@ pub enum Rule {
     SendCode,
     /// Emails with a code, requested by clients from a network.
     SendCodeNetwork,
-    /// Emails caused by clients to unverified recipients at one domain, unless it is that of a mail
-    /// provider.
+    /// Emails caused by clients to unverified recipients at one domain, unless it is a mail
+    /// provider's domain.
     SendCodeDomain,
     /// Emails with a code to one recipient, requested by clients.
     SendCodeRecipient,
@@ -83,13 +83,13 @@ pub enum Rule {
     ChallengeUnavailableProject,
     /// Checks of a secret API key of a user or team.
     ApiKey,
-    /// Test emails of a project.
+    /// Test emails from a project.
     TestEmail,
     /// Test emails requested from an IP address.
     TestEmailAddress,
     /// Test events to webhook endpoints, by an administrator.
     WebhookTest,
-    /// Requests of an administrator that redeliver failed events of webhook endpoints.
+    /// Requests by an administrator that redeliver failed events of webhook endpoints.
     WebhookReplay,
     /// Requests that lock someone out ([`Limit::SecureAccount`]), in one session, or from the IP
     /// address of a client without a session.

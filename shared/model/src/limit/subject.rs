@@ -87,7 +87,7 @@ impl Subject {
         Self(format!("{kind}:{user}"))
     }
 
-    /// An email address. The caller normalises `text`, so that all spellings count together.
+    /// An email address. The caller normalizes `text`, so that all spellings count together.
     pub fn email(text: &str) -> Self {
         Self(Digest::of(text).to_string())
     }

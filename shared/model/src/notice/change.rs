@@ -120,7 +120,7 @@ fn authenticator_change(before: &User, after: &User) -> Option<Change> {
 }
 
 /// A change to the recovery codes; `None` also if they were removed. Removal happens only together
-/// with the authenticator apps, which `authenticator_change` reports, or by a "This wasn't me"
+/// with the authenticator apps, which `authenticator_change` reports, or through a "This wasn't me"
 /// link.
 fn recovery_change(before: &User, after: &User) -> Option<Change> {
     let (old, new) = (before.recovery_codes(), after.recovery_codes()?);

@@ -13,10 +13,10 @@
 //!    while its address is still verified in the account: whoever reads the emails of that address
 //!    could reset the password anyway. So an intruder whose address has been removed cannot return
 //!    through an earlier notice.
-//! 2. **Undo goes backwards.** The notices of an account are numbered. Using a link that restores
-//!    the account ends the links of its own notice and all later ones. Earlier links still work,
-//!    because they restore an earlier state. So an intruder can do nothing after the first change
-//!    that would invalidate the first notice.
+//! 2. **Changes are undone in reverse order.** The notices of an account are numbered. Using a link
+//!    that restores the account ends the links of its own notice and all later ones. Earlier links
+//!    still work, because they restore an earlier state. So an intruder can do nothing after the
+//!    first change that would invalidate the first notice.
 //! 3. **A new owner.** When the account changes hands because someone proves ownership of its
 //!    address ([`ownership`](crate::user::ownership)), all earlier links end. A password reset
 //!    through an already verified address ends no links; otherwise, an intruder could use it to
@@ -74,9 +74,9 @@ pub struct Recipient {
 pub struct NotMe {
     /// The address that the notice was sent to.
     pub email: Email,
-    /// The number of the notice; in an email about a new sign-in, that of the next notice. A link
-    /// that restores the account undoes the changes of the notice with this number and all later
-    /// ones.
+    /// The number of the notice; in an email about a new sign-in, the number of the next notice. A
+    /// link that restores the account undoes the changes of the notice with this number and all
+    /// later ones.
     pub since: u64,
     /// The state to restore; if absent, the link only ends the sessions and codes and removes the
     /// password and the recovery codes.
@@ -121,9 +121,9 @@ pub struct Taken {
 pub struct Ended;
 
 impl Snapshot {
-    /// The snapshot without addresses that were unverified and not for sign-in before the change,
-    /// but are verified or for sign-in in `after`: such addresses belong to the change, whenever
-    /// they were added.
+    /// The snapshot without addresses that were neither verified nor for signing in before the
+    /// change, but are one or both in `after`: such addresses count as part of the change, no
+    /// matter when they were added.
     pub fn without_wishes(mut self, after: &User) -> Self {
         let counts = |channel: &Channel| channel.is_verified || channel.signs_in();
         self.channels.retain(|channel| counts(channel) || !after.channel_of(&channel.value).is_some_and(counts));
@@ -154,7 +154,7 @@ impl User {
 
     /// Records which addresses became verified since `before`; they are junior to those verified
     /// already. The account's first address is not recorded, like one verified from the start: it
-    /// stays the most senior, whenever it is verified. Forgets addresses that are no longer
+    /// remains the most senior, no matter when it is verified. Forgets addresses that are no longer
     /// verified.
     pub fn note_verified(&mut self, before: &Self, now: Timestamp) {
         let is_verified = |user: &Self, email: &Email| user.channel_of(email).is_some_and(|channel| channel.is_verified);
@@ -289,15 +289,15 @@ impl User {
         self.notices.joined = joined;
     }
 
-    /// The passkeys from before a change. Those that the user still has keep their current state,
-    /// so that signature counters received since are not accepted again.
+    /// The passkeys from before a change. Passkeys that the user still has keep their current
+    /// state, so that signature counters received since are not accepted again.
     fn restored_passkeys(&self, before: &Snapshot, taken: &Taken) -> Vec<Passkey> {
         let free = before.passkeys.iter().filter(|passkey| !taken.passkeys.iter().any(|taken| taken.is_same(passkey)));
         free.map(|passkey| self.passkeys.iter().find(|own| own.is_same(passkey)).unwrap_or(passkey).clone()).collect()
     }
 
-    /// Gives up this account's claim to an address that was never proved in it, in favour of
-    /// whoever receives its emails. Returns whether there was such a claim.
+    /// Gives up this account's claim to an address that was never proved in it, in favor of whoever
+    /// receives its emails. Returns whether there was such a claim.
     pub fn cede(&mut self, email: &Email) -> bool {
         let channel = self.channels.iter_mut().find(|channel| channel.value == *email && channel.signs_in() && !channel.is_proved());
         channel.map(Channel::give_up).is_some()

@@ -69,7 +69,7 @@ fn the_address_verified_first_may_undo_at_any_position() {
     assert_eq!(told(&user), [("ada@example.com".to_owned(), true), ("eve@example.com".to_owned(), false)]);
     user.channels.reverse();
     assert_eq!(told(&user), [("ada@example.com".to_owned(), true), ("eve@example.com".to_owned(), false)]);
-    // Data of earlier versions does not tell which address was verified first, so all have equal
+    // Data from earlier versions does not tell which address was verified first, so all have equal
     // rank.
     let mut old = ada();
     old.channels.push(channel("work@example.com", true));

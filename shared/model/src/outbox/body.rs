@@ -1,8 +1,8 @@
-//! The bodies of an email, in an item of their own. They are stored from rendering until a day
-//! after the email has ended (it was sent, skipped or given up), or until it has waited too long.
-//! Until then, administrators can see them; the rest of the entry is kept.
+//! The bodies of an email, in a separate item. They are stored from rendering until a day after the
+//! email has ended (it was sent, skipped or given up), or until it has waited too long. Until then,
+//! administrators can see them; the rest of the entry is kept.
 //!
-//! The bodies are most of what an email stores, and each change of an entry is charged for the
+//! The bodies are most of what an email stores, and each change to an entry is charged for the
 //! whole entry, in the table and in the index of the list. So the bodies are written once, at
 //! rendering, with an expiry. An email with codes is rendered again for sending, so its bodies
 //! expire [`BODY_LIFE`] and [`SLACK`] after it is due. Any other email may wait in its queue for
@@ -23,7 +23,7 @@ use crate::outbox::{OutboxEntry, Rendered, Stage};
 /// How long the bodies are kept after an email has ended.
 pub const BODY_LIFE: SignedDuration = SignedDuration::from_hours(24);
 /// How long an email without codes can wait, from when it is due, until its bodies must be rendered
-/// again. Unreferenced bodies of an overtaken worker stay as long.
+/// again. Unreferenced bodies from a worker that was overtaken are kept as long.
 pub const WAIT: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// Stands for the code of the unsubscribe link. The characters are for private use, so texts do not
@@ -65,7 +65,7 @@ impl Body {
     }
 }
 
-/// A change to the separate item, made together with a change of its entry.
+/// A change to the separate item, made together with a change to its entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BodyChange {
     /// Stores the bodies until this time.
@@ -133,7 +133,7 @@ impl OutboxEntry {
     /// link of an ended email.
     pub fn parted(mut self) -> (Self, Option<BodyChange>) {
         let (codes, has_codes, end) = (self.clear_codes(), self.has_sealed_codes(), self.erased_at());
-        // The stored bodies of an entry of an earlier version may contain codes. They stay in the
+        // The stored bodies of an entry from an earlier version may contain codes. They stay in the
         // entry until the email ends, because it is sent from them.
         if end.is_none() && !codes.is_empty() {
             return (self, None);
@@ -152,7 +152,7 @@ impl OutboxEntry {
                 let known = end.or_else(|| has_codes.then(|| after(due, BODY_LIFE + SLACK)));
                 mail.kept = Some(Kept { until: known.map(Timestamp::as_millisecond), bytes: body.bytes() });
                 let until = known.unwrap_or_else(|| after(due, WAIT));
-                // An entry of an earlier version may have ended long ago.
+                // An entry from an earlier version may have ended long ago.
                 (now < until).then_some(BodyChange::Store(body, until))
             }
             (None, Some(kept), Some(end)) if kept.lasts(now) && !kept.suits(end) => {

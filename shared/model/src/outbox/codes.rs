@@ -8,9 +8,9 @@
 //! table and the API is rendered from `variables`. The sealed codes are deleted once the email has
 //! been sent or skipped.
 //!
-//! Entries of earlier versions contain plaintext codes in their variables and in the texts rendered
-//! from them. Their emails are sent unchanged. API responses mask the codes; the table does so once
-//! this version stores the entry as sent or skipped.
+//! Entries from earlier versions contain plaintext codes in their variables and in the texts
+//! rendered from them. Their emails are sent unchanged. API responses mask the codes; the table
+//! does so once this version stores the entry as sent or skipped.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -138,7 +138,7 @@ impl OutboxEntry {
         self.has_sealed_codes() || !self.clear_codes().is_empty()
     }
 
-    /// The plaintext codes in the variables of an entry of an earlier version; none in other
+    /// The plaintext codes in the variables of an entry from an earlier version; none in other
     /// entries.
     pub fn clear_codes(&self) -> Codes {
         let is_of_before = self.codes.is_none() && self.source.builtin.is_some();

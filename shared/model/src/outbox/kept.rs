@@ -4,8 +4,8 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use wire::clock::{Millis, after};
 
-/// How long the table may contain the bodies of an ended email after they count as erased, apart
-/// from DynamoDB's own delay and failed changes of the expiry.
+/// How long the table may contain the bodies of an ended email after they count as erased, not
+/// counting DynamoDB's own delay and failed changes of the expiry.
 pub const SLACK: SignedDuration = SignedDuration::from_hours(1);
 
 /// The expiry and size of bodies that are stored in a separate item.

@@ -76,13 +76,13 @@ pub struct OutboxEntry {
     pub to: Recipients,
     /// The sources that the email is rendered from.
     pub source: Source,
-    /// The template's variables. Codes are masked, except in an entry of an earlier version until
+    /// The template's variables. Codes are masked, except in an entry from an earlier version until
     /// this version first stores it as sent or skipped.
     #[serde(default, with = "crate::text::json")]
     pub variables: Map<String, Value>,
     /// The variables that contain a code, each sealed; empty once the email has been sent or
     /// skipped, if an edit has replaced all codes, and in a sign-in invitation. Absent in all other
-    /// emails without codes. In an entry of an earlier version, absent until the codes in
+    /// emails without codes. In an entry from an earlier version, absent until the codes in
     /// `variables` are masked. See [`crate::outbox::codes`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub codes: Option<BTreeMap<String, Sealed>>,
@@ -95,7 +95,7 @@ pub struct OutboxEntry {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_to_stranger: bool,
     /// How a notice is counted before it is rendered; absent once it has been counted, in other
-    /// emails, and in an entry of an earlier version.
+    /// emails, and in an entry from an earlier version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<NoticeCount>,
     /// Whether the email was made from a draft or by an API call.
@@ -203,7 +203,7 @@ impl Source {
         Self { builtin: Some(mail), theme_id: Some(DEFAULT_THEME), ..Self::default() }
     }
 
-    /// The sources, completed with those of the built-in email.
+    /// The sources, completed with the built-in email's.
     pub fn complete(&self) -> Sources<'_> {
         let builtin = self.builtin.map(Builtin::sources);
         Sources {

@@ -9,9 +9,9 @@
 //!
 //! Anyone can have a project send a code or a notice to an unverified address. Such an email, like
 //! every built-in email to an address that is not verified, takes as many tokens again from a
-//! second bucket, which refills half as fast and holds half an hour of its own rate. So half of the
-//! rate is reserved for known recipients, and a flood of emails to unverified addresses is sent
-//! slowly.
+//! second bucket, which refills half as fast and holds what that rate refills in half an hour. So
+//! half of the rate is reserved for known recipients, and a flood of emails to unverified addresses
+//! is sent slowly.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -46,8 +46,8 @@ impl Audience {
     }
 }
 
-/// The number of tokens for an entry's email. An email to too many addresses is not sent and takes
-/// one.
+/// The number of tokens for an entry's email. An email to too many addresses is not sent, so it
+/// takes one token.
 pub fn tokens(entry: &OutboxEntry) -> usize {
     let count = entry.to.addresses().len();
     if count > MAX_ADDRESSES { 1 } else { count.max(1) }
@@ -58,7 +58,7 @@ pub fn tokens(entry: &OutboxEntry) -> usize {
 pub struct Bucket {
     /// Negative if tokens are owed.
     tokens: f64,
-    /// Tokens for emails to strangers. Absent in buckets of earlier versions, which start full.
+    /// Tokens for emails to strangers. Absent in buckets from earlier versions, which start full.
     #[serde(default = "all")]
     strangers: f64,
     filled_at: Millis,
@@ -83,7 +83,7 @@ impl Bucket {
         now.as_millisecond() - self.rated_at >= RATE_LIFE
     }
 
-    /// The bucket with the tokens added until now, and a new rate from now on.
+    /// The bucket refilled up to now, with a new rate from now on.
     pub fn at_rate(self, per_hour: f64, now: Timestamp) -> Self {
         let filled = self.filled(now);
         let strangers = filled.strangers.min(most_for_strangers(per_hour));
@@ -122,8 +122,8 @@ impl Bucket {
         }
     }
 
-    /// The bucket with the tokens added until now; unchanged if this clock is behind that of the
-    /// worker that filled it last.
+    /// The bucket refilled up to `now`; unchanged if the worker that last refilled it has a clock
+    /// ahead of this one.
     #[expect(clippy::cast_precision_loss, reason = "at most a few years in milliseconds, which is far below 2^53")]
     fn filled(self, now: Timestamp) -> Self {
         let passed = (now.as_millisecond() - self.filled_at).max(0);

@@ -44,8 +44,8 @@ pub enum Stage {
         /// When sending began, which also identifies the attempt.
         started_at: Millis,
     },
-    /// Sending failed permanently or in all permitted attempts, the mail service took no emails for
-    /// a day, or the outcome is unknown.
+    /// Sending failed permanently or in all permitted attempts, the mail service accepted no emails
+    /// for a day, or the outcome is unknown.
     ServerError {
         /// When the last attempt began.
         started_at: Millis,
@@ -72,8 +72,8 @@ pub enum Stage {
     Sent {
         /// When sending began.
         started_at: Millis,
-        /// When the worker learnt that the mail service accepted the email. If a report came first,
-        /// the time of the reported event.
+        /// When the worker learned that the mail service accepted the email. If a report came
+        /// first, the time of the reported event.
         at: Millis,
         /// The mail service's reports on the email.
         #[serde(default, skip_serializing_if = "Reports::is_empty")]
@@ -103,7 +103,7 @@ pub enum SkippedReason {
     ManuallyCancelled,
     /// The code in the email expired before the email could be sent.
     CodeExpired,
-    /// The recipient gets no more notices for now, which the last one announced.
+    /// The recipient gets no more notices for now, as the last one announced.
     NoticesFolded,
 }
 
@@ -116,7 +116,7 @@ pub struct Rendered {
     pub at: Millis,
     /// The subject line.
     pub subject: String,
-    /// The HTML body. Absent in the table, which stores it separately, except in an entry of an
+    /// The HTML body. Absent in the table, which stores it separately, except in an entry from an
     /// earlier version.
     #[serde(default, with = "crate::text::packed")]
     pub html: Option<String>,
@@ -140,7 +140,7 @@ pub struct Failure {
     pub at: Millis,
     /// A class of errors that API callers may rely on, such as `TEMPORARY`.
     pub class: String,
-    /// A description of the error; if a mail server refused the email, with its words.
+    /// A description of the error; if a mail server refused the email, with the server's own text.
     pub message: String,
     /// The cause: the answer of the mail service, or the error that occurred instead; empty if
     /// neither is known.
@@ -149,7 +149,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// The class of a temporary refusal: the mail service currently takes no emails at all.
+    /// The class of a temporary refusal: the mail service currently accepts no emails at all.
     pub const NOT_NOW: &str = "NOT_NOW";
 
     /// A failure of this class, without a cause.

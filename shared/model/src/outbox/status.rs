@@ -1,8 +1,8 @@
 //! The fifteen statuses of an outbox entry, and every transition between them.
 //!
-//! [`TRANSITIONS`] is authoritative: a move is refused in statuses that the table does not list for
-//! it, and the tests' random walks fail if a move leads to a status that the table does not list
-//! for it.
+//! [`TRANSITIONS`] is authoritative: a move is refused unless the table lists the entry's status
+//! for it, and the tests' random walks fail if a move leads to a status that the table does not
+//! list.
 
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
@@ -101,7 +101,7 @@ pub enum Move {
     Report(ReportKind),
 }
 
-/// The kinds of reports of a mail service.
+/// The kinds of reports from a mail service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ReportKind {
     /// The mail service accepted the email.
@@ -147,7 +147,7 @@ const fn stays(by: Move, from: &'static [Status]) -> Transition {
 }
 
 /// Every transition between statuses. A status is final if workers and callers have no move from
-/// it: only reports of the mail service can still change such an entry.
+/// it: only reports from the mail service can still change such an entry.
 pub const TRANSITIONS: &[Transition] = &[
     line(Move::BeginRendering, &[Preparing, Rendering], &[Rendering]),
     line(Move::FinishRendering, &[Rendering], &[Scheduled, Queued]),

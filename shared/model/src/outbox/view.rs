@@ -80,7 +80,7 @@ pub struct AttemptError {
     pub attempt_number: usize,
     /// When the attempt failed, in RFC 3339 format.
     pub timestamp: String,
-    /// A description of the error, followed by a colon and the mail server's words if one refused
+    /// A description of the error, followed by a colon and the mail server's own text if it refused
     /// the email.
     pub external_message: String,
     /// The class of the error.

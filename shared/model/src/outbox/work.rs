@@ -13,7 +13,7 @@ use crate::outbox::{Failure, MAX_ATTEMPTS, OutboxEntry, RENDERING_LEASE, Rendere
 /// The largest entry, in bytes as counted by [`OutboxEntry::bytes`]. DynamoDB permits items of 400
 /// KB, which must also hold the keys and the data that workers add later.
 pub const MAX_BYTES: usize = 360_000;
-/// How long the mail service may take no emails before an email is given up, in milliseconds.
+/// How long the mail service may accept no emails before an email is given up, in milliseconds.
 const MOST_NOT_NOW: Millis = 24 * HOUR;
 /// Refusals further apart than this are not consecutive: in between, the email waited for something
 /// else, such as its project's quota or a pause.
@@ -54,7 +54,7 @@ impl Outcome {
     }
 
     /// Masks codes in what is said about the failure, since the mail service's answer may quote the
-    /// email, and only then shortens it: part of a code would not be recognised.
+    /// email, and only then shortens it: part of a code would not be recognized.
     pub fn without(self, codes: &Codes) -> Self {
         let masked = |text: &str| codes.hide(text).chars().take(MOST_SAID).collect();
         let hidden = |failure: Failure| Failure { message: masked(&failure.message), cause: masked(&failure.cause), ..failure };
@@ -214,7 +214,7 @@ impl OutboxEntry {
     /// 1.5; `None` if there is no other attempt.
     ///
     /// After an attempt that counts: 40, doubled for each earlier one. After a temporary refusal:
-    /// as long as the mail service has taken no emails, from 40 to 400; of consecutive refusals,
+    /// as long as the mail service has accepted no emails, from 40 to 400; of consecutive refusals,
     /// only the first and the last are kept.
     fn wait_after(&mut self, failure: &mut Failure) -> Option<f64> {
         let counts = |failure: &Failure| failure.class != Failure::NOT_NOW;

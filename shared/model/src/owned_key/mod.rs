@@ -21,7 +21,7 @@ pub use crate::owned_key::owner::{Owner, OwnerKind};
 use crate::owned_key::text::KeyText;
 use crate::quota::Quota;
 
-/// The maximum number of an owner's active keys, neither revoked nor expired. Every request of a
+/// The maximum number of an owner's active keys, neither revoked nor expired. Every request by a
 /// user reads the user's item, so it must stay small.
 pub const MAX_KEYS: usize = Quota::UserApiKeys.max();
 /// The maximum number of ended keys kept when a key is added; those created first are dropped
@@ -70,7 +70,7 @@ pub struct OwnedKey {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub was_exposed: bool,
     /// The creator of a team's key, if it was created with client access; absent from other keys,
-    /// and from keys of earlier versions.
+    /// and from keys created by earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub creator: Option<Creator>,
     /// When the key was last checked, to within [`USE_PRECISION`]; absent if it never was.

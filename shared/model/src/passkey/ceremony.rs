@@ -142,7 +142,7 @@ pub fn register(project: &Project, challenge: &Challenge, response: &Value, id: 
 /// Verifies the response of an authentication with a passkey of `user`. The signature counter is
 /// checked when the use is recorded ([`User::use_passkey`]).
 ///
-/// The flag for passkeys that can be synchronised (BE) should never change, and §7.2 step 21
+/// The flag for passkeys that can be synchronized (BE) should never change, and §7.2 step 21
 /// refuses a response in which it has. But updates of password managers have changed it, and
 /// refusing would lock the user of such a passkey out for good. The signature covers the flag, so
 /// only the holder of the same key can change it: the new value is recorded.

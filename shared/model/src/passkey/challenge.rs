@@ -19,7 +19,7 @@ const LIFE: SignedDuration = SignedDuration::from_secs(65);
 /// passkey.
 const AUTOFILL_LIFE: SignedDuration = SignedDuration::from_mins(10);
 
-/// A challenge, as stored in the table. It is found by a code that nobody types, so attempts are
+/// A challenge, as stored in the table. It is found with a code that nobody types, so attempts are
 /// not counted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Challenge {

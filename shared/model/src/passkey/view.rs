@@ -14,7 +14,7 @@ pub struct PasskeyRead {
     pub id: PasskeyId,
     /// The user who has the passkey.
     pub user_id: UserId,
-    /// The name by which the user recognises the passkey.
+    /// The name by which the user recognizes the passkey.
     #[schema(example = "iCloud Keychain")]
     pub name: String,
     /// The domain that the passkey belongs to: its relying party id.
@@ -26,7 +26,7 @@ pub struct PasskeyRead {
     pub last_used_at_millis: Option<i64>,
     /// How browsers reach the authenticator, such as `internal`, `hybrid` or `usb`.
     pub transports: Vec<String>,
-    /// Whether the passkey is synchronised between devices or backed up.
+    /// Whether the passkey is synchronized between devices or backed up.
     pub backed_up: bool,
     /// The model that the authenticator claims to be; nil if unknown.
     pub aaguid: Uuid,

@@ -1,7 +1,7 @@
 //! The most common passwords, which are refused (NIST SP 800-63B-4, §3.1.1.2).
 //!
 //! `common.bin` contains a fingerprint of each of these passwords: the first 40 bits (five bytes)
-//! of the SHA-256 of the password, normalised and in lower case. The fingerprints are sorted.
+//! of the SHA-256 of the password, normalized and in lower case. The fingerprints are sorted.
 //! Passwords too short for any project are left out. In numbers:
 //!
 //! - 21,648 entries, 108,240 bytes; linked only into functions that set passwords
@@ -9,7 +9,7 @@
 //! - a lookup takes less than a microsecond: one digest and 15 steps of binary search
 //!
 //! `cargo run -p infra -- common-passwords LIST…` generates `common.bin` from lists of passwords.
-//! The lists used, with their licences, are in `common.LICENSES.txt`.
+//! The lists used, with their licenses, are in `common.LICENSES.txt`.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +31,7 @@ fn fingerprint(lower_case: &str) -> [u8; SIZE] {
     fingerprint
 }
 
-/// Whether a password, normalised and in lower case, is one of the most common.
+/// Whether a password, normalized and in lower case, is one of the most common.
 pub(crate) fn is_common(lower_case: &str) -> bool {
     FINGERPRINTS.as_chunks().0.binary_search(&fingerprint(lower_case)).is_ok()
 }

@@ -1,5 +1,5 @@
 //! Which passwords are acceptable. Lengths are in characters (Unicode code points) after
-//! normalisation to NFC, never in bytes.
+//! normalization to NFC, never in bytes.
 
 pub mod common;
 pub mod length;
@@ -33,10 +33,10 @@ pub enum Weakness {
     #[default]
     #[error("the password is one of the most common passwords; choose another one")]
     Common,
-    /// The password is an email address of the account or its local part, apart from case.
+    /// The password is an email address of the account or its local part, ignoring case.
     #[error("the password must not be an email address of the account, or the part of such an address before the @")]
     Address,
-    /// The password is the project's display name, apart from case and whitespace.
+    /// The password is the project's display name, ignoring case and whitespace.
     #[error("the password must not be the name of the project")]
     ProjectName,
     /// The password is one repeated character, or a sequence from the keyboard or alphabet.

@@ -5,7 +5,7 @@
 //! permission may contain others of its scope, which its holders then hold too. System permissions,
 //! with ids that begin with `$`, contain no others and determine what a client may do with a team.
 //!
-//! Definitions are part of the project, which every request reads, so authorisation costs no extra
+//! Definitions are part of the project, which every request reads, so authorization costs no extra
 //! round trip. Users and members hold [`Grant`]s: keys that survive a renaming of the permission
 //! and are never reused. So deleting a definition revokes the permission from everyone at once, and
 //! a new permission with the same id starts without holders. A permission missing from a

@@ -38,11 +38,11 @@ pub struct ConfigPatch {
     /// Whether users may register passkeys and sign in with them.
     #[deserr(default)]
     pub passkey_enabled: Option<bool>,
-    /// Domains whose passkeys work on the project's trusted domains, besides each page's own host:
-    /// at most 10, none of them a public suffix. Replaces the whole list.
+    /// Domains whose passkeys work on the project's trusted domains, in addition to each page's own
+    /// host: at most 10, none of them a public suffix. Replaces the whole list.
     #[deserr(default)]
     pub passkey_rp_ids: Option<Vec<String>>,
-    /// Whether authenticators must verify the user, for example by a PIN or a fingerprint.
+    /// Whether authenticators must verify the user, for example with a PIN or a fingerprint.
     #[deserr(default)]
     pub passkey_user_verification: Option<UserVerification>,
     /// Whether a passkey counts as both factors if its authenticator verified the user.
@@ -138,7 +138,7 @@ pub struct ConfigPatch {
     /// The sender and the mail server.
     #[deserr(default)]
     pub email_config: Option<EmailInput>,
-    /// The id of the theme for emails without one of their own; `null` for the built-in one.
+    /// The id of the theme for emails that name no theme; `null` for the built-in one.
     #[deserr(default)]
     #[schema(value_type = Option<Uuid>)]
     pub email_theme: Change<ThemeId>,
@@ -233,7 +233,7 @@ impl ConfigPatch {
             config.bot_challenge.usual_requests_per_hour = bot_challenge::check_usual(requests)?;
         }
         if let Some(rules) = self.sign_up_rules {
-            // Rules accepted by an earlier version stay, so that other settings can be changed.
+            // Rules accepted by an earlier version are kept, so that other settings can be changed.
             if in_order(&rules) != in_order(&config.sign_up_rules) {
                 check_rules(&rules)?;
             }

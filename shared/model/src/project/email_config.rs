@@ -20,7 +20,7 @@ pub struct EmailConfig {
     /// The project's own mail server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<MailServer>,
-    /// The theme of emails without one of their own.
+    /// The theme of emails that name no theme.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub theme_id: Option<Uuid>,
 }
@@ -49,7 +49,7 @@ pub struct SendingConfig {
 }
 
 impl EmailConfig {
-    /// The theme of emails without one of their own: the project's, or the built-in one.
+    /// The theme of emails that name no theme: the project's, or the built-in one.
     pub fn theme(&self) -> Uuid {
         self.theme_id.unwrap_or(DEFAULT_THEME)
     }

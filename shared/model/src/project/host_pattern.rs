@@ -44,10 +44,11 @@ pub(crate) fn has_too_many_wildcards(pattern: &str) -> bool {
 }
 
 /// Matches a host against a pattern: `**` stands for one or more characters, `*` for one or more
-/// characters except dots. A pattern of an earlier version with too many wildcards matches nothing.
+/// characters except dots. A pattern from an earlier version with too many wildcards matches
+/// nothing.
 ///
-/// The time is that of comparing each character of the pattern with the whole, short host: whoever
-/// sets a project's domains shares the process with others.
+/// The time grows only with the product of both lengths, and hosts are short: whoever sets a
+/// project's domains shares the process with others.
 pub(crate) fn host_matches(pattern: &str, host: &str) -> bool {
     // Every part of a pattern stands for at least one character.
     let least = pattern.len() - pattern.matches("**").count();

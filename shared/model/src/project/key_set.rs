@@ -1,7 +1,7 @@
 //! Sets of API keys: the keys of a set are created, revoked and expire together. Only the gateway
 //! may later replace one of them.
 //!
-//! A key is shown only once, at its creation. The set keeps its last four characters, so that
+//! A key is shown only once, when it is created. The set keeps its last four characters, so that
 //! people can tell the keys apart.
 
 use std::collections::BTreeSet;

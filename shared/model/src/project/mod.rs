@@ -255,7 +255,7 @@ pub enum MergeStrategy {
 /// A provider that users of the project can sign in with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OAuthProvider {
-    /// The id: one of the catalog (`github`), or the project's own name for an OpenID issuer.
+    /// The id: one from the catalog (`github`), or the project's own name for an OpenID issuer.
     pub id: String,
     /// The client id of the project at the provider; empty for a shared client.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -267,8 +267,8 @@ pub struct OAuthProvider {
     /// The issuer of a provider outside the catalog.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issuer: Option<String>,
-    /// The configured authorization endpoint; if absent, that of the catalog or, for other issuers,
-    /// the discovered one.
+    /// The configured authorization endpoint; if absent, the catalog's or, for other issuers, the
+    /// discovered one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub authorization_endpoint: Option<String>,
     /// The configuration id of Facebook Login for Business.

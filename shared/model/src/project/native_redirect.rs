@@ -7,9 +7,9 @@ use url::Url;
 /// The scheme of native apps with the published SDK.
 const SDK_SCHEME: &str = "stack-auth-mobile-oauth-url";
 
-/// Whether a scheme can be that of a native app: it has a dot, like a domain name in reverse order
-/// (RFC 8252 §8.4), or is that of the published SDK. This excludes `javascript` and all other
-/// schemes with a meaning for browsers.
+/// Whether a scheme can belong to a native app: it has a dot, like a domain name in reverse order
+/// (RFC 8252 §8.4), or it is the published SDK's. This excludes `javascript` and all other schemes
+/// with a meaning for browsers.
 pub(super) fn is_scheme(scheme: &str) -> bool {
     scheme.contains('.') || scheme == SDK_SCHEME
 }

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 #[serde(rename_all = "snake_case")]
 #[deserr(rename_all = lowercase)]
 pub enum OnboardingStatus {
-    /// Whether to start with new settings or with those of a repository.
+    /// Whether to start with new settings or with a repository's.
     #[deserr(rename = "config_choice")]
     ConfigChoice,
     /// The features that the project uses.

@@ -15,7 +15,7 @@ pub const MAX_RP_IDS: usize = 10;
 pub struct PasskeySettings {
     /// Whether users may register passkeys and sign in with them.
     pub enabled: bool,
-    /// Domains whose passkeys work on the project's origins, besides the page's host.
+    /// Domains whose passkeys work on the project's origins, in addition to the page's host.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rp_ids: Vec<String>,
     /// Whether authenticators must verify the user.
@@ -37,7 +37,7 @@ impl PasskeySettings {
     }
 }
 
-/// Whether authenticators verify the user, for example by a PIN or a fingerprint.
+/// Whether authenticators verify the user, for example with a PIN or a fingerprint.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema, deserr::Deserr)]
 #[serde(rename_all = "lowercase")]
 #[deserr(rename_all = lowercase)]

@@ -39,12 +39,12 @@ pub struct ProviderInput {
     /// If absent, the existing setting is kept.
     #[deserr(default)]
     pub authorization_endpoint: Option<String>,
-    /// The configuration id of Facebook Login for Business; none if empty. If absent, none in a
-    /// list of all providers, and the existing one in a change of one provider.
+    /// The configuration id of Facebook Login for Business; none if empty. If absent, a list of all
+    /// providers removes it, and a change of one provider keeps it.
     #[deserr(default)]
     pub facebook_config_id: Option<String>,
-    /// The Microsoft tenant; `common` if empty. If absent, `common` in a list of all providers, and
-    /// the existing one in a change of one provider.
+    /// The Microsoft tenant; `common` if empty. If absent, a list of all providers sets `common`,
+    /// and a change of one provider keeps the tenant.
     #[deserr(default)]
     pub microsoft_tenant_id: Option<String>,
     /// The bundle ids of apps with native Sign in with Apple, at most 20. If absent, the existing

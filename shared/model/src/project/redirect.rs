@@ -154,7 +154,7 @@ pub enum Untrusted {
         /// A hint for localhost URLs; otherwise empty.
         localhost: &'static str,
     },
-    /// The scheme can be that of a native app, but the project does not list it.
+    /// The scheme can belong to a native app, but the project does not list it.
     #[error(
         "redirect URL with the scheme {scheme} is not trusted: if it is your native app's, add it to the project's trusted domains (`config.domains`), as in com.example.app:/callback"
     )]

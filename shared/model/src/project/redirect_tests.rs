@@ -138,7 +138,7 @@ fn international_domains_match_however_they_are_written() {
     assert!(rules.trust_host("xn--mnchen-3ya.example") && rules.trust_host("München.example") && !rules.trust_host("munchen.example"));
 }
 
-/// Each of these has one meaning; without normalisation, it would be accepted and match nothing.
+/// Each of these has one meaning; without normalization, it would be accepted and match nothing.
 #[test]
 fn a_host_matches_however_its_address_is_written() {
     for (pattern, url) in [

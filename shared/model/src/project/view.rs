@@ -106,7 +106,7 @@ pub struct AdminConfig {
     pub oauth_providers: Vec<AdminProvider>,
     /// The sender and the mail server.
     pub email_config: AdminEmailConfig,
-    /// The id of the theme for emails without one of their own.
+    /// The id of the theme for emails that name no theme.
     pub email_theme: Uuid,
     /// Domains whose passkeys work on the project's trusted domains.
     pub passkey_rp_ids: Vec<String>,

@@ -69,8 +69,8 @@ pub struct Addresses {
 /// The longest accepted account id, in bytes: the maximum length of `sub` (OpenID Connect Core §2).
 const MAX_ID: usize = 255;
 const MAX_PICTURE: usize = 2048;
-/// Part of the name of a guest in a tenant of Microsoft, made from the guest's address at home. It
-/// looks like an address of the tenant, but has no mailbox.
+/// Part of the name of a guest in a Microsoft tenant, made from the guest's address in their home
+/// tenant. It looks like an address of the tenant, but has no mailbox.
 const GUEST: &str = "#EXT#";
 
 /// The provider's answer has no account id, or one that is empty or too long.

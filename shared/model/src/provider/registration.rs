@@ -1,14 +1,14 @@
 //! Where a provider's accounts and tokens come from.
 //!
-//! A provider is known by its id in the project, and an administrator can put another issuer or
-//! client behind that id. An account belongs to the issuer that identified it: the same subject at
-//! another issuer is someone else (OpenID Connect Core §5.7). A token belongs to the issuer and
+//! A provider is identified by its id in the project, and an administrator can put another issuer
+//! or client behind that id. An account belongs to the issuer that identified it: the same subject
+//! at another issuer is someone else (OpenID Connect Core §5.7). A token belongs to the issuer and
 //! client that it was issued by and to, and must not be sent to any other.
 //!
 //! The project records a provider's first registration once the registration changes. Accounts of
-//! the first issuer do not store an issuer, like those of earlier versions, and tokens of earlier
-//! versions do not store a registration: both belong to the first one. For a provider configured by
-//! an earlier version, the first registration is the one it had at the update.
+//! the first issuer do not store an issuer, like accounts from earlier versions, and tokens from
+//! earlier versions do not store a registration: both belong to the first one. For a provider
+//! configured by an earlier version, the first registration is the one it had at the update.
 
 use serde::{Deserialize, Serialize};
 

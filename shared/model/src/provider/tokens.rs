@@ -11,8 +11,8 @@ use crate::provider::registration::Registration;
 
 /// A token that expires within this time is due for a refresh.
 const LEAST_LEFT: SignedDuration = SignedDuration::from_mins(5);
-/// How long a provider is not asked about a token that it has issued or accepted. It is always
-/// asked about tokens without an expiry.
+/// How long a provider is not asked again about a token that it has issued or accepted. It is
+/// always asked about tokens without an expiry.
 const MAX_UNCONFIRMED: SignedDuration = SignedDuration::from_mins(5);
 /// How long the provider's answer to a report, or a new short-lived token, serves further requests:
 /// however often a client asks, the provider is called only a few times in this interval.
@@ -45,10 +45,10 @@ pub struct ProviderTokens {
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub refreshing_until: Option<Timestamp>,
     /// The issuer and client that the tokens were issued by and to, for which they are sealed;
-    /// absent in tokens of earlier versions ([`registration`](crate::provider::registration)).
+    /// absent in tokens from earlier versions ([`registration`](crate::provider::registration)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registration: Option<Registration>,
-    /// When the provider last issued or confirmed the access token; absent in tokens of earlier
+    /// When the provider last issued or confirmed the access token; absent in tokens from earlier
     /// versions.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub confirmed_at: Option<Timestamp>,
@@ -131,7 +131,7 @@ impl ProviderTokens {
 impl NewTokens {
     /// The tokens to store for an account with the tokens `old`; `None` to keep these.
     ///
-    /// A plain sign-in takes no access away that the user has granted: usable tokens with scopes
+    /// A plain sign-in takes away no access that the user has granted: usable tokens with scopes
     /// that the new ones lack are kept. If the provider issues no refresh token, which many do only
     /// once per grant, the old one is kept with its scopes, unless another request is using it.
     /// Tokens of another issuer or client are useless.

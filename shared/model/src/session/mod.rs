@@ -44,13 +44,13 @@ pub struct Session {
     /// Where the session was last used; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,
-    /// When the user last authenticated in the session. Absent from sessions of earlier versions,
-    /// for which `created_at` counts instead.
+    /// When the user last authenticated in the session. Absent from sessions started by earlier
+    /// versions, for which `created_at` counts instead.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub authenticated_at: Option<Timestamp>,
     /// How the user last authenticated, and [`Amr::Mfa`] if the user ever proved several factors in
     /// the session. Empty if the user proved nothing, as in a session created by a server, and in
-    /// sessions of earlier versions until the user proves two factors.
+    /// sessions from earlier versions until the user proves two factors.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub amr: Vec<Amr>,
 }
@@ -76,7 +76,7 @@ pub struct SessionLimits {
 pub enum Amr {
     /// A password.
     Pwd,
-    /// A code of an authenticator app, a recovery code, or an emailed code or link.
+    /// A code from an authenticator app, a recovery code, or an emailed code or link.
     Otp,
     /// A passkey: the proof of possession of a key.
     Pop,

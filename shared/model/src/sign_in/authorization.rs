@@ -54,7 +54,7 @@ pub struct Authorization {
     /// The provider.
     pub provider_id: String,
     /// The registration of the provider when the flow began. The provider's code is sent to its
-    /// issuer only. Absent in flows of earlier versions.
+    /// issuer only. Absent in flows from earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registration: Option<Registration>,
     /// The purpose of the flow.
@@ -84,7 +84,7 @@ pub struct Authorization {
     #[serde(default)]
     pub epoch: u64,
     /// The session of the user's access token, which must still be live when the flow ends. Absent
-    /// in flows without a user and flows of earlier versions.
+    /// in flows without a user and flows from earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begun_in: Option<SessionId>,
     /// This service's own PKCE verifier for the provider; sealed, not hashed, because the token
@@ -142,13 +142,13 @@ pub struct ProviderRequest<'a> {
 pub struct Asked {
     /// The scopes, separated by spaces.
     pub scope: String,
-    /// Parameters beyond those of RFC 6749.
+    /// Parameters that are not in RFC 6749.
     pub parameters: Parameters,
 }
 
 impl Asked {
-    /// What a flow asks for, with a provider of the catalog, or with an issuer that has the scope
-    /// `offline_access` or not: to sign in or, if it links an account or the app wants further
+    /// What a flow asks for, from a provider of the catalog or from another issuer, with or without
+    /// the scope `offline_access`: to sign in or, if it links an account or the app wants further
     /// scopes, also for a refresh token.
     ///
     /// Only the latter may cause the provider to ask for consent again: some ask administrators,

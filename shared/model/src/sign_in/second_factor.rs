@@ -36,17 +36,17 @@ pub struct MfaAttempt {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub amr: Vec<Amr>,
     /// What an authorization code determines about the session; absent if the sign-in began without
-    /// one, and in attempts of earlier versions.
+    /// one, and in attempts from earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of_code: Option<OfCode>,
     /// The provider account with which the sign-in began, if it is yet to be added to the user:
     /// someone who proved only the address must not add another first factor. Removed when the
-    /// attempt is completed. Absent in attempts of earlier versions.
+    /// attempt is completed. Absent in attempts from earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_attach: Option<Attach>,
     /// The provider's tokens for the account with which the sign-in began, to be stored when the
     /// attempt is completed, and then removed here. Absent if there are none, if they are in
-    /// `to_attach`, and in attempts of earlier versions.
+    /// `to_attach`, and in attempts from earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_tokens: Option<NewTokens>,
 }
@@ -96,7 +96,7 @@ impl MfaAttempt {
     }
 
     /// Whether a passkey can be the second factor: not if the first factor was a passkey or, in an
-    /// attempt of an earlier version, is unknown.
+    /// attempt from an earlier version, is unknown.
     pub fn takes_passkey(&self) -> bool {
         self.amr.iter().any(|amr| *amr != Amr::Pop)
     }

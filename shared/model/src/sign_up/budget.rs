@@ -7,8 +7,8 @@
 //! sign-up.
 
 /// The maximum number of steps for a project's rules together. A step is about a tenth of a
-/// microsecond: an evaluation takes less than five milliseconds of a processor. Most rules take a
-/// small part of their bound, which is that of the longest address.
+/// microsecond: an evaluation takes less than five milliseconds of a processor. Most rules take
+/// much less than their bound, which is for the longest address.
 pub const MAX_STEPS: u64 = 40_000;
 /// The maximum memory for a project's compiled rules together, in bytes.
 pub const MAX_BYTES: usize = 1 << 20;

@@ -18,7 +18,7 @@ const STEPS_PER_NODE: u64 = 4;
 const BYTES_PER_STEP: u64 = 256;
 /// The memory of a node, in bytes.
 const BYTES_PER_NODE: usize = 256;
-/// The size of a value beside its text, in bytes; elements of lists take the same.
+/// The size of a value, not counting its text, in bytes; elements of lists take the same.
 const VALUE: u64 = 24;
 /// The longest text of a number, in bytes.
 const MAX_NUMBER: u64 = 400;
@@ -85,8 +85,8 @@ pub(crate) struct Cost {
     pub(crate) invalid: Option<String>,
 }
 
-/// The bound of a condition. Its regular expressions are compiled into `patterns`, paid from
-/// `budget`; the bound itself is not paid yet.
+/// The bound of a condition. Its regular expressions are compiled into `patterns`, charged to
+/// `budget`; the bound itself is not charged yet.
 pub(crate) fn of(expression: &IdedExpr, patterns: &mut Patterns, budget: &mut Budget) -> Result<Cost, Refusal> {
     let mut walk = Walk { patterns, budget, scope: Scope::Condition, depth: 0, nodes: 0, copies: 0, invalid: None };
     let bound = walk.bound(expression)?;
@@ -119,7 +119,7 @@ impl Size {
         Self { bytes: bytes.saturating_add(VALUE), items: 0, item: 0 }
     }
 
-    /// An element with only its bytes known; it may be a list.
+    /// An element of which only the bytes are known; it may be a list.
     fn of_item(bytes: u64) -> Self {
         Self { bytes, items: bytes / VALUE + 1, item: bytes }
     }

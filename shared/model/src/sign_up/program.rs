@@ -1,5 +1,6 @@
 //! A project's rules, compiled under one `Budget`, so that an evaluation takes bounded processor
-//! time whatever the rules are. A rule that exceeds what the rules before it leave is skipped.
+//! time whatever the rules are. A rule that exceeds what earlier rules left of the budget is
+//! skipped.
 
 use std::sync::{Arc, LazyLock};
 

@@ -31,7 +31,7 @@ pub struct Verdict<'a> {
 #[error("the sign-up rules of the project rejected this sign-up")]
 pub struct Rejected;
 
-/// Evaluates rules in this thread. If requests of other projects wait for this thread, use
+/// Evaluates rules in this thread. If other projects' requests wait for this thread, use
 /// [`Program::run`] in another one, and then [`judge`].
 pub fn evaluate<'a>(rules: &'a [SignUpRule], default: DefaultAction, attempt: &Attempt<'_>) -> Verdict<'a> {
     judge(rules, default, Program::compile(rules).run(&attempt.facts()))

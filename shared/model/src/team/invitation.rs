@@ -33,7 +33,7 @@ pub struct Invitation {
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub expires_at: Timestamp,
     /// The member who sent the invitation with client access. The invitation is valid only while
-    /// this user is a member of the team, so that removed members cannot come back by their own
+    /// this user is a member of the team, so that removed members cannot come back with their own
     /// invitations. Absent if a server or an administrator sent the invitation, and in invitations
     /// of versions that did not store the sender.
     #[serde(default, skip_serializing_if = "Option::is_none")]

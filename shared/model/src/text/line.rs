@@ -10,7 +10,7 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
-/// The maximum length of most names, such as those of users, teams and projects, in characters.
+/// The maximum length of most names, such as the names of users, teams and projects, in characters.
 pub const MAX_NAME: usize = 256;
 /// Permitted lengths of a name, in characters.
 pub const NAME: RangeInclusive<usize> = 1..=MAX_NAME;
@@ -185,7 +185,7 @@ pub fn plain(text: &str) -> String {
 
 /// A name for use in an email, changed so that mail programs do not turn it into a link. A word
 /// joiner, which host names cannot contain (RFC 5892), is inserted after every `@`, `:` and `/`,
-/// and after every dot, including those of East Asian scripts, unless a space or nothing follows.
+/// and after every dot, including East Asian ones, unless a space or nothing follows.
 pub fn unlinked(name: &str) -> String {
     let mut unlinked = String::with_capacity(name.len());
     // Names stored by earlier versions may contain characters that `check` rejects.

@@ -58,7 +58,7 @@ impl Covered {
     }
 }
 
-/// A link. New fields need a default that is not serialised, because the digest is computed from
+/// A link. New fields need a default that is not serialized, because the digest is computed from
 /// the JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
@@ -121,7 +121,7 @@ impl Link {
 
     /// The digest that the next link and the head contain.
     pub fn digest(&self) -> Digest {
-        // Every field of a link can be serialised as JSON.
+        // Every field of a link can be serialized as JSON.
         Digest::of_bytes(&serde_json::to_vec(self).unwrap_or_default())
     }
 

@@ -47,7 +47,7 @@ pub struct Entry {
     /// When the event happened; for events counted per minute, when that minute began.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub at: Timestamp,
-    /// The operation's name, as in the OpenAPI document; for work of the system, a name of its own,
+    /// The operation's name, as in the OpenAPI document; for work by the system, a special name,
     /// such as `gateway-key-add`.
     pub operation: String,
     /// The effects on the account, in the order of [`Event`]. Empty if the operation's name says
@@ -73,7 +73,7 @@ pub struct Entry {
     /// `auth.sessions.maxAgeSeconds`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<String>,
-    /// Where the request came from; absent for work of the system, and for rejected sign-ups, since
+    /// Where the request came from; absent for work by the system, and for rejected sign-ups, since
     /// an entry may count several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<Place>,

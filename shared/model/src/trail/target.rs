@@ -8,7 +8,7 @@ use crate::document::DocumentKind;
 /// The longest target id, in characters; longer ids are truncated.
 pub const MAX_TARGET_ID: usize = 256;
 
-/// What an operation affects besides an account.
+/// What an operation affects, other than an account.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 pub struct Target {
     /// The kind of target.

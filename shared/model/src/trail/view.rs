@@ -26,7 +26,7 @@ pub struct AuditEntry {
     pub events: Vec<Event>,
     /// For a sign-in or a reauthentication, how the user authenticated (RFC 8176).
     pub method: Vec<Amr>,
-    /// The access level of the request; `null` if the operation requires none, and for work of the
+    /// The access level of the request; `null` if the operation requires none, and for work by the
     /// system.
     pub access: Option<Access>,
     /// Who caused the event.
@@ -38,7 +38,7 @@ pub struct AuditEntry {
     pub targets: Vec<Target>,
     /// The names of the fields in the request, never their values.
     pub fields: Vec<String>,
-    /// Where the request came from; `null` for work of the system and for rejected sign-ups.
+    /// Where the request came from; `null` for work by the system and for rejected sign-ups.
     pub place: Option<Place>,
     /// How often the event happened; above 1 only for failed sign-ins and proofs and for rejected
     /// sign-ups.
@@ -61,7 +61,7 @@ pub struct Activity {
     /// per minute, when the minute began.
     #[schema(format = DateTime, example = "2026-01-01T12:00:00.000Z")]
     pub at: String,
-    /// What happened to the account; empty for changes without an event of their own.
+    /// What happened to the account; empty for changes that have no event.
     pub events: Vec<Event>,
     /// For a sign-in or a reauthentication, how the user authenticated (RFC 8176).
     pub method: Vec<Amr>,

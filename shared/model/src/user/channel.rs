@@ -158,9 +158,9 @@ impl User {
     }
 
     /// The standing of a changed channel. A user's own request to sign in with an address takes
-    /// effect when the address is verified, with one exception: if the address of the sign-up is
-    /// the only way to sign in besides the password, replacing it takes effect immediately, as if
-    /// the account had been created with the new address, so that correcting a typo locks nobody
+    /// effect when the address is verified, with one exception. If the address of the sign-up is
+    /// the only way to sign in, apart from the password, replacing it takes effect immediately, as
+    /// if the account had been created with the new address, so that correcting a typo locks nobody
     /// out. The exception does not apply to a verified address, which cannot be a typo, nor to an
     /// account that ever had another way to sign in: otherwise, an intruder could replace the
     /// address and become the owner by first proof.

@@ -1,4 +1,4 @@
-//! An authenticator app being set up: its secret was shown, and a code of the app will prove that
+//! An authenticator app being set up: its secret was shown, and a code from the app will prove that
 //! the app has it.
 
 use crypto::seal::{Error, Sealed, Sealer};
@@ -18,13 +18,13 @@ use crate::code::Rejected;
 use crate::text::line;
 use crate::user::User;
 
-/// How long a user has to scan the secret and type a code of the app.
+/// How long a user has to scan the secret and type a code from the app.
 const LIFE: SignedDuration = SignedDuration::from_mins(10);
 /// Permitted lengths of the name of an app, in characters.
 const NAME: RangeInclusive<usize> = 1..=64;
 
 /// An authenticator app being set up, stored under the digest of the code that identifies the
-/// setup. (The user also sends a code of the app itself.)
+/// setup. (The user also sends a code from the app itself.)
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Enrolment {
     /// The user who sets up the app.
@@ -85,7 +85,7 @@ impl Enrolment {
     }
 
     /// Returns the setup if it exists, has not expired, is unused, and was not tried with too many
-    /// codes of an app; `attempts` is their number, including the current one.
+    /// codes from an app; `attempts` is their number, including the current one.
     pub fn check(enrolment: Option<Self>, attempts: u32, now: Timestamp) -> Result<Self, Rejected> {
         let enrolment = enrolment.ok_or(Rejected::NotFound)?;
         Rejected::of(enrolment.expires_at, enrolment.used, attempts, now).map_or(Ok(enrolment), Err)

@@ -49,7 +49,7 @@ pub struct UserInput {
     pub selected_team_id: Change<TeamId>,
     /// The secret of an authenticator app (TOTP with SHA-1, 30 seconds, 6 digits), 10 to 64 bytes
     /// in base64. The app replaces all the user's authenticator apps and recovery codes, and
-    /// sign-ins require a code of the app. `null` removes all apps and recovery codes.
+    /// sign-ins require a code from the app. `null` removes all apps and recovery codes.
     #[deserr(default)]
     #[schema(value_type = Option<String>, format = Byte)]
     pub totp_secret_base64: Change<TotpSecret>,
@@ -61,7 +61,7 @@ pub struct UserInput {
     #[schema(value_type = Option<bool>)]
     pub passkey_auth_enabled: Option<False>,
     /// The new primary address, either one that the user already has or a new, unverified one. The
-    /// previous primary address stays as another address. `null` for no primary address. With
+    /// previous primary address is kept as a non-primary one. `null` for no primary address. With
     /// server access, the domain may be any host name, such as `localhost`.
     #[deserr(default)]
     #[schema(value_type = Option<String>, format = Email)]
@@ -81,13 +81,13 @@ pub struct UserInput {
     #[deserr(default)]
     pub primary_email_verified: Option<bool>,
     /// Requires server access. Whether the primary address signs the user in. If absent, an
-    /// existing channel stays as it is, and a new address signs the user in only if the previous
+    /// existing channel is left as it is, and a new address signs the user in only if the previous
     /// primary address did.
     #[deserr(default)]
     pub primary_email_auth_enabled: Option<bool>,
     /// Requires server access. The new password; `null` removes the password. Either way, all
     /// sessions of the user end. The password of an existing user must satisfy the rules for new
-    /// passwords; that of a new user may be any of 1 to 128 characters.
+    /// passwords; a new user's may be any password of 1 to 128 characters.
     #[deserr(default)]
     #[schema(value_type = Option<String>, format = Password)]
     pub password: Change<Password>,

@@ -151,13 +151,13 @@ pub struct User {
     /// [`ownership`].
     #[serde(default)]
     pub credential_epoch: u64,
-    /// The epoch of credentials since which no way to sign in has been lost: that of the sign-up or
-    /// of the latest correction of a mistyped address, raised with each new password.
+    /// The epoch of credentials since which no way to sign in has been lost: the epoch at the
+    /// sign-up or at the latest correction of a mistyped address, raised with each new password.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub began_epoch: u64,
     /// How often all credentials were removed (a new owner, the sign-up of an anonymous user, the
-    /// takeover of a tool's user) or an intruder was reported. Team invitations sent, and API keys
-    /// of teams created, by the user in an earlier epoch are invalid.
+    /// takeover of a tool's user) or an intruder was reported. Team invitations that the user sent,
+    /// and team API keys that the user created, in an earlier epoch are invalid.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub owner_epoch: u64,
     /// The epoch of sessions: sessions of an earlier epoch have ended, except the kept one; see
@@ -317,7 +317,8 @@ impl User {
         self.otp_refused = !enabled;
     }
 
-    /// Whether the user has unsubscribed from this category; `false` if it cannot be refused.
+    /// Whether the user has unsubscribed from this category; `false` if the category does not
+    /// permit that.
     pub fn refuses(&self, category: Category) -> bool {
         category.can_be_refused() && self.refused_categories.contains(&category)
     }

@@ -23,8 +23,8 @@ const MAX_RELEASED: usize = 50;
 /// The state of an account's change notices.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notices {
-    /// The highest number used so far: that of the latest change with a scheduled or sent notice,
-    /// or one used up by an undone sign-in or a new owner of the account.
+    /// The highest number used so far: the number of the latest change with a scheduled or sent
+    /// notice, or one used up by an undone sign-in or a new owner of the account.
     #[serde(default)]
     latest: u64,
     /// Inclusive ranges (from, to) of undone changes, or of changes from before the current owner,

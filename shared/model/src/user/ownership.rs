@@ -9,13 +9,13 @@
 //!
 //! | transition | credentials | sessions | credential epoch |
 //! |---|---|---|---|
-//! | first proof of an address by a stranger | only the proved address stays; the user leaves all teams, and name, picture and client metadata are cleared | end | raised |
-//! | an anonymous user signs up, or a tool's anonymous user is taken over | none stays; the sign-up adds its own | end | raised |
+//! | first proof of an address by a stranger | only the proved address is kept; the user leaves all teams, and name, picture and client metadata are cleared | end | raised |
+//! | an anonymous user signs up, or a tool's anonymous user is taken over | none is kept; the sign-up adds its own | end | raised |
 //! | "This wasn't me" ([`notice`](crate::notice)) | as before the change or, if the link only locks intruders out, as they are; without a password and recovery codes | end | raised |
 //! | proof by the account's creator, or of a proved address | stay | stay | stays |
-//! | verification code redeemed | stay; an address that the user requested for signing in can now be used. Without a session of the account, the address of the sign-up or, if none is verified, any stays unproved: the next proof is the first one. None is confirmed | stay | stays |
-//! | password changed, reset or removed; all sessions ended | the others stay | end, except for a kept one | raised |
-//! | first password set by the user; address removed, replaced, disabled for signing in or no longer primary; provider account unlinked or disabled for signing in; passkey removed | the others stay | stay | raised |
+//! | verification code redeemed | stay; an address that the user requested for signing in can now be used. Without a session of the account, the address of the sign-up or, if none is verified, any address stays unproved: the next proof is the first one. None is confirmed | stay | stays |
+//! | password changed, reset or removed; all sessions ended | the others are kept | end, except for a kept one | raised |
+//! | first password set by the user; address removed, replaced, disabled for signing in or no longer primary; provider account unlinked or disabled for signing in; passkey removed | the others are kept | stay | raised |
 //! | address added | stay | stay | stays: no earlier code is for the address |
 
 use jiff::Timestamp;
@@ -80,8 +80,8 @@ impl Channel {
     }
 
     /// Whether the person using the account is known to receive the emails of the address. If it
-    /// was verified only by a code redeemed without a session, they may go to someone who clicked a
-    /// link that they did not ask for.
+    /// was verified only with a code redeemed without a session, they may go to someone who clicked
+    /// a link that they did not ask for.
     pub fn is_confirmed(&self) -> bool {
         self.is_proved() && !self.is_elsewhere
     }
@@ -145,8 +145,8 @@ impl User {
             vec![Channel { id, value, used_for_auth: true, is_verified, is_unproved, is_elsewhere, is_primary: true, standing }];
     }
 
-    /// Whether the account may have been used, as far as the user's data tell: it was not created
-    /// by a server, it has or had a credential besides the address, or sessions were ended.
+    /// Whether the account may have been used, according to the user's data: it was not created by
+    /// a server, it has or had a credential other than the address, or sessions were ended.
     pub fn may_have_been_used(&self) -> bool {
         let has_credential = self.password.is_some() || !self.provider_accounts.is_empty() || !self.passkeys.is_empty();
         let is_of_server = |channel: &Channel| channel.standing == Standing::Assigned;
@@ -190,14 +190,14 @@ impl User {
         self.end_sessions(None);
     }
 
-    /// Marks an address as verified by an emailed code; `false` if the user no longer has the
+    /// Marks an address as verified with an emailed code; `false` if the user no longer has the
     /// address.
     ///
     /// If a stranger redeemed the code, nobody can tell whether the recipient uses the account. So
     /// an address claimed by a client at sign-up stays unproved, and so does the first verified
-    /// address of the account. A further address does not: otherwise, whoever adds one by a stolen
-    /// session could become the owner of the account with it, and the links in the notices to the
-    /// owner would end. It is not confirmed either.
+    /// address of the account. A further address does not: otherwise, whoever adds one with a
+    /// stolen session could become the owner of the account with it, and the links in the notices
+    /// to the owner would end. It is not confirmed either.
     pub fn verify_email(&mut self, email: &Email, prover: Prover) -> bool {
         let is_further = self.channels.iter().any(|other| other.is_verified && other.value != *email);
         let Some(channel) = self.channels.iter_mut().find(|channel| channel.value == *email) else { return false };

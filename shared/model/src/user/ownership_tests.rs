@@ -219,7 +219,7 @@ fn an_unverified_address_signs_in_and_gives_way_by_its_standing() {
     assert_eq!(of(false, false, Standing::Wished), (false, false));
     assert_eq!(of(true, false, Standing::Wished), (true, false));
     assert_eq!(of(false, false, Standing::Assigned), (true, false));
-    // The first to verify an address has it, even if a proof may still give the account away.
+    // The first user to verify an address gets it, even if a proof may still give the account away.
     let unproved = Channel { is_unproved: true, ..channel("ada@example.com", true, Standing::Provisional) };
     assert!(unproved.signs_in() && !unproved.gives_way());
 }

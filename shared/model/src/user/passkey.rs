@@ -30,7 +30,7 @@ pub struct Passkey {
     pub public_key: PublicKey,
     /// The relying party that the passkey was created for.
     pub rp_id: String,
-    /// The name by which the user recognises the passkey.
+    /// The name by which the user recognizes the passkey.
     pub name: String,
     /// When the passkey was registered.
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
@@ -44,10 +44,10 @@ pub struct Passkey {
     /// The highest signature counter received; 0 if the authenticator has none.
     #[serde(default)]
     pub sign_count: u32,
-    /// Whether the passkey can be synchronised with other devices.
+    /// Whether the passkey can be synchronized with other devices.
     #[serde(default)]
     pub is_backup_eligible: bool,
-    /// Whether the passkey is synchronised or backed up.
+    /// Whether the passkey is synchronized or backed up.
     #[serde(default)]
     pub is_backed_up: bool,
     /// Whether the authenticator verified the user when the passkey was registered.
@@ -113,9 +113,9 @@ pub struct Assertion {
     pub credential_id: Bytes,
     /// The signature counter.
     pub sign_count: u32,
-    /// Whether the passkey can be synchronised with other devices.
+    /// Whether the passkey can be synchronized with other devices.
     pub is_backup_eligible: bool,
-    /// Whether the passkey is synchronised or backed up.
+    /// Whether the passkey is synchronized or backed up.
     pub is_backed_up: bool,
     /// Whether the authenticator verified the user.
     pub is_user_verified: bool,

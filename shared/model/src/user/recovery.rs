@@ -1,4 +1,4 @@
-//! A user's recovery codes. Each stands in for a code of an authenticator app once.
+//! A user's recovery codes. Each stands in once for a code from an authenticator app.
 
 use crypto::password::recovery::{HashedCode, HashedCodes};
 use crypto::seal::{Error, Sealed, Sealer};

@@ -1,7 +1,7 @@
-//! The texts, called words, by whose beginning a user is found: the email addresses (the primary
-//! one and those for signing in), and the display name from each of its first three words on.
-//! `love` finds Ada Lovelace. An address with a non-ASCII domain is also found by its domain, and
-//! by either form of it: `münchen` finds `ada@xn--mnchen-3ya.example`.
+//! The texts, called words, whose beginnings find a user: the email addresses (the primary one and
+//! those for signing in), and the display name from each of its first three words on. `love` finds
+//! Ada Lovelace. An address with a non-ASCII domain is also found by its domain, and by either form
+//! of it: `münchen` finds `ada@xn--mnchen-3ya.example`.
 //!
 //! Words are compared in a folded form, so neither case nor accents matter: `nunez` finds Núñez.
 //! The order of several words does not matter either: `chen mei` finds Mei Chen.
@@ -65,7 +65,7 @@ impl Search {
         Some(Self { words, beginnings })
     }
 
-    /// One or two beginnings of words in the index, at which the users are found.
+    /// One or two beginnings of words in the index, where the users are found.
     pub fn beginnings(&self) -> &[String] {
         &self.beginnings
     }
@@ -94,7 +94,7 @@ impl User {
         self.found_by().flat_map(|channel| international(&channel.value))
     }
 
-    /// The words that need items in the table, cut as in keys: those of the name and of
+    /// The words that need items in the table, cut as in keys: the words of the name and of
     /// international addresses, and the primary address unless the user signs in with it. Sign-in
     /// addresses are found by their claims.
     pub fn unclaimed_words(&self) -> BTreeSet<String> {
@@ -111,8 +111,8 @@ impl User {
         words.difference(&self.unclaimed_words()).cloned().collect()
     }
 
-    /// The first of the user's words, in key order, that begins with one of the beginnings of a
-    /// search, cut as in keys. `None` if there is no such word.
+    /// The first of the user's words, in key order, that starts with one of a search's word
+    /// beginnings, cut as in keys. `None` if there is no such word.
     pub fn first_word(&self, search: &Search) -> Option<String> {
         let addresses = self.found_by().map(|channel| folded(channel.value.as_str()));
         let words = self.name_words().into_iter().chain(self.international_words()).chain(addresses);

@@ -52,8 +52,8 @@ impl User {
         self.has_second_factor() && !before.has_second_factor()
     }
 
-    /// If the project requires two factors of the user, who has gained an authenticator app, ends
-    /// all sessions but `kept`: the app lifts the restriction that the user had in each of them.
+    /// Ends all sessions but `kept` if the project requires two factors of the user, who has gained
+    /// an authenticator app: the app lifts the restriction that the user had in each of them.
     /// `kept` is the session in which the app was set up; `None` if a server did that.
     pub fn end_sessions_of_one_factor(&mut self, before: &Self, config: &ProjectConfig, kept: Option<SessionId>) {
         // The change may already have ended all sessions, for example if it also sets a password.

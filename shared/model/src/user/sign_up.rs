@@ -60,7 +60,7 @@ mod tests {
         assert_eq!(verdict.apply(&mut user), Ok(()));
         let restriction = user.restriction.clone().expect("restricted");
         assert_eq!((restriction.reason, restriction.private_details.as_deref()), (None, Some("sign-up rule r: says r")));
-        // An anonymous user's restriction stays when the user signs up.
+        // An anonymous user's restriction is kept when the user signs up.
         user.restriction = Some(Restriction { reason: Some("unpaid".to_owned()), private_details: Some("ticket 7".to_owned()) });
         assert_eq!(evaluate(&rules, DefaultAction::Allow, &ada).apply(&mut user), Ok(()));
         let restriction = user.restriction.clone().expect("restricted");

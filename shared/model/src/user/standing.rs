@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
-    /// The address of the sign-up, an address that replaced it to correct a typo, the address by
-    /// whose proof the account got a new owner, or any address stored by a version that recorded no
+    /// The address of the sign-up, an address that replaced it to correct a typo, the address whose
+    /// proof gave the account a new owner, or any address stored by a version that recorded no
     /// standing. If used for signing in, it is claimed; while it is unverified and not primary,
     /// another account that verifies the address takes over the claim.
     #[default]

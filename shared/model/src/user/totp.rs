@@ -27,8 +27,8 @@ pub struct Totp {
     /// contain it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub more: Vec<Authenticator>,
-    /// The recovery codes, if any, which stand in for codes of the apps. They are removed when the
-    /// last app is removed or all apps are replaced.
+    /// The recovery codes, if any, which stand in for codes from the apps. They are removed when
+    /// the last app is removed or all apps are replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<RecoveryCodes>,
 }
@@ -50,7 +50,7 @@ pub struct Authenticator {
     /// app then counts as set up before every session began.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub set_at: Option<Timestamp>,
-    /// When a code of the app was last accepted; absent if never recorded.
+    /// When a code from the app was last accepted; absent if never recorded.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "jiff::fmt::serde::timestamp::millisecond::optional")]
     pub last_used_at: Option<Timestamp>,
 }
@@ -97,7 +97,7 @@ pub struct AuthenticatorView {
     pub name: Option<String>,
     /// When the app was set up, in milliseconds since the Unix epoch; `null` if unknown.
     pub created_at_millis: Option<i64>,
-    /// When a code of the app was last accepted, in milliseconds since the Unix epoch; `null` if
+    /// When a code from the app was last accepted, in milliseconds since the Unix epoch; `null` if
     /// never recorded.
     pub last_used_at_millis: Option<i64>,
 }

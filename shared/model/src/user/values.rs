@@ -81,7 +81,7 @@ impl<E: DeserializeError> Deserr<E> for DisplayName {
     }
 }
 
-/// Implements deserialisation from a string.
+/// Implements deserialization from a string.
 macro_rules! from_text {
     ($name:ident, $message:expr, $read:expr) => {
         impl<E: DeserializeError> Deserr<E> for $name {

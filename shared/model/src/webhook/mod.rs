@@ -65,7 +65,7 @@ pub struct Endpoint {
 pub struct SigningSecret {
     /// The secret, sealed for [`secret_owner`].
     pub sealed: Sealed,
-    /// The last four characters, by which people recognise the secret.
+    /// The last four characters, by which people recognize the secret.
     pub last_four: String,
 }
 
@@ -109,7 +109,7 @@ impl Endpoint {
         was_on && (self.event_types.is_empty() || self.event_types.contains(&event_type))
     }
 
-    /// Switches the endpoint off. If it is already off, the reason and the time stay.
+    /// Switches the endpoint off. If it is already off, the reason and the time are kept.
     pub fn switch_off(&mut self, reason: DisabledReason, now: Timestamp) {
         if self.disabled.is_none() {
             (self.disabled, self.disabled_at) = (Some(reason), Some(now));

@@ -2,12 +2,12 @@
 
 use crate::escape;
 
-/// A kind of code with a colour of its own.
+/// A kind of code token with its own color.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Comment,
     Keyword,
-    /// A string, a number or a colour such as `#0a5c5a`.
+    /// A string, a number or a color such as `#0a5c5a`.
     Value,
     /// A type, a key, an attribute, or a name with a mark, as in `$HOME` and `@media`; in a
     /// difference, the heading of a part.

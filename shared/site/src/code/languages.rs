@@ -51,7 +51,7 @@ pub(super) enum Feature {
     /// Lifetimes, which look like the beginning of a character literal, and the raw strings of
     /// Rust.
     Lifetimes,
-    /// Colours such as `#0a5c5a`.
+    /// Colors such as `#0a5c5a`.
     Colours,
 }
 

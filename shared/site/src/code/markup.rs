@@ -2,7 +2,7 @@
 
 use super::html::{Html, Kind};
 
-/// Colours the lines of a difference: headings, additions and removals.
+/// Colors the lines of a difference: headings, additions and removals.
 pub(super) fn difference(code: &str, html: &mut Html) {
     for line in code.split_inclusive('\n') {
         let is = |starts: &[&str]| starts.iter().any(|start| line.starts_with(start));
@@ -23,7 +23,7 @@ pub(super) fn difference(code: &str, html: &mut Html) {
     }
 }
 
-/// Colours elements, their attributes and comments.
+/// Colors elements, their attributes and comments.
 pub(super) fn elements(code: &str, html: &mut Html) {
     let mut rest = code;
     while let Some(start) = rest.find('<') {
@@ -40,7 +40,7 @@ pub(super) fn elements(code: &str, html: &mut Html) {
     html.push(None, rest);
 }
 
-/// Colours the tag at the beginning of this code. Returns the rest, including the tag's `>`.
+/// Colors the tag at the beginning of this code. Returns the rest, including the tag's `>`.
 fn tag<'a>(code: &'a str, html: &mut Html) -> &'a str {
     let is_name = |character: char| character.is_alphanumeric() || matches!(character, '-' | '_' | ':' | '.');
     let run = |text: &str| text.find(|character| !is_name(character)).unwrap_or(text.len());

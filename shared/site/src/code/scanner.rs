@@ -14,7 +14,7 @@ struct Scanner<'a> {
 
 pub(super) fn scan(language: &'static Language, code: &str, html: &mut Html) {
     let mut scanner = Scanner { language, rest: code, before: '\n' };
-    // Consecutive parts without a colour are added together.
+    // Consecutive parts without a color are added together.
     let mut plain = 0;
     let mut start = code;
     while let Some(first) = scanner.rest.chars().next() {
@@ -45,7 +45,7 @@ fn run(text: &str, is_part: impl Fn(char) -> bool) -> usize {
 
 impl Scanner<'_> {
     /// The kind and the length of the next part, which begins with this character; the kind is
-    /// `None` if the part is not coloured.
+    /// `None` if the part is not colored.
     fn next(&self, first: char) -> (Option<Kind>, usize) {
         if let Some(length) = self.comment() {
             return (Some(Kind::Comment), length);

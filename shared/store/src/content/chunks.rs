@@ -84,7 +84,7 @@ fn packed(chunk: &[PostText]) -> Result<Vec<u8>, Error> {
     Ok(lz4_flex::compress_prepend_size(plain.as_bytes()))
 }
 
-/// The posts of a chunk; `None` if the bytes are not those of a chunk.
+/// The posts of a chunk; `None` if the bytes are not a chunk's.
 fn unpacked(bytes: &[u8]) -> Option<Vec<PostText>> {
     let size = u32::from_le_bytes(*bytes.first_chunk()?);
     if usize::try_from(size).ok()? > MOST_UNPACKED {

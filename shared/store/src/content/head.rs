@@ -16,10 +16,10 @@ const TURN: &str = "turn";
 /// The number of parts of the index of texts in earlier versions, which did not store empty parts.
 const EARLIER_PARTS: usize = 16;
 
-/// A publication: its items besides site and apps.
+/// A publication: its items, except site and apps.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Publication {
-    /// The number of the publication, higher than those of all earlier ones.
+    /// The number of the publication, higher than all earlier ones.
     pub(super) number: u64,
     /// The digest of all content; if it is the same, nothing needs to be published.
     pub(super) digest: String,
@@ -30,7 +30,7 @@ pub(super) struct Publication {
     pub(super) previous: Option<u64>,
     /// The sort keys of the pages of posts, newest first.
     pub(super) pages: Vec<String>,
-    /// The number of posts on each page; empty in publications of earlier versions.
+    /// The number of posts on each page; empty in publications from earlier versions.
     #[serde(default)]
     pub(super) counts: Vec<usize>,
     /// The sort keys of the parts of the index, in order.
@@ -38,10 +38,10 @@ pub(super) struct Publication {
     /// The sort keys of the lists of its images, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) images: Vec<String>,
-    /// The pictures of all pages except those of posts, by the paths of the pages.
+    /// The pictures of all pages except posts, by the paths of the pages.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) pictures: BTreeMap<String, String>,
-    /// The sort keys of the chunks with the newest texts, newest first; `None` in publications of
+    /// The sort keys of the chunks with the newest texts, newest first; `None` in publications from
     /// earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) chunks: Option<Vec<String>>,
@@ -131,7 +131,7 @@ pub(super) fn marked(write: Write, publication: &Publication, turn: &Turn) -> Wr
     write.attribute("number", integer(publication.number)).attribute("latest", integer(turn.latest))
 }
 
-/// The attributes that identify a publication, as `marked` writes them. Items of earlier versions
+/// The attributes that identify a publication, as `marked` writes them. Items from earlier versions
 /// have only some of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edition {

@@ -42,7 +42,7 @@ pub(super) fn stem<T: Serialize>(kind: &str, entity: &T) -> Result<String, Error
 }
 
 /// The number of the publication that wrote the item with this sort key; 0 for keys without a
-/// number, like those of the items that earlier versions replaced with each publication.
+/// number, such as the items that earlier versions replaced with each publication.
 pub(super) fn number_of(sk: &str) -> u64 {
     let last = sk.rsplit_once('#').filter(|(start, _)| start.contains('#'));
     last.and_then(|(_, number)| number.parse().ok()).unwrap_or(0)

@@ -132,7 +132,7 @@ impl Store {
 }
 
 /// A page by an earlier version of this program, in which each publication replaced the pages; its
-/// `version` must be that of the head.
+/// `version` must match the head's.
 fn of_earlier(item: Item, version: &str) -> Result<Page, Error> {
     if item.get("version").and_then(|found| found.as_s().ok()).is_none_or(|found| found != version) {
         return Err(Error::conflict());

@@ -34,19 +34,19 @@ pub struct Kept {
 pub struct Published {
     /// The number of the publication.
     pub number: u64,
-    /// How many items were written besides site, apps and record; `None` if this content is already
-    /// current.
+    /// How many items were written, not counting site, apps and record; `None` if this content is
+    /// already current.
     pub written: Option<usize>,
 }
 
-/// The entity of a record: what a rollback needs besides the [`Publication`].
+/// The entity of a record: what a rollback needs in addition to the [`Publication`].
 #[derive(Serialize)]
 struct Record<'a> {
     site: &'a Site,
     apps: &'a [App],
 }
 
-/// A publication about to be shown, and the items that it needs beyond those of the current one.
+/// A publication about to be shown, and the items that it needs in addition to the current one's.
 struct Draft {
     head: Head,
     writes: Vec<Write>,
@@ -116,9 +116,9 @@ impl Store {
         records.map(|mut record| attribute(&mut record, PUBLICATION)).collect()
     }
 
-    /// Deletes the items that no kept publication needs: those of older publications and of failed
-    /// attempts. Items with a number above the latest stay, because a publication may be writing
-    /// them.
+    /// Deletes the items that no kept publication needs: items of older publications and of failed
+    /// attempts. Items with a number above the latest are kept, because a publication may be
+    /// writing them.
     async fn delete_unneeded(&self, head: &Head) -> Result<(), Error> {
         let mut needed = BTreeSet::new();
         for publication in self.records(&head.turn.kept).await? {

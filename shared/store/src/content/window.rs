@@ -70,7 +70,7 @@ impl Store {
         Ok((shown, count.saturating_sub(later)))
     }
 
-    /// The same for publications of earlier versions, without counts of posts: reads all pages.
+    /// The same for publications from earlier versions, without counts of posts: reads all pages.
     async fn posts_without_counts(&self, head: &Head, now: Timestamp, window: Window) -> Result<(Vec<BlogPost>, usize), Error> {
         let pages = self.pages(head, &head.publication.pages).await?;
         let public: Vec<BlogPost> = pages.into_iter().flat_map(|page| page.posts).filter(|post| post.is_public(now)).collect();

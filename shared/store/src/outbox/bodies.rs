@@ -1,6 +1,6 @@
-//! The bodies of rendered emails, each in an item beside its entry.
+//! The bodies of rendered emails, each in an item separate from its entry.
 //!
-//! The item is written before the entry. Its attribute `version` is that of the entry it was
+//! The item is written before the entry. Its attribute `version` is the version of the entry it was
 //! rendered for, so a worker that falls behind cannot replace the bodies of a later rendering.
 //! Storing bodies costs one unit for each KB, changing their expiry as much again, and reading them
 //! one unit for each 4 KB; their deletion is free. [`model::outbox::body`] explains when they
@@ -37,7 +37,7 @@ fn body_write(row: &OutboxRow, change: &BodyChange) -> Result<Write, Error> {
 }
 
 impl Store {
-    /// Changes the bodies, if the change of their entry requires it. A conflict is not an error: if
+    /// Changes the bodies, if the change to their entry requires it. A conflict is not an error: if
     /// the bodies are from a later rendering, the write of the entry fails; if they do not exist,
     /// nothing expires.
     pub(crate) async fn write_bodies(&self, OutboxMove { row, next, bodies }: &OutboxMove) -> Result<(), Error> {

@@ -5,7 +5,7 @@
 //! one round trip; entries that have changed since they were read are left out, and the transaction
 //! is tried again. The same transaction counts the outcomes ([`crate::outbox::delivery`]). It costs
 //! two units for each KB of the entries and counters; writing a single entry without counts costs
-//! half as much. Bodies are written before the transaction, each in a request of its own.
+//! half as much. Bodies are written before the transaction, each in a separate request.
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;

@@ -12,7 +12,7 @@ pub struct OutboxMove {
     pub row: OutboxRow,
     /// The next state of the entry, without its bodies.
     pub next: OutboxEntry,
-    /// The change to the item with the bodies; `None` if it stays as it is.
+    /// The change to the item with the bodies; `None` if it does not change.
     pub(crate) bodies: Option<BodyChange>,
 }
 

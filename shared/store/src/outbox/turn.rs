@@ -1,12 +1,12 @@
-//! The turn to drain the outbox, among the workers woken by the table's stream: one worker at a
-//! time, however many batches of the stream contain work.
+//! The turn to drain the outbox: of the workers woken by the table's stream, only one at a time
+//! drains it, however many batches of the stream contain work.
 //!
 //! | item | pk | sk | attributes |
 //! |---|---|---|---|
 //! | turn | `OUTBOX` | `TURN` | `lasts_until` in milliseconds; `again` if work has arrived since the turn began |
 //!
-//! A worker that does not get the turn leaves a note in it that work has arrived. A turn with a
-//! note cannot end: its worker looks for work again. So no work is overlooked, except when a turn
+//! A worker that does not get the turn leaves a note in the turn that work has arrived. A turn with
+//! a note cannot end: its worker looks for work again. So no work is overlooked, except when a turn
 //! times out; the scheduled worker, which does not need a turn, then finds the work. Each write
 //! costs one unit.
 

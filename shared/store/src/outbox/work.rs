@@ -144,10 +144,10 @@ impl Store {
         Ok(shards.iter().flatten().filter_map(due).collect())
     }
 
-    /// Like [`Self::due_work`], but without the projects in `busy`, and with up to `limit` further
-    /// items of each partition, from projects without any among its first items. So a project with
-    /// much due work does not hide the work of others. To find the further items, a call reads at
-    /// most `limit` more keys of a partition, or a thousand if some of its first items belong to
+    /// Like [`Self::due_work`], but skips the projects in `busy`, and adds up to `limit` further
+    /// items from each partition, from projects that have none among its first items. So a project
+    /// with much due work does not hide the work of others. To find the further items, a call reads
+    /// at most `limit` more keys of a partition, or a thousand if some of its first items belong to
     /// busy projects; the next call continues after these keys.
     pub async fn due_beside(&self, busy: &[ProjectId], now: Timestamp, limit: i32, searched: &mut Searched) -> Result<Vec<Due>, Error> {
         let until = format!("{}#~", sortable(now));

@@ -1,12 +1,13 @@
 //! Deletes a project completely.
 //!
-//! One transaction ends the project by deleting its item, which every request reads. From then on
-//! its keys stop working and nobody can see the project, except for up to ten seconds in processes
-//! that remember it (`GATELET_PROJECT_CACHE_SECONDS`). The same transaction notes the remaining
-//! work for a worker ([`crate::deletions`]): to delete everything in the project's lists, by user,
-//! team, month and day. The list items are deleted last, so that after an interruption the lists
-//! still show what remains. Unlisted items (codes, counters, the state of sign-ins, tokens of users
-//! deleted earlier) expire by TTL: codes within a week, the last of the others after 367 days.
+//! One transaction ends the project by deleting its item, which every request reads. From then on,
+//! its keys no longer work and nobody can see the project, except for up to ten seconds in
+//! processes that remember it (`GATELET_PROJECT_CACHE_SECONDS`). The same transaction notes the
+//! remaining work for a worker ([`crate::deletions`]): to delete everything in the project's lists,
+//! by user, team, month and day. The list items are deleted last, so that after an interruption the
+//! lists still show what remains. Unlisted items (codes, counters, the state of sign-ins, tokens of
+//! users deleted earlier) expire by TTL: codes within a week, the last of the others after 367
+//! days.
 //!
 //! A request admitted before the project ended, or by a process that remembers the project, may
 //! still write. So the final pass, which must find nothing, runs at least a minute later

@@ -5,7 +5,7 @@
 //! | claim | `O#<P>#<provider>#<account>` | `CLAIM` | 1 unit to read, 2 to write in a transaction |
 //!
 //! If an account names an issuer ([`ProviderAccount::issuer`]), its key has `@` and the digest of
-//! the issuer after the provider. All other accounts, including those of earlier versions, belong
+//! the issuer after the provider. All other accounts, including those from earlier versions, belong
 //! to the provider's first issuer.
 //!
 //! A claim exists if and only if a user has the account. The claim is written together with the

@@ -39,7 +39,7 @@ pub struct AuthorizationCode {
     #[serde(default)]
     pub epoch: u64,
     /// For a link or an upgrade, the session in which the flow began; the code is valid only while
-    /// the session is live. Absent from other codes, and from codes of earlier versions.
+    /// the session is live. Absent from other codes, and from codes created by earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begun_in: Option<SessionId>,
     /// The redirect URI from the start of the flow.
@@ -61,14 +61,14 @@ pub struct AuthorizationCode {
     /// The provider's tokens, if the user already had the account before the flow. They are stored
     /// when the code is redeemed, or passed on to a sign-in attempt that awaits the second factor.
     /// Removed when the code is redeemed. Absent without tokens, if they are in `pending`, and from
-    /// codes of earlier versions, which stored the tokens at once.
+    /// codes created by earlier versions, which stored the tokens at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_tokens: Option<NewTokens>,
     /// The session that the code was redeemed for; absent until then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<SessionId>,
-    /// The session, if the code takes one to another domain. Redeeming such a code does not start a
-    /// session.
+    /// The session that the code takes to another domain, if any. Redeeming such a code does not
+    /// start a session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handed_over: Option<HandedOver>,
 }

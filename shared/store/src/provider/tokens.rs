@@ -31,7 +31,7 @@ pub fn owner(project: &ProjectId, account: &ProviderAccount, registration: Optio
 fn owner_of(project: &str, account: &str, registration: Option<&Registration>) -> String {
     match registration {
         Some(Registration { issuer, client_id }) => json!(["tokens", project, account, issuer, client_id]).to_string(),
-        // The tokens of earlier versions.
+        // The tokens from earlier versions.
         None => format!("{project}/{}/tokens", account.replacen('#', "/", 1)),
     }
 }
@@ -102,7 +102,7 @@ pub fn drop_tokens(project: &ProjectId, user: UserId, account: &ProviderAccount)
 /// The condition that no request is refreshing the tokens at `:now`.
 const IS_FREE: &str = " AND (attribute_not_exists(d.refreshing_until) OR d.refreshing_until <= :now)";
 
-/// A write to the tokens, on the condition that they are still those of `old`.
+/// A write to the tokens, on the condition that they are still the same as in `old`.
 fn unchanged(write: Write, old: &ProviderTokens, condition: &str) -> Result<Write, Error> {
     write.on(format!("d.access = :old{condition}")).entity(":old", &old.access)
 }
@@ -123,7 +123,7 @@ impl Store {
     }
 
     /// Takes the exclusive right to refresh the tokens until `until`; `false` if another request
-    /// has it, or if the tokens are no longer those of `old`.
+    /// has it, or if the tokens are no longer the same as in `old`.
     pub async fn begin_refresh(&self, of: Of<'_>, old: &ProviderTokens, now: Timestamp, until: Timestamp) -> Result<bool, Error> {
         let write = Write::update(of.key(), "SET d.refreshing_until = :until")
             .value(":until", integer(until.as_millisecond()))
@@ -131,15 +131,16 @@ impl Store {
         made(self.write_unrecorded(unchanged(write, old, IS_FREE)?).await)
     }
 
-    /// Gives back the right to refresh. Has no effect if the tokens are no longer those of `old`.
+    /// Gives back the right to refresh. Has no effect if the tokens are no longer the same as in
+    /// `old`.
     pub async fn end_refresh(&self, of: Of<'_>, old: &ProviderTokens) -> Result<(), Error> {
         let write = Write::update(of.key(), "REMOVE d.refreshing_until");
         made(self.write_unrecorded(unchanged(write, old, "")?).await).map(drop)
     }
 
     /// Records that the provider accepts the access token at `now`, which also answers a caller's
-    /// report that the token fails, if there is one. Has no effect if the tokens are no longer
-    /// those of `old`.
+    /// report that the token fails, if there is one. Has no effect if the tokens are no longer the
+    /// same as in `old`.
     pub async fn confirm_tokens(&self, of: Of<'_>, old: &ProviderTokens, now: Timestamp, report: Option<Report>) -> Result<(), Error> {
         let write = match report {
             Some(report) => Write::update(of.key(), "SET d.confirmed_at = :now, d.last_report = :report").entity(":report", &report)?,
@@ -149,7 +150,7 @@ impl Store {
         made(self.write_unrecorded(unchanged(write, old, "")?).await).map(drop)
     }
 
-    /// Replaces tokens; `false` if they are no longer those of `old`.
+    /// Replaces tokens; `false` if they are no longer the same as in `old`.
     pub async fn replace_tokens(&self, of: Of<'_>, old: &ProviderTokens, new: &ProviderTokens) -> Result<bool, Error> {
         made(self.write_unrecorded(unchanged(of.put(new)?, old, "")?).await)
     }

@@ -14,7 +14,7 @@ use wire::id::ProjectId;
 
 use crate::table::{Error, Key, Label, Write};
 
-/// Uses an ID token in JWS compact serialisation (RFC 7515 §7.1), which is not accepted after
+/// Uses an ID token in JWS compact serialization (RFC 7515 §7.1), which is not accepted after
 /// `expires_at`. Fails the transaction with [`Label::Code`] if the token was used before. Blanks
 /// around a token do not make it a different one.
 pub fn use_token(project: &ProjectId, token: &str, expires_at: Timestamp) -> Result<Write, Error> {

@@ -35,7 +35,8 @@ pub struct Store {
 
 /// The maximum number of items read by key in one call.
 pub(crate) const BATCH: usize = 100;
-/// The maximum number of items in a transaction besides the trail entry; DynamoDB permits 100.
+/// The maximum number of items in a transaction, not counting the trail entry; DynamoDB permits
+/// 100.
 pub const MAX_WRITES: usize = 99;
 
 impl Store {

@@ -14,8 +14,7 @@ use aws_sdk_dynamodb::types::{
 
 use crate::table::error::{Error, failure};
 
-/// A sparse index. Its key attributes begin with its name: those of `gsi1` are `gsi1pk` and
-/// `gsi1sk`.
+/// A sparse index. Its key attributes begin with its name: `gsi1pk` and `gsi1sk` for `gsi1`.
 #[derive(Debug, Clone, serde::Serialize)]
 pub struct Index {
     /// The name.

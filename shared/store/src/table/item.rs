@@ -54,7 +54,7 @@ impl Key {
     }
 }
 
-/// Deserialises an item's entity.
+/// Deserializes an item's entity.
 pub(crate) fn entity<T: DeserializeOwned>(mut item: Item) -> Result<T, Error> {
     let entity = item.remove("d").unwrap_or(AttributeValue::M(HashMap::new()));
     Ok(serde_dynamo::from_attribute_value(entity)?)

@@ -1,4 +1,4 @@
-//! Labels of writes: a failed transaction reports those of the writes whose conditions failed.
+//! Labels of writes: a failed transaction reports the labels of the writes whose conditions failed.
 
 /// The purpose of a write in its transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,5 +1,5 @@
-//! Retries: every HTTP call of a store to its table, or of a function to the bucket of images, goes
-//! through this connector.
+//! Retries: every HTTP call from a store to its table, or from a function to the bucket of images,
+//! goes through this connector.
 //!
 //! A retry sends the same signed request, so a transaction keeps its `ClientRequestToken`, and
 //! DynamoDB executes it only once (within ten minutes). Throttled calls, conflicts with other

@@ -1,5 +1,5 @@
 //! Items as they were read. A service in this process ([`aws::InProcess`]) can keep rows for later
-//! reads, which then need neither the table nor deserialisation.
+//! reads, which then need neither the table nor deserialization.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use crate::table::error::Error;
 use crate::table::item::{Item, Key, bytes_of, entity, string};
 
-/// An item as read, and the entity first deserialised from it.
+/// An item as read, and the entity first deserialized from it.
 #[derive(Debug)]
 pub struct Row {
     item: Item,
@@ -19,7 +19,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// A row without a deserialised entity.
+    /// A row without a deserialized entity.
     pub fn new(item: Item) -> Self {
         Self { item, entity: OnceLock::new() }
     }
@@ -34,7 +34,7 @@ impl Row {
         Arc::try_unwrap(self).map_or_else(|row| row.item.clone(), |row| row.item)
     }
 
-    /// The entity that `read` makes of the item. It is made once for everyone with the row, unless
+    /// The entity that `read` makes of the item. It is made once for all readers of the row, unless
     /// they read it as different types.
     pub(crate) fn shared<T, R>(&self, read: R) -> Result<Arc<T>, Error>
     where
@@ -160,7 +160,7 @@ impl Items {
         self.row(key).is_some()
     }
 
-    /// Removes an item and deserialises its entity, if the item exists.
+    /// Removes an item and deserializes its entity, if the item exists.
     pub fn entity<T: DeserializeOwned>(&mut self, key: &Key) -> Result<Option<T>, Error> {
         self.take(key).map(entity).transpose()
     }

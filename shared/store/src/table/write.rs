@@ -180,7 +180,7 @@ impl Write {
         !matches!(self.kind, Kind::Check)
     }
 
-    /// Sets a value to a serialised entity.
+    /// Sets a value to a serialized entity.
     pub(crate) fn entity<T: Serialize>(self, name: &str, entity: &T) -> Result<Self, Error> {
         Ok(self.value(name, serde_dynamo::to_attribute_value(entity)?))
     }

@@ -2,7 +2,7 @@
 //!
 //! The user's item has their ids (attribute `founded`, a set of strings), so that one condition
 //! decides whether another team is allowed. The transaction that deletes a team removes it from the
-//! set. Teams of earlier versions are not in any set.
+//! set. Teams from earlier versions are not in any set.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use wire::id::{ProjectId, TeamId, UserId};
@@ -21,7 +21,7 @@ pub fn founds(project: &ProjectId, user: UserId, team: TeamId, max: usize) -> Wr
         .value(":max", integer(max))
 }
 
-/// Removes a team during its deletion from the teams that the user has created, and clears the
+/// Removes a team that is being deleted from the teams that the user has created, and clears the
 /// user's selection if the team `is_selected`; fails, as [`Label::User`], if the user does not
 /// exist, and without a label if the user has another selection.
 pub(crate) fn unfounds(project: &ProjectId, user: UserId, team: TeamId, is_selected: bool) -> Write {

@@ -3,7 +3,7 @@
 //! | item | pk | sk | index |
 //! |---|---|---|---|
 //! | invitation | `I#<P>#<id>` | `INVITATION` | gsi1 `T#<P>#<team>#INVITATIONS` / id; gsi2 `I#<P>#<address>` / id, team, sender if a member |
-//! | their count | `T#<P>#<team>` | `INVITED` | `waiting`: those sent by members, a set of expiry and id |
+//! | their count | `T#<P>#<team>` | `INVITED` | `waiting`: the invitations sent by members, a set of expiry and id |
 //! | its code | `C#<P>#team-invitation#<digest of the nonce>` | `CODE` | see [`crate::code`] |
 //!
 //! The invitation and its code are always written in one transaction: accepting marks the code as
@@ -46,8 +46,8 @@ pub const PURPOSE: &str = "team-invitation";
 /// The number of invitations to an address read at once; their teams have up to 100 KB each.
 const AT_ONCE: usize = 10;
 
-/// What the index of an address has of an invitation: its id, its team, and the member who sent it
-/// ([`Invitation::invited_by`]).
+/// What the index of an address stores about an invitation: its id, its team, and the member who
+/// sent it ([`Invitation::invited_by`]).
 type Invited = (InvitationId, TeamId, Option<UserId>);
 
 fn invitation_key(project: &ProjectId, id: InvitationId) -> Key {
@@ -123,8 +123,9 @@ pub(crate) fn uncount_all(project: &ProjectId, team: TeamId) -> Write {
     Write::delete(count_key(project, team))
 }
 
-/// Ends an invitation by accepting it; only one of several concurrent attempts succeeds. Fails if a
-/// member sent the invitation who no longer is one, or whose account is in another epoch.
+/// Ends an invitation by accepting it; only one of several concurrent attempts succeeds. Fails if
+/// the invitation was sent by someone who is no longer a member, or whose account is in another
+/// epoch.
 pub fn accept(project: &ProjectId, invitation: &Invitation) -> Vec<Write> {
     let gone = Write::delete(invitation_key(project, invitation.id)).on("attribute_exists(pk)").targets(targets(invitation));
     let sender = invitation.invited_by.map(|sender| {

@@ -65,7 +65,7 @@ impl Store {
         Ok(Leaving { teams: rows.iter().map(|row| row.team_id).collect(), writes })
     }
 
-    /// The user's member items, even those of teams during their deletion.
+    /// The user's member items, including the ones in teams being deleted.
     async fn members_of_all(&self, project: &ProjectId, user: UserId) -> Result<Vec<MemberRow>, Error> {
         let mut rows = Vec::new();
         for some in self.memberships(project, user).await?.chunks(BATCH) {

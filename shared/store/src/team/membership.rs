@@ -293,7 +293,7 @@ pub fn joins(project: &ProjectId, user: UserId) -> Write {
 }
 
 /// Makes [`joins`] or [`joins_protected`] fail if the user no longer has this version, for example
-/// because of joining another team.
+/// because the user has joined another team.
 pub fn still(joins: Write, version: u64) -> Write {
     joins.on("version = :seen").value(":seen", integer(version))
 }

@@ -69,7 +69,7 @@ impl Store {
     }
 
     /// The places of a part of a user's teams, in order. To sort by creation, this reads the teams
-    /// of memberships without that time: those written by servers or earlier versions.
+    /// of memberships without that time, written by servers or earlier versions.
     async fn places(&self, project: &ProjectId, user: UserId, part: &PartOfTeams) -> Result<Vec<Place>, Error> {
         let memberships = self.memberships(project, user).await?;
         let time = |membership: &Membership| if part.by_creation { membership.team_created_at } else { Some(membership.joined_at) };
@@ -126,7 +126,7 @@ impl Store {
     }
 
     /// Up to `limit` member items of a user, in the order of joining, after a place if set; without
-    /// those of teams during their deletion.
+    /// the ones in teams being deleted.
     pub async fn members_of(
         &self,
         project: &ProjectId,

@@ -100,8 +100,8 @@ fn midnight(day: Date) -> Option<Timestamp> {
 
 impl Store {
     /// The entries that `keep` accepts, newest first, with the position after which the next page
-    /// begins. A page may be short or empty although more entries follow. An entry that cannot be
-    /// parsed is skipped and logged.
+    /// begins. A page may have fewer entries than requested, or none, even if more follow. An entry
+    /// that cannot be parsed is skipped and logged.
     pub async fn trail(&self, project: &ProjectId, listing: TrailListing<'_>, keep: impl Fn(&Entry) -> bool) -> Result<Page<Entry>, Error> {
         let first = sortable(listing.oldest());
         let (mut rows, mut bytes) = (Vec::new(), 0);

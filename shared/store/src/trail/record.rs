@@ -47,7 +47,7 @@ pub struct Started {
     pub targets: Vec<Target>,
     /// The names of the fields in the request's body.
     pub fields: Vec<String>,
-    /// Where the request came from; `None` for work of the system or of the command line.
+    /// Where the request came from; `None` for work by the system or the command line.
     pub place: Option<Place>,
 }
 

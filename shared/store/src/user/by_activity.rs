@@ -6,7 +6,7 @@
 //!
 //! The write that records an activity also sets the position, without another call; the index is
 //! written only when the hour changes (two units). The index has only keys, so a page costs one
-//! unit for each 4 KB of each user, besides the queries.
+//! unit for each 4 KB of each user, in addition to the queries.
 //!
 //! Users from versions without this list do not have a position until they are active or
 //! [`Store::list_older_users`] has run for their project. Until then, the list takes them from
@@ -36,7 +36,7 @@ impl Store {
     /// the one kept. The caller must know that the session itself has not ended. Costs at most two
     /// units for each KB, and two more for the first activity of an hour.
     pub async fn touch_user(&self, project: &ProjectId, session: &Session, now: Timestamp) -> Result<Option<UserRow>, Error> {
-        // Items of earlier versions have no epoch, which counts as epoch 0.
+        // Items from earlier versions have no epoch, which counts as epoch 0.
         let first = if session.epoch == 0 { " OR attribute_not_exists(d.session_epoch)" } else { "" };
         let active = active(project, session.user_id, now)
             .on(format!("attribute_exists(pk) AND (d.session_epoch = :epoch OR d.kept_session = :session{first})"))

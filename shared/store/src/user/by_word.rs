@@ -113,7 +113,8 @@ impl Store {
             if words.is_empty() {
                 return Ok(());
             }
-            // Without this check, words that the user has lost since would be written and stay.
+            // Without this check, words that the user has lost since would be written and never
+            // removed.
             self.transact_unrecorded(words.into_iter().chain([unchanged(project, id, row.version)]).collect()).await
         })?;
         let claimed: BTreeSet<&Email> =

@@ -6,7 +6,7 @@
 //!
 //! The item expires by TTL. A device may stop being remembered earlier, for example after a change
 //! of the password; the user's item shows this without another read. If a user has more devices
-//! than allowed ([`model::quota`]), the newest stay.
+//! than allowed ([`model::quota`]), the newest are kept.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use futures_util::future::try_join_all;
@@ -52,8 +52,8 @@ impl Store {
         }
     }
 
-    /// Forgets all but the newest `max` devices of a user. Concurrent requests that remember
-    /// devices each count after their own, so the last one leaves at most `max`.
+    /// Forgets all but the newest `max` devices of a user. Each of several concurrent requests
+    /// counts after writing its own device, so the last one leaves at most `max`.
     pub async fn forget_oldest_devices(&self, project: &ProjectId, user: UserId, max: usize) -> Result<(), Error> {
         let devices = self.devices(project, user).await?.into_iter().skip(max);
         let forget = |device: Device| self.write_unrecorded(Write::delete(device_key(project, user, device.id)));

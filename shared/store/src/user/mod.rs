@@ -133,7 +133,7 @@ pub fn at_epoch(project: &ProjectId, user: UserId, epoch: u64) -> Write {
     Write::check(user_key(project, user), &in_epoch(epoch)).value(":credentials", integer(epoch)).labelled(Label::User)
 }
 
-/// The condition that a user is in the credential epoch `:credentials`. Items of earlier versions
+/// The condition that a user is in the credential epoch `:credentials`. Items from earlier versions
 /// have no epoch, which counts as epoch 0.
 pub(crate) fn in_epoch(epoch: u64) -> String {
     let first = if epoch == 0 { " OR attribute_not_exists(d.credential_epoch)" } else { "" };
@@ -147,9 +147,10 @@ pub fn has_verified_email(project: &ProjectId, email: &Email, user: UserId) -> W
         .value(":yes", AttributeValue::Bool(true))
 }
 
-/// Records the time step of a code of an authenticator app of `user`. Each code is accepted once,
-/// and only if the app's secret and the user's epochs have not changed since they were read.
-/// Increments the version, so that no concurrent change to the user resets the time step.
+/// Records the time step of a code from one of the authenticator apps of `user`. Each code is
+/// accepted once, and only if the app's secret and the user's epochs have not changed since they
+/// were read. Increments the version, so that no concurrent change to the user resets the time
+/// step.
 pub fn use_totp_step(project: &ProjectId, user: &User, app: &Authenticator, step: u64, now: Timestamp) -> Result<Write, Error> {
     let more = user.totp.iter().flat_map(|totp| &totp.more);
     let path = more

@@ -1,4 +1,4 @@
-//! Writes to a user's item about the password: its hash, and the counts of wrong passwords.
+//! Writes to a user's item that concern the password: its hash, and the counts of wrong passwords.
 
 use crypto::password::hash::Hash;
 use model::user::{MAX_WRONG_PASSWORDS, User};
@@ -50,7 +50,7 @@ pub fn close(project: &ProjectId, user: UserId) -> Write {
 
 /// Resets the count of wrong passwords after a correct one; fails if the count has since closed the
 /// account to passwords, or if the user has been deleted. The count may be absent: another request
-/// may have reset it and then written the user, and a count of zero is not serialised.
+/// may have reset it and then written the user, and a count of zero is not serialized.
 pub fn forget_wrong_passwords(project: &ProjectId, user: UserId) -> Write {
     let open = "attribute_exists(pk) AND (attribute_not_exists(d.wrong_passwords) OR d.wrong_passwords < :most)";
     count_anew(project, user, "SET d.wrong_passwords = :none, version = version + :one")

@@ -47,9 +47,9 @@ pub struct Pair<T> {
 /// What changed.
 #[derive(Debug, Clone)]
 pub enum Subject {
-    /// A user. The times are of the last activity.
+    /// A user. The times say when the user was last active.
     User(Box<Pair<(User, Timestamp)>>),
-    /// A membership of a user, as stored beside the user.
+    /// A membership of a user, as stored next to the user.
     Membership(UserId, TeamId, Pair<()>),
     /// A team.
     Team(Box<Pair<Team>>),

@@ -87,9 +87,9 @@ fn by_lane(new: Vec<NewDelivery>) -> BTreeMap<Lane, Vec<NewDelivery>> {
 
 impl Store {
     /// Records deliveries, in order for each endpoint, and makes their endpoints due. Deliveries
-    /// that are already recorded stay as they are. Those to endpoints in `late` are set aside, as
-    /// are those to endpoints whose partition the table keeps refusing. `late` must contain every
-    /// endpoint with late deliveries at the start of the batch.
+    /// that are already recorded stay as they are. Deliveries to endpoints in `late` are set aside,
+    /// as are deliveries to endpoints whose partition the table keeps refusing. `late` must contain
+    /// every endpoint with late deliveries at the start of the batch.
     pub async fn record_webhooks(&self, new: Vec<NewDelivery>, mut late: BTreeSet<Lane>, now: Timestamp) -> Result<(), Error> {
         let (mut aside, new): (Vec<_>, Vec<_>) = new.into_iter().partition(|new| late.contains(&new.lane));
         for part in parts(new, delivery::MAX_BYTES, |new| new.delivery.body.len()) {

@@ -12,9 +12,9 @@
 //! A delivery and its place are written together; the place is deleted with the last attempt.
 //! Positions come from the table's stream, so one query reads the pending deliveries in the order
 //! of the changes; replays come last. For each endpoint, recording an event costs 2 units for each
-//! KB of the delivery and 2 for its place, besides the update of the endpoint's state; each attempt
-//! costs the same again. A replay also marks the old delivery, for 2 units for each KB of it.
-//! Deliveries expire by TTL.
+//! KB of the delivery and 2 for its place, in addition to the update of the endpoint's state; each
+//! attempt costs the same again. A replay also marks the old delivery, for 2 units for each KB of
+//! it. Deliveries expire by TTL.
 //!
 //! While an endpoint has late deliveries, its item is also in the index of due endpoints.
 //!

@@ -30,7 +30,7 @@ const READ: i32 = 1000;
 /// The place of a pending delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// The position in the queue: that of the change in the table's stream or, for a replay, one
+    /// The position in the queue: the change's position in the table's stream or, for a replay, one
     /// after all changes.
     pub position: String,
     /// The key of the item that changed; for a replay, a text unique to this delivery. The events

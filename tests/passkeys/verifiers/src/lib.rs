@@ -19,7 +19,7 @@ pub const USER: &[u8; 64] = &[7; 64];
 /// How often each ceremony is verified.
 const TIMES: u32 = 2000;
 
-/// Encodes bytes like a page.
+/// Encodes bytes as a page does.
 pub fn encoded(bytes: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }

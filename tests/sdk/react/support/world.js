@@ -37,7 +37,7 @@ export function world({ config = {}, options = { devTool: false }, settings = {}
   it.codeTo = (address) => until(async () => (await it.inbox.all(address)).map(({ subject }) => subject.match(/([0-9A-Z]{6})$/)?.[1]).find(Boolean), `a code to ${address}`);
   it.linkTo = (address, page) => linkTo(it.inbox, address, page);
 
-  /** A user with a new account, verified by an emailed link. */
+  /** A user with a new account, verified with an emailed link. */
   it.member = async (t, email = newAddress()) => {
     const person = await it.arrive(t);
     await person.signUp(email, PASSWORD);

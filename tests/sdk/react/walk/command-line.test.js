@@ -16,7 +16,7 @@ async function tool(path, body, headers) {
 
 const link = ({ login_code }) => `/handler/cli-auth-confirm?login_code=${login_code}`;
 
-/** The address of the user of the session fetched by the tool. */
+/** The address of the user whose session the tool fetched. */
 async function userOf({ polling_code }) {
   const { status, refresh_token } = await tool("/auth/cli/poll", { polling_code });
   assert.equal(status, "success");

@@ -1,5 +1,5 @@
-//! `gateway team …` on a gateway's data or on a table, for the operator. Mainly for the teams of
-//! the project `internal`: over the API, only their own members administer them.
+//! `gateway team …` in a data folder or table, for the operator. Mainly for the teams of the
+//! project `internal`: over the API, only their own members administer them.
 
 use anyhow::{anyhow, bail};
 use flows::teams::{Joined, joining};

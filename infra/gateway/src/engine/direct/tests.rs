@@ -117,8 +117,8 @@ fn item_of(key: &Key) -> Item {
     requests::key(&key.pk, &key.sk)
 }
 
-/// Status and code of an error. If a request has several faults, it depends on the order of a map
-/// which one the message names.
+/// Status and code of an error. If a request has several faults, which one the message names
+/// depends on the order of a map.
 fn described<E: ProvideErrorMetadata>(failure: aws::Failure<E>) -> String {
     let status = failure.raw_response().map(|response| response.status().as_u16());
     format!("{status:?} {:?}", failure.code())

@@ -116,8 +116,8 @@ fn level(headers: &HeaderMap, has_key: bool) -> Result<Level, KnownError> {
 
 /// The digest for looking up a server's key. Instead of the key, a machine sends an access token
 /// that contains the key's digest. So the key is read, with its revocation, expiry and permissions,
-/// as if it had been sent itself. A token that is not valid for the project is treated as a key
-/// that does not exist.
+/// as if the key itself had been sent. A token that is not valid for the project is treated as a
+/// key that does not exist.
 fn server_key_digest(key: &str, project: &ProjectId, app: &App) -> Digest {
     let is_token = key.starts_with("eyJ");
     let claims = is_token.then(|| app.signer.verify_machine(key, project, app.clock.now()).ok()).flatten();

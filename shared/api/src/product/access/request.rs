@@ -108,7 +108,7 @@ impl<'a> Request<'a> {
         of_caller.chain(named).chain(recipient.into_iter().flatten())
     }
 
-    /// Adds the caller to the entry of the trail.
+    /// Adds the caller to the trail entry.
     pub(super) fn record(&self, identity: &Identity) {
         let own = identity.user.as_ref().map(|user| user.row.user.id);
         record::by(&identity.proof.project, self.headers.level.into(), self.actor(identity), named_user(self.path, own));

@@ -75,7 +75,7 @@ fn written(change: &LevelChange) -> Flat {
 }
 
 /// Removes entries left incomplete because another level no longer sets their required field.
-/// Incomplete entries set by the change itself stay, and are rejected later.
+/// Incomplete entries set by the change itself are left in, and are rejected later.
 fn drop_fragments(all: &mut Flat, written: &Flat) {
     for (record, field) in [(DOMAINS, "baseUrl"), (PERMISSIONS, "scope")] {
         let ids = |values: &Flat| -> BTreeSet<String> { values.keys().filter_map(|path| entry_of(path, record)).collect() };

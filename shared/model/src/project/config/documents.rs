@@ -32,7 +32,7 @@ pub struct MailDocuments {
 /// The effect of a change to a level on its documents.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DocumentChange {
-    /// Creates a document. It may override a built-in one, or one of the level below.
+    /// Creates a document. It may override a built-in document or one from the level below.
     Create(DocumentKind, MailDocument),
     /// Replaces a document of the level.
     Replace(DocumentKind, MailDocument),
@@ -268,8 +268,8 @@ fn first(kind: DocumentKind, id: DocumentId) -> MailDocument {
     }
 }
 
-/// The name in the configuration or, if absent, that of `base`, the overridden document. Fails if
-/// there is neither.
+/// The name in the configuration or, if absent, the name of `base`, the overridden document. Fails
+/// if there is neither.
 fn named(name: Option<Name>, base: &MailDocument, path: &str) -> Result<String, Problems> {
     match name {
         Some(name) => Ok(name.0),

@@ -16,8 +16,7 @@ pub enum Level {
     /// Keys that may be kept in a repository: no secrets, and nothing that differs between
     /// deployments.
     Branch,
-    /// All keys except those of the project level. The values of this level override those of the
-    /// branch.
+    /// All keys except project-level ones. The values of this level override the branch's.
     Environment,
 }
 

@@ -1,5 +1,5 @@
-//! The templates and themes of each level of a configuration. They are items of their own, not
-//! stored with the other values of a level.
+//! The templates and themes of each level of a configuration. They are separate items, not stored
+//! with the other values of a level.
 
 use std::collections::BTreeSet;
 
@@ -42,7 +42,7 @@ impl LevelDocuments {
         }
     }
 
-    /// The documents that a level starts from, besides the built-in ones.
+    /// The documents that a level starts from, in addition to the built-in ones.
     fn below(&self, level: Level) -> MailDocuments {
         if level == Level::Environment { self.branch.clone() } else { MailDocuments::default() }
     }
@@ -68,8 +68,8 @@ impl LevelDocuments {
         Value::Object(emails)
     }
 
-    /// A level's documents in effect after a change to it, including the built-in ones and those of
-    /// the level below, by path.
+    /// A level's documents in effect after a change to it, including the built-in ones and the ones
+    /// of the level below, by path.
     pub(crate) fn changed(&self, level: Level, change: &LevelChange) -> Flat {
         let below = self.below(level).flat();
         let mut all = match (change, level) {

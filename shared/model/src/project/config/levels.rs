@@ -6,8 +6,8 @@
 //! project, and the project over the defaults. In the result, longer keys are set after shorter
 //! ones. So a value set by the environment stays in effect whatever is pushed to the branch.
 //!
-//! Templates and themes are not part of the levels: each is an item of its own that records its
-//! level ([`documents`](crate::project::config::documents)). Secrets are stored with the project's
+//! Templates and themes are not part of the levels: each is a separate item that records its level
+//! ([`documents`](crate::project::config::documents)). Secrets are stored with the project's
 //! settings; the levels have [`HIDDEN_SECRET`] in their place.
 
 use std::collections::BTreeSet;
@@ -69,9 +69,10 @@ impl Levels {
         Self { project: own(Level::Project), branch: Values::new(), environment, has_permissions: true }
     }
 
-    /// Adds the project's settings that levels of older versions lack, as part of the environment:
-    /// permissions, if the levels were stored before a configuration could define them, and the
-    /// settings for passkeys, which operations of older versions changed only in the project.
+    /// Adds the project's settings that levels from older versions lack, as part of the
+    /// environment: permissions, if the levels were stored before a configuration could define
+    /// them, and the settings for passkeys, which operations of older versions changed only in the
+    /// project.
     #[must_use]
     pub fn completed(mut self, project: &Project) -> Self {
         if !self.has_permissions {

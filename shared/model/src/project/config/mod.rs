@@ -7,7 +7,7 @@
 //! another operation changes settings, the new values are also written to the environment or, for
 //! keys of the project level, to that level.
 //!
-//! Names stored before hidden characters were refused are serialised without them, so that such
+//! Names stored before hidden characters were refused are serialized without them, so that such
 //! names do not block other changes.
 //!
 //! The secrets of providers, of the mail server and of bot challenges can be written but are never

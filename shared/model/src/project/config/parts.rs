@@ -98,8 +98,8 @@ impl Provider {
             return wrong("allowConnectedAccounts", "must be true: to disable the provider, set allowSignIn to false");
         }
         if self.is_shared == Some(true) {
-            // The levels may keep a client of the project's own, which is ignored while `isShared`
-            // is true.
+            // The levels may keep the project's own client, which is ignored while `isShared` is
+            // true.
             return Ok(ProviderInput { id, r#type: Some(ProviderKind::Shared), ..ProviderInput::default() });
         }
         let bundles = format!("{PROVIDERS}.{id}.appleBundles");

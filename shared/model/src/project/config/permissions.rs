@@ -104,8 +104,8 @@ fn problem(id: &PermissionId, refused: &Refused) -> Problems {
 }
 
 /// Removes references to permissions that the configuration does not define in the right scope:
-/// another level may have stopped defining them. Such references in the change itself stay, and are
-/// rejected later.
+/// another level may have stopped defining them. Such references in the change itself are left in,
+/// and are rejected later.
 pub(crate) fn drop_references(all: &mut Flat, written: &Flat) {
     let team = Scope::Team.name();
     let scope = |(path, value): (&String, &Value)| {

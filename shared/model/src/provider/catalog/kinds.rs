@@ -39,7 +39,7 @@ pub struct Provider {
     pub token_check: TokenCheck,
 }
 
-/// Parameters of the authorization endpoint beyond those of RFC 6749.
+/// Parameters of the authorization endpoint that are not in RFC 6749.
 pub type Parameters = &'static [(&'static str, &'static str)];
 
 /// What is needed to get a refresh token.

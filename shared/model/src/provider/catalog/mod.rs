@@ -1,7 +1,7 @@
 //! The catalog of providers. The flow is the same for all; only their data differs.
 //!
 //! Endpoints, scopes and fields come from the providers' documentation. Other OpenID issuers are
-//! discovered by their metadata (`shared/oauth/src/metadata.rs`).
+//! discovered through their metadata (`shared/oauth/src/metadata.rs`).
 
 mod includes;
 pub mod kinds;

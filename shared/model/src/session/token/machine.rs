@@ -1,7 +1,7 @@
 //! Access tokens of machines: a backend exchanges its server key for one at the token endpoint.
 //!
-//! Machines have an audience of their own, and therefore their own signing key. A user's access
-//! token is never accepted as a machine's, nor the reverse.
+//! Machines have a separate audience, and therefore a separate signing key. A user's access token
+//! is never accepted as a machine's, nor the reverse.
 
 use std::time::Duration;
 
