@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, Once};
 
 use api::http::Route;
-use api::http::log::{self, Asked};
+use api::http::log::{self, RequestFacts};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use flows::App;
@@ -179,7 +179,7 @@ pub(crate) async fn answer(app: &App, router: Router, request: Request<Body>) ->
         return router.oneshot(request).await.unwrap();
     }
     let operation = operation_of(&request);
-    let asked = operation.map(|name| Asked::new(name, request.method(), request.headers(), None, None));
+    let asked = operation.map(|name| RequestFacts::new(name, request.method(), request.headers(), None, None));
 
     let (parts, body) = request.into_parts();
     let body = whole(body).await;

@@ -22,7 +22,7 @@ use flows::email::notice;
 use flows::limits::Failures;
 use flows::literal::{SUCCESS, Success};
 use flows::new_owner::hand_over;
-use model::code::{Code, Purpose, Rejected, StoredCode};
+use model::code::{Code, CodeRefusal, Purpose, StoredCode};
 use model::limit::Limit;
 use model::password;
 use model::user::User;
@@ -81,13 +81,13 @@ pub async fn handle(
 async fn reset(access: &Access<Client>, stored: &StoredCode, row: &UserRow, hash: Hash) -> Result<(User, Vec<Write>), Error> {
     let (app, project) = (&access.app, &access.project);
     if !stored.is_of_epoch(&row.user) {
-        return Err(Rejected::NotFound.into());
+        return Err(CodeRefusal::NotFound.into());
     }
     // A code sent to an address that the user has given up proves nothing: someone else may read
     // its emails.
     let mut user = row.user.clone();
     let prover = access.prover(&user);
-    let proof = user.prove(&stored.email, prover, app.entropy.uuid().into()).ok_or(Rejected::NotFound)?;
+    let proof = user.prove(&stored.email, prover, app.entropy.uuid().into()).ok_or(CodeRefusal::NotFound)?;
     user.set_password(hash, None);
     // A first proof locks out whoever had the account before, so they are not notified.
     let told = if proof == Proof::First {

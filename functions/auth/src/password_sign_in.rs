@@ -5,7 +5,7 @@
 //! and one password check.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
-use api::http::{Json, Named, Route};
+use api::http::{Json, NamedItem, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use crypto::password::Password;
@@ -32,7 +32,7 @@ pub const ROUTE: Route = Route::post("auth-password-sign-in", "/api/v1/auth/pass
     .limit(Limit::SignIn)
     .open_to_restricted()
     .table(&[BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem])
-    .reads(&[Named::EmailClaim])
+    .reads(&[NamedItem::EmailClaim])
     .errors(&[ErrorCode::PasswordAuthenticationNotEnabled, ErrorCode::EmailPasswordMismatch, ErrorCode::MultiFactorAuthenticationRequired])
     .hashes_passwords();
 

@@ -5,7 +5,7 @@
 //! rendered with sample values, otherwise with placeholders for its variables.
 
 use api::http::TableAction::{BatchGetItem, GetItem, PutItem, UpdateItem};
-use api::http::{Json, Named, Route};
+use api::http::{Json, NamedItem, Route};
 use api::product::input::Nothing;
 use api::product::precondition::IfMatch;
 use api::product::{Access, Admin, Input};
@@ -25,7 +25,7 @@ use crate::documents::preview::{NoTheme, Values, examples, rendered, theme};
 pub const ROUTE: Route = Route::patch("emails-template-update", "/api/v1/internal/email-templates/{id}")
     .summary("Updates an email template, unless it cannot be rendered")
     .table(&[BatchGetItem, GetItem, PutItem, UpdateItem])
-    .reads(&[Named::Document(DocumentKind::Template)])
+    .reads(&[NamedItem::Document(DocumentKind::Template)])
     .errors(&[ErrorCode::EmailTemplateNotFound, ErrorCode::EmailRenderingError]);
 
 #[derive(Serialize, ToSchema)]

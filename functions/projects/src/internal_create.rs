@@ -3,7 +3,7 @@
 //! access it and create keys.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, GetItem, PutItem, Query, UpdateItem};
-use api::http::{Created, Route};
+use api::http::{CreatedJson, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError};
@@ -36,7 +36,7 @@ pub async fn handle(
     State(app): State<App>,
     access: Access<Client>,
     Input { body, .. }: Input<NewProject>,
-) -> Result<Created<AdminProject>, Error> {
+) -> Result<CreatedJson<AdminProject>, Error> {
     let user = owner(&access)?.id;
     let team = body.owner_team_id;
     let deployment = app.deployment();
@@ -49,7 +49,7 @@ pub async fn handle(
     let not_in_team = || Error::from(KnownError::TeamMembershipNotFound { team_id: team.to_string(), user_id: user.to_string() });
     for _ in 0..ROUNDS {
         match app.store.create_owned_project(&project, &levels, team, user).await {
-            Ok(()) => return Ok(Created(AdminProject::of(&project, app.settings.development))),
+            Ok(()) => return Ok(CreatedJson(AdminProject::of(&project, app.settings.development))),
             Err(store::Error::Conflict(conflict)) if conflict.is_of(Label::Count) => make_room(&app, team, not_in_team).await?,
             Err(store::Error::Conflict(_)) => return Err(not_in_team()),
             Err(error) => return Err(error.into()),

@@ -5,7 +5,7 @@
 //! owning team are told that the project does not exist.
 
 use api::http::TableAction::{BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem};
-use api::http::{Json, Named, Route};
+use api::http::{Json, NamedItem, Route};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use deserr::Deserr;
@@ -24,7 +24,7 @@ use crate::owners::teams::{make_room, owner};
 pub const ROUTE: Route = Route::post("projects-internal-transfer", "/api/v1/internal/projects/transfer")
     .summary("Transfers a project to another team of its owner")
     .table(&[BatchGetItem, ConditionCheckItem, DeleteItem, GetItem, PutItem, Query, UpdateItem])
-    .reads(&[Named::Project])
+    .reads(&[NamedItem::Project])
     .errors(&[
         ErrorCode::ExpectedInternalProject,
         ErrorCode::UserAuthenticationRequired,

@@ -4,7 +4,7 @@
 use api::http::TableAction::GetItem;
 use api::http::{Describe, Description, Json, Route};
 use api::product::Input;
-use api::product::input::{Ignored, Param};
+use api::product::input::{IgnoredBody, Param};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use deserr::Deserr;
@@ -60,7 +60,10 @@ impl Describe for KeySet {
     }
 }
 
-pub async fn handle(State(app): State<App>, Input { query, path, .. }: Input<Ignored, JwksQuery, ProjectPath>) -> Result<KeySet, Error> {
+pub async fn handle(
+    State(app): State<App>,
+    Input { query, path, .. }: Input<IgnoredBody, JwksQuery, ProjectPath>,
+) -> Result<KeySet, Error> {
     let unknown = || KnownError::ProjectNotFound { project_id: path.project_id.clone() };
     let id = ProjectId::parse(&path.project_id).map_err(|_| unknown())?;
     app.store.project(&id).await?.ok_or_else(unknown)?;

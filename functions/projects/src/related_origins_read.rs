@@ -7,7 +7,7 @@
 use api::http::TableAction::GetItem;
 use api::http::{Describe, Description, Json, Route};
 use api::product::Input;
-use api::product::input::{Ignored, Nothing};
+use api::product::input::{IgnoredBody, Nothing};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use errors::{Error, ErrorCode, KnownError};
@@ -46,7 +46,7 @@ impl Describe for RelatedOrigins {
     }
 }
 
-pub async fn handle(State(app): State<App>, Input { path, .. }: Input<Ignored, Nothing, ProjectPath>) -> Result<RelatedOrigins, Error> {
+pub async fn handle(State(app): State<App>, Input { path, .. }: Input<IgnoredBody, Nothing, ProjectPath>) -> Result<RelatedOrigins, Error> {
     let unknown = || KnownError::ProjectNotFound { project_id: path.project_id.clone() };
     let id = ProjectId::parse(&path.project_id).map_err(|_| unknown())?;
     let config = app.store.project(&id).await?.ok_or_else(unknown)?.project.config;

@@ -2,7 +2,7 @@
 //! picture in the team. A client can change only its own user's profile.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem};
-use api::http::{Json, Named, Route};
+use api::http::{Json, NamedItem, Route};
 use api::product::input::Nothing;
 use api::product::{Access, Client, Input};
 use axum::extract::State;
@@ -23,7 +23,7 @@ use crate::members::profiles::view_of;
 pub const ROUTE: Route = Route::patch("teams-member-profile-update", "/api/v1/team-member-profiles/{team_id}/{user_id}")
     .summary("Updates a member's profile in a team")
     .table(&[BatchGetItem, DeleteItem, GetItem, PutItem, UpdateItem])
-    .reads(&[Named::Team, Named::User])
+    .reads(&[NamedItem::Team, NamedItem::User])
     .errors(USER_REFERENCE_ERRORS)
     .errors(&[ErrorCode::UserAuthenticationRequired, ErrorCode::TeamNotFound, ErrorCode::TeamMembershipNotFound]);
 

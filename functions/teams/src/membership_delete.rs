@@ -3,8 +3,8 @@
 //! client needs `$remove_members`.
 
 use api::http::TableAction::{BatchGetItem, DeleteItem, Query, UpdateItem};
-use api::http::{Json, Named, Route};
-use api::product::input::{Ignored, Nothing};
+use api::http::{Json, NamedItem, Route};
+use api::product::input::{IgnoredBody, Nothing};
 use api::product::{Access, Client, Input};
 use axum::extract::State;
 use errors::{Error, ErrorCode, KnownError, TEAM_MEMBER_ERRORS};
@@ -22,14 +22,14 @@ use crate::members::paths::MemberPath;
 pub const ROUTE: Route = Route::delete("teams-membership-delete", "/api/v1/team-memberships/{team_id}/{user_id}")
     .summary("Removes a user from a team")
     .table(&[BatchGetItem, DeleteItem, Query, UpdateItem])
-    .reads(&[Named::Team])
+    .reads(&[NamedItem::Team])
     .errors(TEAM_MEMBER_ERRORS)
     .errors(&[ErrorCode::TeamOwnsProjects]);
 
 pub async fn handle(
     State(app): State<App>,
     access: Access<Client>,
-    Input { path, .. }: Input<Ignored, Nothing, MemberPath>,
+    Input { path, .. }: Input<IgnoredBody, Nothing, MemberPath>,
 ) -> Result<Json<Success>, Error> {
     let (team, user) = (path.team_id, named(&access, path.user_id)?);
     let (project, own) = (&access.project.id, limited_to(&access)?);

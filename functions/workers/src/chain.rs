@@ -8,7 +8,7 @@ use flows::App;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use model::project::retention::longest_retention;
-use model::trail::chain::{Covered, Head, Link, MOST_ENTRIES, OVERLAP};
+use model::trail::chain::{CoveredEntry, Head, Link, MOST_ENTRIES, OVERLAP};
 use store::trail::chain::{Chain, DayEntry, earlier, position_before, time_of};
 use store::trail::day;
 use store::{Error, optimistic};
@@ -72,7 +72,7 @@ async fn step(app: &App, project: &ProjectId, linked: &mut usize) -> Result<(), 
 
 /// Whether an entry must be linked: it is new and has not expired, or its count has risen since it
 /// was linked.
-fn is_new(entry: &Covered, covered: Option<&Covered>, now: Timestamp) -> bool {
+fn is_new(entry: &CoveredEntry, covered: Option<&CoveredEntry>, now: Timestamp) -> bool {
     let Some(covered) = covered else { return entry.until > now.as_second() };
     if entry != covered && !entry.counts_on(covered) {
         tracing::error!(entry = entry.id(), "an entry of an audit trail was modified after a link had covered it");
@@ -102,7 +102,7 @@ impl Links<'_> {
         }
         while !entries.is_empty() {
             let (count, counters) = first_link(&entries, MOST_ENTRIES);
-            let entries: Vec<Covered> = entries.drain(..count).map(|fresh| fresh.covered).collect();
+            let entries: Vec<CoveredEntry> = entries.drain(..count).map(|fresh| fresh.covered).collect();
             reached("linking", entries.len());
             let link = Link::after(self.head.as_ref(), self.project, day, entries.clone(), self.now);
             let chain = Chain { project: self.project, keys: &self.keys };

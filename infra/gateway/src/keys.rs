@@ -15,7 +15,7 @@ use model::project::key_set::NewKeys;
 use model::project::{KeyKind, Project, ProjectConfig};
 use secrecy::{ExposeSecret as _, SecretString};
 use store::Store;
-use store::deletions::Ended;
+use store::deletions::DeletionTarget;
 use store::project::deletion::Purge;
 use tokio::time::Instant;
 use wire::entropy::Entropy;
@@ -136,7 +136,7 @@ impl Keys {
 /// Completes a pending deletion of a project with this id.
 async fn finish_deletion(store: &Store, id: &ProjectId, now: Timestamp) -> anyhow::Result<()> {
     let Some(ending) = store.project_ending(id).await? else { return Ok(()) };
-    if let Ended::Project { since } = ending.what {
+    if let DeletionTarget::Project { since } = ending.what {
         while store.purge_project(id, since, now, Instant::now() + PURGE).await? != Purge::Nothing {}
     }
     Ok(store.forget_ending(&ending).await?)

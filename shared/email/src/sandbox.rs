@@ -154,7 +154,7 @@ impl Drop for Renderer {
 
 /// Why a renderer did not answer.
 #[derive(Debug, thiserror::Error)]
-enum Lost {
+enum RendererError {
     #[error("rendering took longer than a second")]
     Slow,
     #[error("rendering did not end within four seconds on a busy machine")]
@@ -173,7 +173,7 @@ fn in_renderer(program: &PathBuf, groups: &[Group], began: Instant) -> Vec<Rende
         while renderings.len() < first + contexts.len() && (renderings.is_empty() || began.elapsed() < SHARE) {
             let before = renderings.len();
             let idle = lock(&IDLE).pop();
-            let answer = idle.map_or_else(|| Renderer::start(program).map_err(Lost::Unstarted), Ok).and_then(|mut renderer| {
+            let answer = idle.map_or_else(|| Renderer::start(program).map_err(RendererError::Unstarted), Ok).and_then(|mut renderer| {
                 let request = Request { sources, contexts: &contexts[before - first..] };
                 if renderer.ask(request, &mut renderings, began)? {
                     lock(&IDLE).push(renderer);
@@ -182,7 +182,7 @@ fn in_renderer(program: &PathBuf, groups: &[Group], began: Instant) -> Vec<Rende
             });
             let Err(lost) = answer else { continue };
             failures = if renderings.len() > before { 1 } else { failures + 1 };
-            if matches!(lost, Lost::Slow) {
+            if matches!(lost, RendererError::Slow) {
                 failures = tries;
             }
             if failures >= tries {
@@ -211,14 +211,14 @@ impl Renderer {
     /// Requests the rendering of some emails, and adds each rendering to `renderings` as it
     /// arrives. Returns whether all have arrived by [`SHARE`] after `began`; if not, this renderer
     /// must not be used again.
-    fn ask(&mut self, request: Request<'_>, renderings: &mut Vec<Rendering>, began: Instant) -> Result<bool, Lost> {
+    fn ask(&mut self, request: Request<'_>, renderings: &mut Vec<Rendering>, began: Instant) -> Result<bool, RendererError> {
         let mut limit = Limit::of(&self.child);
-        let frame = serde_json::to_vec(&request).map_err(|_| Lost::Ended)?;
-        write_frame(&mut self.input, &frame).map_err(|_| Lost::Ended)?;
+        let frame = serde_json::to_vec(&request).map_err(|_| RendererError::Ended)?;
+        write_frame(&mut self.input, &frame).map_err(|_| RendererError::Ended)?;
         let mut answers = Vec::new();
         for left in (0..request.contexts.len()).rev() {
             let rendering = self.answer(&mut answers, &limit)?;
-            renderings.push(serde_json::from_slice(&rendering).map_err(|_| Lost::Ended)?);
+            renderings.push(serde_json::from_slice(&rendering).map_err(|_| RendererError::Ended)?);
             if left > 0 && began.elapsed() >= SHARE {
                 return Ok(false);
             }
@@ -228,7 +228,7 @@ impl Renderer {
     }
 
     /// The next answer; `read` holds bytes read but not returned yet.
-    fn answer(&mut self, read: &mut Vec<u8>, limit: &Limit) -> Result<Vec<u8>, Lost> {
+    fn answer(&mut self, read: &mut Vec<u8>, limit: &Limit) -> Result<Vec<u8>, RendererError> {
         let mut bytes = vec![0; 64 * 1024];
         loop {
             let wanted = read.first_chunk().map_or(4, |length| 4 + u32::from_le_bytes(*length) as usize);
@@ -237,22 +237,22 @@ impl Renderer {
                 return Ok(std::mem::replace(read, rest).split_off(4));
             }
             self.wait(limit)?;
-            match self.output.read(&mut bytes).map_err(|_| Lost::Ended)? {
-                0 => return Err(Lost::Ended),
+            match self.output.read(&mut bytes).map_err(|_| RendererError::Ended)? {
+                0 => return Err(RendererError::Ended),
                 length => read.extend_from_slice(&bytes[..length]),
             }
         }
     }
 
     /// Waits until more of an answer can be read; fails at the limit.
-    fn wait(&self, limit: &Limit) -> Result<(), Lost> {
+    fn wait(&self, limit: &Limit) -> Result<(), RendererError> {
         loop {
-            let rest = Timespec::try_from(limit.rest(&self.child)?).map_err(|_| Lost::Ended)?;
+            let rest = Timespec::try_from(limit.rest(&self.child)?).map_err(|_| RendererError::Ended)?;
             let mut ready = [PollFd::new(&self.output, PollFlags::IN)];
             match poll(&mut ready, Some(&rest)) {
                 Ok(0) => {}
                 Ok(_) => return Ok(()),
-                Err(_) => return Err(Lost::Ended),
+                Err(_) => return Err(RendererError::Ended),
             }
         }
     }
@@ -271,15 +271,15 @@ impl Limit {
     }
 
     /// The time until the limit may be reached.
-    fn rest(&self, renderer: &Child) -> Result<Duration, Lost> {
+    fn rest(&self, renderer: &Child) -> Result<Duration, RendererError> {
         let passed = self.began.elapsed();
         let used = self.used.and_then(|before| cpu_time(renderer)?.checked_sub(before));
         let rest = TIME.saturating_sub(used.unwrap_or(passed));
         if rest.is_zero() {
-            return Err(Lost::Slow);
+            return Err(RendererError::Slow);
         }
         match PATIENCE.saturating_sub(passed) {
-            Duration::ZERO => Err(Lost::Starved),
+            Duration::ZERO => Err(RendererError::Starved),
             left => Ok(rest.min(left)),
         }
     }

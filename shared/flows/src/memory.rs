@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
-use model::limit::{Counter, Refused};
+use model::limit::{Counter, Refusal};
 use wire::clock::after;
 use wire::id::ProjectId;
 
@@ -19,14 +19,14 @@ const MOST: usize = 10_000;
 
 /// The facts a process remembers.
 #[derive(Debug, Clone, Default)]
-pub struct Memory(Arc<Mutex<Learnt>>);
+pub struct Memory(Arc<Mutex<MemoryState>>);
 
 #[derive(Debug, Default)]
-struct Learnt {
+struct MemoryState {
     /// The names of projects and keys that exist.
     seen: HashSet<String>,
     /// For each full counter, when its refusal ends, and the refusal.
-    refused: HashMap<String, (Timestamp, Refused)>,
+    refused: HashMap<String, (Timestamp, Refusal)>,
     /// Counters that are not stored in the table, by name; those of a project, by project and name.
     counters: HashMap<String, u32>,
     /// Counters added to the table several requests at a time, by project and name.
@@ -71,7 +71,7 @@ impl Memory {
     }
 
     /// Remembers that a counter of a project is full.
-    pub fn refused(&self, project: &ProjectId, counter: &Counter, refusal: Refused) {
+    pub fn refused(&self, project: &ProjectId, counter: &Counter, refusal: Refusal) {
         let seconds = i64::try_from(refusal.retry_after_seconds).unwrap_or(i64::MAX);
         let until = after(counter.now(), SignedDuration::from_secs(seconds));
         let mut learnt = self.learnt();
@@ -80,14 +80,14 @@ impl Memory {
     }
 
     /// The refusal of a counter known to be full; `None` for any other counter.
-    pub fn refusal(&self, project: &ProjectId, counter: &Counter) -> Option<Refused> {
+    pub fn refusal(&self, project: &ProjectId, counter: &Counter) -> Option<Refusal> {
         let (until, refusal) = *self.learnt().refused.get(&full_name(project, counter))?;
         let left = u64::try_from(until.as_millisecond() - counter.now().as_millisecond()).ok().filter(|left| *left > 0)?;
-        Some(Refused { retry_after_seconds: left.div_ceil(1000), ..refusal })
+        Some(Refusal { retry_after_seconds: left.div_ceil(1000), ..refusal })
     }
 
     /// Counts one request, in this process only.
-    pub fn count(&self, counter: &Counter) -> Result<(), Refused> {
+    pub fn count(&self, counter: &Counter) -> Result<(), Refusal> {
         let mut learnt = self.learnt();
         learnt.room(counter, &counter.before(), &counter.to_string())?;
         learnt.add(counter.to_string(), 1);
@@ -95,7 +95,7 @@ impl Memory {
     }
 
     /// Whether a project's counter, kept only by this process, has room.
-    pub fn room(&self, project: &ProjectId, counter: &Counter) -> Result<(), Refused> {
+    pub fn room(&self, project: &ProjectId, counter: &Counter) -> Result<(), Refusal> {
         self.learnt().room(counter, &format!("{project}#{}", counter.before()), &full_name(project, counter))
     }
 
@@ -106,7 +106,7 @@ impl Memory {
 
     /// Counts a request `weight` times. Returns what must be added to the counter in the table now
     /// (then call [`Self::carried`]), or 0 to wait.
-    pub fn batch(&self, project: &ProjectId, counter: &Counter, weight: u32) -> Result<u32, Refused> {
+    pub fn batch(&self, project: &ProjectId, counter: &Counter, weight: u32) -> Result<u32, Refusal> {
         let mut learnt = self.learnt();
         let name = full_name(project, counter);
         if !learnt.batches.contains_key(&name) {
@@ -150,18 +150,18 @@ impl Memory {
 
     /// Forgets everything, so that the process remembers no more than a new one.
     pub fn forget(&self) {
-        *self.learnt() = Learnt::default();
+        *self.learnt() = MemoryState::default();
     }
 
-    fn learnt(&self) -> MutexGuard<'_, Learnt> {
+    fn learnt(&self) -> MutexGuard<'_, MemoryState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Learnt {
+impl MemoryState {
     /// Whether a counter of this process has room, given the names of the previous window and this
     /// one.
-    fn room(&self, counter: &Counter, before: &str, now: &str) -> Result<(), Refused> {
+    fn room(&self, counter: &Counter, before: &str, now: &str) -> Result<(), Refusal> {
         let [before, counted] = [before, now].map(|name| self.counters.get(name).copied().unwrap_or_default());
         if counted >= counter.quota_after(before) { Err(counter.refusal_at(before, counted)) } else { Ok(()) }
     }
@@ -209,7 +209,7 @@ mod tests {
     fn a_remembered_refusal_applies_only_to_its_project_and_counter() {
         let memory = Memory::default();
         let (project, other) = (ProjectId::internal(), ProjectId::parse("6fbbf22e-f4b2-4c6e-95a1-beab6fa41063").expect("an id"));
-        let refusal = Refused { retry_after_seconds: 5, ..counter("a", 0).refusal(0) };
+        let refusal = Refusal { retry_after_seconds: 5, ..counter("a", 0).refusal(0) };
         memory.refused(&project, &counter("a", 0), refusal);
         assert_eq!(memory.refusal(&project, &counter("a", 0)), Some(refusal));
         assert_eq!(memory.refusal(&other, &counter("a", 0)), None);

@@ -225,7 +225,7 @@ impl Window {
 
 /// The content shown in a document of the site: the site, its apps and a range of its posts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shown {
+pub struct ShownContent {
     /// The content, with only the shown posts.
     pub content: Content,
     /// How many newer posts are left out.
@@ -234,7 +234,7 @@ pub struct Shown {
     pub total: usize,
 }
 
-impl Shown {
+impl ShownContent {
     /// All of this content.
     pub fn all(content: Content) -> Self {
         Self { skipped: 0, total: content.blog_posts.len(), content }

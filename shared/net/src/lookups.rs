@@ -112,9 +112,9 @@ mod tests {
     static BEGUN: AtomicUsize = AtomicUsize::new(0);
 
     /// Opens the gate when dropped.
-    struct Opening;
+    struct GateOpener;
 
-    impl Drop for Opening {
+    impl Drop for GateOpener {
         fn drop(&mut self) {
             *GATE.0.lock().unwrap() = true;
             GATE.1.notify_all();
@@ -139,7 +139,7 @@ mod tests {
     #[tokio::test]
     async fn a_lookup_keeps_its_place_although_nobody_waits_for_it() {
         static LOOKUPS: Lookups = Lookups::new(4, behind_the_gate);
-        let opening = Opening;
+        let opening = GateOpener;
         for _ in 0..10 {
             abandon(&LOOKUPS, "a.slow.example");
         }

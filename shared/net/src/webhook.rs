@@ -14,7 +14,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use url::{Host, Url};
 
 use crate::answer::{unavailable, unsendable};
-use crate::outgoing::{Fault, Outgoing};
+use crate::outgoing::{AnswerError, Outgoing};
 
 /// The time limit for a delivery, from resolving the endpoint's name to the status of its answer.
 pub const BUDGET: Duration = Duration::from_secs(10);
@@ -31,7 +31,7 @@ const MAX_URL: usize = 2048;
 
 /// The answer of an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Posted {
+pub struct EndpointAnswer {
     /// The status.
     pub status: u16,
     /// The beginning of the body.
@@ -66,7 +66,13 @@ fn is_this_machine(url: &Url) -> bool {
 
 /// Posts a body to an endpoint, which may take `budget` until the status of its answer. Any status
 /// counts as an answer; a fault means that there was no answer.
-pub async fn post(settings: &Settings, url: &str, headers: Vec<(String, String)>, body: String, budget: Duration) -> Result<Posted, Fault> {
+pub async fn post(
+    settings: &Settings,
+    url: &str,
+    headers: Vec<(String, String)>,
+    body: String,
+    budget: Duration,
+) -> Result<EndpointAnswer, AnswerError> {
     let outgoing = Outgoing::of_webhooks(settings);
     let uri = outgoing.check(url)?.as_str().to_owned();
     let mut request = Request::builder().method(Method::POST).uri(uri).body(Full::new(Bytes::from(body))).map_err(unsendable)?;
@@ -79,9 +85,9 @@ pub async fn post(settings: &Settings, url: &str, headers: Vec<(String, String)>
         request.headers_mut().insert(HeaderName::try_from(name).map_err(unsendable)?, value);
     }
     let sent = timeout(budget, outgoing.client().request(request)).await;
-    let late = |_| Fault::Unavailable(format!("no answer within {} s", budget.as_secs()));
+    let late = |_| AnswerError::Unavailable(format!("no answer within {} s", budget.as_secs()));
     let response = sent.map_err(late)?.map_err(|error| unavailable(&error))?;
-    Ok(Posted { status: response.status().as_u16(), body: beginning(response.into_body()).await })
+    Ok(EndpointAnswer { status: response.status().as_u16(), body: beginning(response.into_body()).await })
 }
 
 /// The first KB of a body, or as much of it as arrives in time.

@@ -19,7 +19,7 @@ pub mod package;
 pub mod page;
 pub mod text;
 
-use model::content::{MOST_POSTS, Shown};
+use model::content::{MOST_POSTS, ShownContent};
 
 pub use document::{CONTENT_AGE, Document, HTML, MARKDOWN, PLAIN, RELEASE_AGE};
 
@@ -43,7 +43,7 @@ pub fn fixed(name: &str, site_url: &str) -> Option<Document> {
 }
 
 /// Renders a document from the content at a site's URL. All URLs of the content must be absolute.
-pub type Renderer = fn(&Shown, &str) -> Document;
+pub type Renderer = fn(&ShownContent, &str) -> Document;
 
 /// The renderer of the document at a path of one segment if it depends on the content, otherwise
 /// `None`. [`fixed`] has the others.

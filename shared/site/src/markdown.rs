@@ -51,13 +51,13 @@ struct Writer<'a> {
     first: Option<(Range<usize>, String)>,
     ids: HeadingIds,
     /// For each open link or picture, how it was opened.
-    open: Vec<Opened>,
+    open: Vec<OpenTag>,
     /// How many of them are links.
     open_links: usize,
 }
 
 #[derive(Clone, Copy)]
-enum Opened {
+enum OpenTag {
     Link,
     Picture,
     /// Neither, because its URL is not allowed, or because it is within another link.
@@ -85,12 +85,12 @@ impl<'a> Writer<'a> {
             Event::Start(Tag::Link { dest_url, title, .. }) => self.open_link(dest_url, title),
             Event::Start(Tag::Image { dest_url, title, .. }) => self.open_picture(dest_url, title),
             Event::End(TagEnd::Link | TagEnd::Image) => match self.open.pop() {
-                Some(Opened::Link) => {
+                Some(OpenTag::Link) => {
                     self.open_links -= 1;
                     self.events.push(Event::End(TagEnd::Link));
                 }
-                Some(Opened::Picture) => self.events.push(Event::End(TagEnd::Image)),
-                Some(Opened::Nothing) | None => {}
+                Some(OpenTag::Picture) => self.events.push(Event::End(TagEnd::Image)),
+                Some(OpenTag::Nothing) | None => {}
             },
             Event::Start(Tag::CodeBlock(kind)) => self.code = Some(Block::new(&kind)),
             Event::End(TagEnd::CodeBlock) => {
@@ -116,9 +116,9 @@ impl<'a> Writer<'a> {
     fn open_link(&mut self, url: CowStr<'a>, title: CowStr<'a>) {
         let is_inside = self.open_links > 0;
         if is_inside || !is_allowed(&url) {
-            return self.open.push(Opened::Nothing);
+            return self.open.push(OpenTag::Nothing);
         }
-        self.open.push(Opened::Link);
+        self.open.push(OpenTag::Link);
         self.open_links += 1;
         self.events.push(Event::Start(Tag::Link { link_type: pulldown_cmark::LinkType::Inline, dest_url: url, title, id: "".into() }));
     }
@@ -127,7 +127,7 @@ impl<'a> Writer<'a> {
         if !is_local(&url) {
             return self.open_link(url, title);
         }
-        self.open.push(Opened::Picture);
+        self.open.push(OpenTag::Picture);
         self.events.push(Event::Start(Tag::Image { link_type: pulldown_cmark::LinkType::Inline, dest_url: url, title, id: "".into() }));
     }
 

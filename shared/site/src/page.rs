@@ -2,7 +2,7 @@
 //! pictures, and show all times in UTC.
 
 use model::content::image::ImageName;
-use model::content::{App, BlogPost, Content, Shown, Site};
+use model::content::{App, BlogPost, Content, ShownContent, Site};
 
 use crate::document::{Document, HTML};
 use crate::escape::markup;
@@ -132,7 +132,7 @@ fn blog_path(number: usize) -> String {
 }
 
 /// `/blog`, `/blog?page=2`, …: the posts, newest first; [`POSTS`] on each page but the last.
-pub fn blog(shown: &Shown, site_url: &str) -> Document {
+pub fn blog(shown: &ShownContent, site_url: &str) -> Document {
     let (root, content) = (root(site_url), &shown.content);
     let (number, count) = (shown.skipped / POSTS + 1, shown.total.div_ceil(POSTS).max(1));
     let (newer, older) = ((number > 1).then(|| number - 1), (number < count).then(|| number + 1));

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use model::content::{BlogPost, Content, MOST_BYTES, Shown};
+use model::content::{BlogPost, Content, MOST_BYTES, ShownContent};
 use model::security_contact::SecurityContact;
 
 use crate::document::{Document, MARKDOWN, PLAIN};
@@ -51,7 +51,7 @@ const REST: usize = 1024;
 /// The posts as a section, linked to their texts in Markdown; `others` is the number of bytes in
 /// the rest of the document. If there is not enough room for all posts, the last link leads to a
 /// list of the omitted ones.
-fn posts(shown: &Shown, site_url: &str, others: usize) -> String {
+fn posts(shown: &ShownContent, site_url: &str, others: usize) -> String {
     let line = |post: &BlogPost| {
         format!("- [{}]({site_url}/blog/{}.md): {}. {}\n", markdown(&post.title), post.slug, date(post), markdown(&post.excerpt))
     };
@@ -79,7 +79,7 @@ fn section(title: &str, lines: impl Iterator<Item = String>) -> String {
 }
 
 /// `/llms.txt`: the site as lists of links (llmstxt.org).
-pub fn llms(shown: &Shown, site_url: &str) -> Document {
+pub fn llms(shown: &ShownContent, site_url: &str) -> Document {
     let api = [
         format!("- [Apps]({site_url}/api/v1/apps): all apps, as JSON\n"),
         format!("- [Posts]({site_url}/api/v1/blog-posts): the posts without their texts, as JSON\n"),
@@ -92,7 +92,7 @@ pub fn llms(shown: &Shown, site_url: &str) -> Document {
 }
 
 /// `/index.md`: the start page in Markdown.
-pub fn index(shown: &Shown, site_url: &str) -> Document {
+pub fn index(shown: &ShownContent, site_url: &str) -> Document {
     let more = [
         format!("- [Docs]({site_url}/docs): everything on this site\n"),
         format!("- [llms.txt]({site_url}/llms.txt): for language models\n"),
@@ -118,7 +118,7 @@ pub fn post(post: &BlogPost, text: &str) -> Document {
 
 /// `/llms-full.txt`: the site with the texts of its posts, newest first. If they are too long, the
 /// oldest are omitted, and the last line says how many, and where to find them.
-pub fn llms_full(shown: &Shown, site_url: &str) -> Document {
+pub fn llms_full(shown: &ShownContent, site_url: &str) -> Document {
     let content = &shown.content;
     let mut body = head(content) + &apps(content);
     let mut written = 0;

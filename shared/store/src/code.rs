@@ -16,7 +16,7 @@
 //! are counted; for invitations, `CodeAccess` first checks that the code exists.
 
 use jiff::Timestamp;
-use model::code::{Code, Purpose, Rejected, StoredCode};
+use model::code::{Code, CodeRefusal, Purpose, StoredCode};
 use model::limit::Subject;
 use model::sign_in::second_factor::MfaAttempt;
 use model::trail::Event;
@@ -114,21 +114,21 @@ impl Store {
         purpose: Purpose,
         code: &Code,
         now: Timestamp,
-    ) -> Result<Result<StoredCode, Rejected>, Error> {
+    ) -> Result<Result<StoredCode, CodeRefusal>, Error> {
         let (stored, attempts) = self.try_at(code_key(project, purpose.name(), code), code).await?;
         Ok(StoredCode::check(stored, attempts, now))
     }
 
     /// Counts an attempt at the code of a sign-in awaiting its second factor, and checks the code
     /// without redeeming it.
-    pub async fn try_attempt(&self, project: &ProjectId, code: &Code, now: Timestamp) -> Result<Result<MfaAttempt, Rejected>, Error> {
+    pub async fn try_attempt(&self, project: &ProjectId, code: &Code, now: Timestamp) -> Result<Result<MfaAttempt, CodeRefusal>, Error> {
         let (stored, attempts) = self.try_at(code_key(project, MFA, code), code).await?;
         Ok(MfaAttempt::check(stored, attempts, now))
     }
 
     /// Counts an attempt at the code of an authenticator app during setup, and checks the code
     /// without redeeming it.
-    pub async fn try_enrolment(&self, project: &ProjectId, code: &Code, now: Timestamp) -> Result<Result<Enrolment, Rejected>, Error> {
+    pub async fn try_enrolment(&self, project: &ProjectId, code: &Code, now: Timestamp) -> Result<Result<Enrolment, CodeRefusal>, Error> {
         let (stored, attempts) = self.try_at(code_key(project, ENROLMENT, code), code).await?;
         Ok(Enrolment::check(stored, attempts, now))
     }

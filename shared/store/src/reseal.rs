@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 
-use crypto::seal::{Sealed, Sealer};
+use crypto::seal::{SealedText, Sealer};
 use model::bot_challenge::Turnstile;
 use model::notice::NotMe;
 use model::outbox::codes;
@@ -36,19 +36,19 @@ struct Place {
     path: String,
     /// The owner for which the value is sealed.
     owner: String,
-    sealed: Sealed,
+    sealed: SealedText,
 }
 
 /// The part of an outbox entry that matters here.
 #[derive(Deserialize)]
 struct Codes {
     #[serde(default)]
-    codes: BTreeMap<String, Sealed>,
+    codes: BTreeMap<String, SealedText>,
 }
 
 /// The result of resealing values, or of replacing message authentication codes (MACs).
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Resealed {
+pub struct ResealResult {
     /// The number of values resealed, or of MACs replaced.
     pub anew: usize,
     /// The number of values or MACs already made with the current secret.
@@ -57,7 +57,7 @@ pub struct Resealed {
     pub lost: Vec<String>,
 }
 
-impl Resealed {
+impl ResealResult {
     /// The sum of two results.
     pub fn and(mut self, other: Self) -> Self {
         self.anew += other.anew;
@@ -81,7 +81,7 @@ fn of_apps(path: &str, totp: &Totp, owner: &str) -> Vec<Place> {
 /// The sealed values of an item. List every kind of sealed value here that is kept longer than
 /// minutes.
 fn places(key: &Key, item: &Item) -> Result<Vec<Place>, Error> {
-    let place = |path: &str, owner: String, sealed: Sealed| Place { path: path.to_owned(), owner, sealed };
+    let place = |path: &str, owner: String, sealed: SealedText| Place { path: path.to_owned(), owner, sealed };
     if key.pk.starts_with("P#") && key.sk == "PROJECT" {
         let project: Project = entity(item.clone())?;
         let server = project.config.email.server.as_ref().and_then(|server| {
@@ -128,7 +128,7 @@ fn places(key: &Key, item: &Item) -> Result<Vec<Place>, Error> {
         && key.sk == "ENTRY"
     {
         let Codes { codes } = entity(item.clone())?;
-        let place = |(name, sealed): (String, Sealed)| place(&format!("codes.{name}"), codes::owner(project, id, &name), sealed);
+        let place = |(name, sealed): (String, SealedText)| place(&format!("codes.{name}"), codes::owner(project, id, &name), sealed);
         return Ok(codes.into_iter().map(place).collect());
     }
     if tokens::is_key(key) {
@@ -155,16 +155,16 @@ fn places_of_webhook(project: &str, endpoint: Endpoint) -> Vec<Place> {
 impl Store {
     /// Reseals the values of an item that are sealed with the previous secret. The item need not be
     /// fresh: if it has changed, it is read again.
-    pub async fn reseal(&self, sealer: &Sealer, mut item: Item) -> Result<Resealed, Error> {
+    pub async fn reseal(&self, sealer: &Sealer, mut item: Item) -> Result<ResealResult, Error> {
         let key = Key::of(&item).ok_or_else(|| Error::Refused("an item has no key".to_owned()))?;
         optimistic!(ROUNDS, |round| {
             if round > 0 {
                 match self.get(&key).await? {
                     Some(now) => item = now,
-                    None => return Ok(Resealed::default()),
+                    None => return Ok(ResealResult::default()),
                 }
             }
-            let (mut done, mut changes) = (Resealed::default(), Vec::new());
+            let (mut done, mut changes) = (ResealResult::default(), Vec::new());
             for place in places(&key, &item)? {
                 match sealer.renew(&self.entropy, &place.owner, &place.sealed) {
                     Ok(Some(new)) => changes.push((place, new)),
@@ -183,7 +183,7 @@ impl Store {
 }
 
 /// Replaces sealed values on the condition that they have not changed.
-fn replace(key: &Key, changes: Vec<(Place, Sealed)>, has_version: bool) -> Result<Write, Error> {
+fn replace(key: &Key, changes: Vec<(Place, SealedText)>, has_version: bool) -> Result<Write, Error> {
     let (mut sets, mut conditions) = (Vec::new(), Vec::new());
     for (number, (place, _)) in changes.iter().enumerate() {
         // The expressions use placeholders, because a name may be one of DynamoDB's reserved words.

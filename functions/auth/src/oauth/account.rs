@@ -10,7 +10,7 @@ use flows::teams::welcome;
 use model::provider::account::ProviderAccount;
 use model::provider::profile::Profile;
 use model::session::Session;
-use model::sign_in::authorization::{Asked, Authorization, Purpose};
+use model::sign_in::authorization::{Authorization, Purpose, RequestedAccess};
 use model::sign_in::provider::Decision;
 use model::sign_up::rule::AuthMethod;
 use model::user::User;
@@ -62,8 +62,8 @@ pub(super) async fn resolve(
 
 /// What the flow requested. The provider grants the scopes unless it says otherwise (RFC 6749
 /// §5.1). Whether `offline_access` was among them is ignored: by itself it permits nothing.
-pub(super) fn asked(authorization: &Authorization) -> Asked {
-    Asked::new(&authorization.provider_id, authorization.purpose, authorization.provider_scope.as_deref(), false)
+pub(super) fn asked(authorization: &Authorization) -> RequestedAccess {
+    RequestedAccess::new(&authorization.provider_id, authorization.purpose, authorization.provider_scope.as_deref(), false)
 }
 
 /// The provider account used to sign up.

@@ -8,7 +8,7 @@ use model::provider::tokens::NewTokens;
 use model::sign_in::provider::Refusal;
 use model::sign_in::second_factor::{Attach, MfaAttempt};
 use model::user::User;
-use model::user::provider_accounts::Refused;
+use model::user::provider_accounts::AccountRefusal;
 use store::provider::authorization::{Pending, PendingChange};
 use store::provider::tokens::keep_tokens;
 use store::user::UserRow;
@@ -74,7 +74,7 @@ fn outdated(error: Error) -> Error {
 fn linked(Scope { app, project, place }: Scope<'_>, pending: &Pending, row: &UserRow) -> Result<(User, Vec<Write>), Error> {
     let mut user = row.user.clone();
     user.add_account(pending.account.clone()).map_err(|reason| match reason {
-        Refused::Duplicate => refused(Refusal::OfAnother, None),
+        AccountRefusal::Duplicate => refused(Refusal::OfAnother, None),
         _ => KnownError::InvalidAuthorizationCode,
     })?;
     let notices = notice::of_change(app, project, Some(place), &row.user, &mut user)?;

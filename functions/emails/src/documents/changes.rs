@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use api::http::{Json, Route};
 use api::product::cursor::Cursors;
-use api::product::page::{self, Limit, Pagination, Sorted};
+use api::product::page::{self, Limit, PageSorter, Pagination};
 use api::product::precondition::IfMatch;
 use api::product::{Access, Admin};
 use deserr::Deserr;
@@ -133,7 +133,7 @@ pub(crate) async fn list<T: Serialize + Send>(
 ) -> Result<(Vec<T>, Pagination), Error> {
     let limit = page::limit(query.limit, route)?;
     let cursors = Cursors::of(access, route.name);
-    let mut page = Sorted::new(cursors.position(query.cursor.as_deref())?, limit);
+    let mut page = PageSorter::new(cursors.position(query.cursor.as_deref())?, limit);
     let mut offer = |line: DocumentLine| page.offer((line.display_name.clone(), line.id), view(line));
     let mut own = HashSet::new();
     let each = |line: DocumentLine| {

@@ -3,7 +3,7 @@
 use api::http::Json;
 use api::product::Access;
 use errors::{Error, KnownError};
-use flows::bot_challenge::{Check, Presented};
+use flows::bot_challenge::{ChallengeFields, Check};
 use flows::email::code::CodeEmail;
 use flows::email::gate::{self, Address};
 use flows::literal::{SUCCESS, Success};
@@ -19,7 +19,7 @@ pub(crate) async fn send<L>(
     user: &User,
     channel: &Channel,
     callback: &RedirectUrl,
-    presented: Presented,
+    presented: ChallengeFields,
 ) -> Result<Json<Success>, Error> {
     if channel.is_verified {
         return Err(KnownError::EmailAlreadyVerified.into());

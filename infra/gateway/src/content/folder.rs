@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use model::content::Content;
 use model::content::image::ImageName;
 use store::Store;
-use store::content::Published;
+use store::content::PublishResult;
 use store::content::images::Shelf;
 
 use super::drawing::Drawing;
@@ -38,7 +38,7 @@ pub struct Folder {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Done {
     /// The publication.
-    pub published: Published,
+    pub published: PublishResult,
     /// How many images were stored.
     pub stored: usize,
     /// How many images were deleted.

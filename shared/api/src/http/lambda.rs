@@ -20,7 +20,7 @@ use wire::environment;
 use crate::http::client::{PeerAddress, went_past_distribution};
 use crate::http::event::request;
 use crate::http::interface::Interface;
-use crate::http::log::{self, Asked};
+use crate::http::log::{self, RequestFacts};
 use crate::http::need::Need;
 use crate::http::one_operation::{OF_CONTENT, OF_PRODUCT, of_operation};
 use crate::http::request_id::RequestId;
@@ -68,9 +68,9 @@ where
     run_public(route, on(route.verb.filter(), handler), of_agents).await
 }
 
-type Layered = fn(&App, Route, MethodRouter<App>) -> MethodRouter<App>;
+type AddLayers = fn(&App, Route, MethodRouter<App>) -> MethodRouter<App>;
 
-async fn run_public(route: Route, methods: MethodRouter<App>, layered: Layered) -> Result<(), Error> {
+async fn run_public(route: Route, methods: MethodRouter<App>, layered: AddLayers) -> Result<(), Error> {
     let build = |app: &App| of_operation(app, route, layered(app, route, methods), OF_CONTENT);
     run_router(route.name, App::without_secret, build).await
 }
@@ -167,9 +167,9 @@ impl Answer {
 }
 
 /// What the log records about a request.
-fn asked(name: &'static str, invocation: &str, request: &lambda_http::Request) -> Asked {
+fn asked(name: &'static str, invocation: &str, request: &lambda_http::Request) -> RequestFacts {
     let request_id = request.extensions().get().cloned();
-    Asked::new(name, request.method(), request.headers(), request_id, Some(invocation.to_owned()))
+    RequestFacts::new(name, request.method(), request.headers(), request_id, Some(invocation.to_owned()))
 }
 
 /// Copies what API Gateway knows about a request to its extensions, where the layers look for it:

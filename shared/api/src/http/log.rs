@@ -61,7 +61,7 @@ pub fn init() {
 }
 
 /// The facts about a request before the response.
-pub struct Asked {
+pub struct RequestFacts {
     operation: &'static str,
     since: Instant,
     method: http::Method,
@@ -72,7 +72,7 @@ pub struct Asked {
     invocation: Option<String>,
 }
 
-impl Asked {
+impl RequestFacts {
     /// Starts the clock of a request. `invocation` is the id that Lambda itself logs.
     pub fn new(
         operation: &'static str,
@@ -220,7 +220,7 @@ pub(crate) mod tests {
         headers.insert("x-stack-project-id", http::HeaderValue::from_static("6fbbf22e-f4b2-4c6e-95a1-beab6fa41063"));
         headers.insert("x-stack-access-token", http::HeaderValue::from_static("a-token"));
         let request_id = Some(RequestId::new("JKJaXmPLvHcESHA=".to_owned()));
-        let asked = Asked::new("users-me-read", &http::Method::GET, &headers, request_id, Some("8476a536".to_owned()));
+        let asked = RequestFacts::new("users-me-read", &http::Method::GET, &headers, request_id, Some("8476a536".to_owned()));
         asked.line_of(&app(stage), StatusCode::from_u16(status).expect("a status"), code)
     }
 
@@ -255,8 +255,8 @@ pub(crate) mod tests {
     #[test]
     fn an_untrusted_text_cannot_break_out_of_its_line() {
         #[derive(Clone, Default)]
-        struct Kept(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
-        impl std::io::Write for Kept {
+        struct LogBuffer(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
+        impl std::io::Write for LogBuffer {
             fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
                 self.0.lock().expect("nobody panicked").write(bytes)
             }
@@ -265,7 +265,7 @@ pub(crate) mod tests {
             }
         }
         let hostile = "x\r\n{\"level\":\"INFO\",\"message\":\"answered\"}\u{1b}[2K\u{2028}\"";
-        let kept = Kept::default();
+        let kept = LogBuffer::default();
         let writer = kept.clone();
         tracing::subscriber::with_default(lines(MOST, move || writer.clone()), || {
             tracing::warn!(fault = %hostile, "an issuer said {hostile}");

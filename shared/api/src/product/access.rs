@@ -45,7 +45,7 @@ use crate::product::access::request::Request;
 use crate::product::reading::Reading;
 
 /// A minimum access level, at the type level.
-pub trait Least: Send + Sync + 'static {
+pub trait MinLevel: Send + Sync + 'static {
     /// The level.
     const LEVEL: Level;
 }
@@ -60,15 +60,15 @@ pub struct Server;
 #[derive(Debug)]
 pub struct Admin;
 
-impl Least for Client {
+impl MinLevel for Client {
     const LEVEL: Level = Level::Client;
 }
 
-impl Least for Server {
+impl MinLevel for Server {
     const LEVEL: Level = Level::Server;
 }
 
-impl Least for Admin {
+impl MinLevel for Admin {
     const LEVEL: Level = Level::Admin;
 }
 
@@ -122,7 +122,7 @@ async fn authenticate(parts: &mut Parts, app: &App, least: Level) -> Result<Cont
     Ok(request.into_context(identity, items)?)
 }
 
-impl<L: Least> FromRequestParts<App> for Access<L> {
+impl<L: MinLevel> FromRequestParts<App> for Access<L> {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
@@ -132,7 +132,7 @@ impl<L: Least> FromRequestParts<App> for Access<L> {
 
 /// For operations that require no access: `None` if the request claims no access; a claim that
 /// cannot be proved is an error.
-impl<L: Least> OptionalFromRequestParts<App> for Access<L> {
+impl<L: MinLevel> OptionalFromRequestParts<App> for Access<L> {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Option<Self>, Error> {
@@ -147,7 +147,7 @@ impl<L> Describe for Option<Access<L>> {
     fn describe(_: &mut Description) {}
 }
 
-impl<L: Least> Describe for Access<L> {
+impl<L: MinLevel> Describe for Access<L> {
     fn describe(description: &mut Description) {
         description.level = Some(L::LEVEL);
         description.counts_reads = L::LEVEL == Level::Client;

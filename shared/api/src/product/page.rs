@@ -37,7 +37,7 @@ pub fn fitting(items: &[impl Serialize]) -> usize {
 
 /// Sorts a page of a list that is read in another order: it keeps the first items after a place, in
 /// the order of their places, and never more than fit on the page.
-pub struct Sorted<P, T> {
+pub struct PageSorter<P, T> {
     after: Option<P>,
     limit: usize,
     items: BTreeMap<P, (T, usize)>,
@@ -46,7 +46,7 @@ pub struct Sorted<P, T> {
     end: Option<P>,
 }
 
-impl<P: Ord + Clone, T: Serialize> Sorted<P, T> {
+impl<P: Ord + Clone, T: Serialize> PageSorter<P, T> {
     /// An empty page, for the items after a place.
     pub fn new(after: Option<P>, limit: usize) -> Self {
         Self { after, limit, items: BTreeMap::new(), bytes: 0, end: None }
@@ -196,7 +196,7 @@ mod tests {
     fn pages(numbers: &[usize], limit: usize, bytes: usize) -> Vec<Vec<usize>> {
         let (mut pages, mut after) = (Vec::new(), None);
         loop {
-            let mut page = Sorted::new(after, limit);
+            let mut page = PageSorter::new(after, limit);
             // `"…5",` has four bytes more.
             for number in numbers {
                 page.offer(*number, format!("{}{number}", "x".repeat(bytes - 4)));
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn a_small_item_does_not_take_the_place_of_an_earlier_large_one() {
-        let mut page = Sorted::new(None, 10);
+        let mut page = PageSorter::new(None, 10);
         for (place, bytes) in [(1, 600_000), (2, 600_000), (3, 10)] {
             page.offer(place, "x".repeat(bytes));
         }

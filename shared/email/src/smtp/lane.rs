@@ -15,24 +15,24 @@ const REST: Duration = Duration::from_secs(20);
 
 /// By project, host and port: projects with the same host do not delay each other.
 #[derive(Default)]
-pub(super) struct Lanes(Mutex<HashMap<(ProjectId, String, u16), Arc<Lane>>>);
+pub(super) struct ServerPools(Mutex<HashMap<(ProjectId, String, u16), Arc<ServerPool>>>);
 
 /// The connections to the server of one project, shared by all of the project's emails.
-pub(super) struct Lane {
+pub(super) struct ServerPool {
     pub(super) slots: Semaphore,
     rests_until: Mutex<Option<Instant>>,
 }
 
-impl Lanes {
-    pub(super) fn of(&self, project: &ProjectId, host: &str, port: u16) -> Arc<Lane> {
+impl ServerPools {
+    pub(super) fn of(&self, project: &ProjectId, host: &str, port: u16) -> Arc<ServerPool> {
         let mut lanes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         lanes.retain(|_, lane| Arc::strong_count(lane) > 1 || lane.rests());
         let lane = lanes.entry((project.clone(), host.to_owned(), port));
-        Arc::clone(lane.or_insert_with(|| Arc::new(Lane { slots: Semaphore::new(CONNECTIONS), rests_until: Mutex::default() })))
+        Arc::clone(lane.or_insert_with(|| Arc::new(ServerPool { slots: Semaphore::new(CONNECTIONS), rests_until: Mutex::default() })))
     }
 }
 
-impl Lane {
+impl ServerPool {
     pub(super) fn rest(&self) {
         *self.rests_until.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now() + REST);
     }

@@ -47,9 +47,9 @@ use wire::environment::Error;
 
 use self::failures::{Failures, Step};
 pub use self::lane::CONNECTIONS;
-use self::lane::Lanes;
-use self::talk::{Fault, Offers, Stream, Talk};
-use crate::mime::{Composed, Composer};
+use self::lane::ServerPools;
+use self::talk::{Offers, Stream, Talk, TalkError};
+use crate::mime::{ComposedMessage, Composer};
 use crate::roots;
 use crate::send::{Mail, Mailer, Server};
 
@@ -71,10 +71,10 @@ pub struct Smtp {
     host: Option<Host<String>>,
     composer: Composer,
     failures: Failures,
-    lanes: Lanes,
+    lanes: ServerPools,
 }
 
-type Opened = Talk<Box<dyn Stream>>;
+type Connection = Talk<Box<dyn Stream>>;
 
 impl Smtp {
     /// The sender for a Lambda function. It trusts the certificates of the system, which the Lambda
@@ -113,7 +113,7 @@ impl Smtp {
             composer: Composer::new(host.as_ref().map(ToString::to_string)),
             host,
             failures: Failures { clock },
-            lanes: Lanes::default(),
+            lanes: ServerPools::default(),
         }
     }
 
@@ -157,14 +157,14 @@ impl Smtp {
     }
 
     /// Opens a connection, up to the point where the server expects the message.
-    async fn ready(&self, mail: &Mail, server: &Server, message: &Composed) -> Result<Opened, Outcome> {
+    async fn ready(&self, mail: &Mail, server: &Server, message: &ComposedMessage) -> Result<Connection, Outcome> {
         let stream = self.connect(mail, server).await?;
         let (mut talk, offers) = self.greeted(stream, server).await?;
         if let Some((username, password)) = &server.login {
             let done = talk.log_in(offers, username, password).await;
             done.map_err(|fault| self.failures.of(&fault, Step::Login, server))?;
         }
-        let refused = |step| move |fault: Fault| self.failures.of(&fault, step, server);
+        let refused = |step| move |fault: TalkError| self.failures.of(&fault, step, server);
         let from = message.envelope.from().map(ToString::to_string).unwrap_or_default();
         talk.command(&format!("MAIL FROM:<{from}>"), 2).await.map_err(refused(Step::Envelope))?;
         for to in message.envelope.to() {
@@ -176,7 +176,7 @@ impl Smtp {
     }
 
     /// Sends the message; also returns whether the server took too long.
-    async fn told(&self, mut talk: Opened, message: &Composed, server: &Server) -> (Outcome, bool) {
+    async fn told(&self, mut talk: Connection, message: &ComposedMessage, server: &Server) -> (Outcome, bool) {
         let deadline = Instant::now() + self.patience;
         // Leaves the server time for its answer.
         match timeout(self.patience / 2, talk.message(&message.bytes)).await {
@@ -189,7 +189,7 @@ impl Smtp {
                 talk.quit().await;
                 (Outcome::Sent { is_reported_on: false }, false)
             }
-            Ok(Err(fault @ Fault::Refused(_))) => (self.failures.of(&fault, Step::Envelope, server), false),
+            Ok(Err(fault @ TalkError::Refused(_))) => (self.failures.of(&fault, Step::Envelope, server), false),
             Ok(Err(fault)) => (self.failures.unknown().because(failures::shown(&fault, server)), false),
             Err(_) => (self.failures.unknown(), true),
         }
@@ -226,8 +226,8 @@ impl Smtp {
     /// An encrypted connection after the introductions, and what the server offers. Plain text only
     /// to a relay without login and, if private IP addresses are allowed, to a server on this
     /// machine that does not offer TLS.
-    async fn greeted(&self, stream: TcpStream, server: &Server) -> Result<(Opened, Offers), Outcome> {
-        let refused = |fault: Fault| self.failures.of(&fault, Step::Greeting, server);
+    async fn greeted(&self, stream: TcpStream, server: &Server) -> Result<(Connection, Offers), Outcome> {
+        let refused = |fault: TalkError| self.failures.of(&fault, Step::Greeting, server);
         let closed = |error: std::io::Error| self.failures.closed(&error);
         let peer = stream.peer_addr().map_err(closed)?;
         let hello = hello(self.host.as_ref(), stream.local_addr().map_err(closed)?);

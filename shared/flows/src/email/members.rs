@@ -15,7 +15,7 @@ const PAGE: usize = 100;
 
 /// A member who can be notified.
 #[derive(Debug)]
-pub struct Told {
+pub struct NotifiableMember {
     /// The member.
     pub user_id: UserId,
     /// The primary address.
@@ -27,7 +27,12 @@ pub struct Told {
 /// The team's members that `keep` accepts and whose primary address is verified, with this address;
 /// at most 50, in the order of their user ids. An unverified address may belong to a stranger, and
 /// a member could otherwise send them the names in the email.
-pub async fn verified(app: &App, project: &ProjectId, team: TeamId, keep: impl Fn(&MemberRow) -> bool) -> Result<Vec<Told>, store::Error> {
+pub async fn verified(
+    app: &App,
+    project: &ProjectId,
+    team: TeamId,
+    keep: impl Fn(&MemberRow) -> bool,
+) -> Result<Vec<NotifiableMember>, store::Error> {
     let (mut verified, mut after) = (Vec::new(), None);
     loop {
         let (members, more) = app.store.members(project, team, after, PAGE).await?;
@@ -42,8 +47,8 @@ pub async fn verified(app: &App, project: &ProjectId, team: TeamId, keep: impl F
     }
 }
 
-fn told(user: &User) -> Option<Told> {
+fn told(user: &User) -> Option<NotifiableMember> {
     let email = user.primary()?.value.clone();
     let address = Address::of(user, &email);
-    (address != Address::Unproved).then_some(Told { user_id: user.id, email, address })
+    (address != Address::Unproved).then_some(NotifiableMember { user_id: user.id, email, address })
 }

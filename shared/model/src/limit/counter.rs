@@ -88,12 +88,12 @@ impl Counter {
 
     /// The refusal when this window's quota is used up, after a previous window with the count
     /// `before`.
-    pub fn refusal(&self, before: u32) -> Refused {
+    pub fn refusal(&self, before: u32) -> Refusal {
         self.refusal_at(before, self.quota_after(before))
     }
 
     /// The refusal when this window has the count `counted`, and the previous one `before`.
-    pub fn refusal_at(&self, before: u32, counted: u32) -> Refused {
+    pub fn refusal_at(&self, before: u32, counted: u32) -> Refusal {
         let (length, overlap) = (self.length(), self.overlap());
         // The largest overlap, in milliseconds, at which fewer than `room` of a window's `of`
         // requests still count.
@@ -102,7 +102,7 @@ impl Counter {
             0 => overlap + length - overlap_with(counted, self.rate.quota).min(length - 1),
             room => overlap - overlap_with(before, room).min(overlap),
         };
-        Refused {
+        Refusal {
             limit: self.rule.limit().name(),
             retry_after_seconds: wait.div_ceil(1000).max(1),
             quota: self.rate.quota,
@@ -130,7 +130,7 @@ fn offset(rule: Rule, subject: &Subject, length: i64) -> i64 {
 /// A request was refused because its subject has used up the quota.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("too many requests; try again in {retry_after_seconds} seconds")]
-pub struct Refused {
+pub struct Refusal {
     /// The name of the limit.
     pub limit: &'static str,
     /// Seconds until the next request is permitted, at least 1.

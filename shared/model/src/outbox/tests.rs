@@ -8,7 +8,7 @@ use wire::id::EmailId;
 use crate::document::theme::DEFAULT_THEME;
 use crate::email::Email;
 use crate::email::category::Category;
-use crate::outbox::patch::{OutboxPatch, Refused};
+use crate::outbox::patch::{OutboxPatch, Refusal};
 use crate::outbox::report::Report;
 use crate::outbox::status::{ReportKind, Status};
 use crate::outbox::work::{Outcome, Rendering};
@@ -143,7 +143,7 @@ fn a_paused_entry_is_never_due() {
 #[test]
 fn nothing_can_be_changed_once_sending_has_started() {
     for body in [json!({}), json!({ "cancel": true }), json!({ "is_paused": true }), json!({ "subject_source": "x" })] {
-        assert_eq!(sending().apply(patch(body), at(10)), Err(Refused::NotEditable(Status::Sending)));
+        assert_eq!(sending().apply(patch(body), at(10)), Err(Refusal::NotEditable(Status::Sending)));
     }
 }
 

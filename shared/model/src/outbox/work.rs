@@ -8,7 +8,7 @@ use wire::clock::{Millis, after};
 use crate::outbox::codes::Codes;
 use crate::outbox::reports::Reports;
 use crate::outbox::status::Move;
-use crate::outbox::{Failure, MAX_ATTEMPTS, OutboxEntry, RENDERING_LEASE, Rendered, SENDING_LEASE, SkippedReason, Stage};
+use crate::outbox::{Failure, MAX_ATTEMPTS, OutboxEntry, RENDERING_LEASE, RenderedEmail, SENDING_LEASE, SkippedReason, Stage};
 
 /// The largest entry, in bytes as counted by [`OutboxEntry::bytes`]. DynamoDB permits items of 400
 /// KB, which must also hold the keys and the data that workers add later.
@@ -93,7 +93,7 @@ impl OutboxEntry {
         let at = now.as_millisecond();
         match result {
             Ok((subject, html, text)) => {
-                self.rendered = Some(Rendered { started_at, at, subject, html, text, unsubscribe_url: None, kept: None });
+                self.rendered = Some(RenderedEmail { started_at, at, subject, html, text, unsubscribe_url: None, kept: None });
                 self.stage = if self.scheduled_at <= now { Stage::Queued } else { Stage::Scheduled };
             }
             Err(message) => self.stage = Stage::RenderError { started_at, at, message },

@@ -8,7 +8,7 @@ use wire::clock::after;
 use wire::entropy::Entropy;
 use wire::id::UserId;
 
-use crate::code::{Code, Rejected};
+use crate::code::{Code, CodeRefusal};
 use crate::text::bytes::Bytes;
 use crate::user::User;
 
@@ -77,9 +77,9 @@ impl Challenge {
     }
 
     /// Returns the challenge if it exists, has not expired and has not been redeemed.
-    pub fn check(challenge: Option<Self>, now: Timestamp) -> Result<Self, Rejected> {
-        let challenge = challenge.ok_or(Rejected::NotFound)?;
-        Rejected::of(challenge.expires_at, challenge.used, 0, now).map_or(Ok(challenge), Err)
+    pub fn check(challenge: Option<Self>, now: Timestamp) -> Result<Self, CodeRefusal> {
+        let challenge = challenge.ok_or(CodeRefusal::NotFound)?;
+        CodeRefusal::of(challenge.expires_at, challenge.used, 0, now).map_or(Ok(challenge), Err)
     }
 
     /// Whether `user` may register a passkey with this challenge: it was made for this user, in the

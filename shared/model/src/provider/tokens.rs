@@ -1,6 +1,6 @@
 //! A provider's tokens, used by apps to call its API on behalf of a user.
 
-use crypto::seal::Sealed;
+use crypto::seal::SealedText;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use wire::clock::after;
@@ -22,10 +22,10 @@ const MIN_INTERVAL: SignedDuration = SignedDuration::from_secs(30);
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProviderTokens {
     /// The access token.
-    pub access: Sealed,
+    pub access: SealedText,
     /// The refresh token, if the provider issued one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub refresh: Option<Sealed>,
+    pub refresh: Option<SealedText>,
     /// The scopes of the refresh token, if it comes from an earlier flow than the access token and
     /// its scopes differ from [`scope`](Self::scope); otherwise absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]

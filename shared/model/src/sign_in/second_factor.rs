@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use wire::clock::after;
 use wire::id::{SessionId, UserId};
 
-use crate::code::Rejected;
+use crate::code::CodeRefusal;
 use crate::provider::account::ProviderAccount;
 use crate::provider::tokens::{NewTokens, ProviderTokens};
 use crate::session::{Amr, SessionLimits};
@@ -104,8 +104,8 @@ impl MfaAttempt {
     /// Returns the attempt if it exists, has not expired, is unused, and was not tried too often.
     /// `attempts` is the number of codes and passkey responses sent for it, including the current
     /// one.
-    pub fn check(attempt: Option<Self>, attempts: u32, now: Timestamp) -> Result<Self, Rejected> {
-        let attempt = attempt.ok_or(Rejected::NotFound)?;
-        Rejected::of(attempt.expires_at, attempt.used, attempts, now).map_or(Ok(attempt), Err)
+    pub fn check(attempt: Option<Self>, attempts: u32, now: Timestamp) -> Result<Self, CodeRefusal> {
+        let attempt = attempt.ok_or(CodeRefusal::NotFound)?;
+        CodeRefusal::of(attempt.expires_at, attempt.used, attempts, now).map_or(Ok(attempt), Err)
     }
 }

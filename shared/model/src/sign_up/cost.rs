@@ -9,8 +9,8 @@
 use cel::IdedExpr;
 use cel::common::ast::{CallExpr, ComprehensionExpr, EntryExpr, Expr, LiteralValue, operators};
 
-use crate::sign_up::budget::{Budget, Exceeded};
-use crate::sign_up::patterns::{MAX_DYNAMIC, NotCompiled, Patterns, steps_of_compiling, steps_of_matching};
+use crate::sign_up::budget::{Budget, BudgetRefusal};
+use crate::sign_up::patterns::{MAX_DYNAMIC, PatternRefusal, Patterns, steps_of_compiling, steps_of_matching};
 
 /// The steps of evaluating a node.
 const STEPS_PER_NODE: u64 = 4;
@@ -44,7 +44,7 @@ const VARIABLES: [(&str, usize, u64); 6] = [
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Refusal {
     #[error(transparent)]
-    Exceeded(#[from] Exceeded),
+    Exceeded(#[from] BudgetRefusal),
     #[error("macros such as `map` and `exists` cannot be nested or chained")]
     Nested,
     #[error("it has more than {MAX_DEPTH} levels")]
@@ -240,8 +240,8 @@ impl Walk<'_> {
         if let Some(Expr::Literal(LiteralValue::String(literal))) = pattern {
             match self.patterns.add(literal.inner(), self.budget) {
                 Ok(size) => return Ok(steps_of_matching(size, text)),
-                Err(NotCompiled::Exceeded(exceeded)) => return Err(exceeded.into()),
-                Err(NotCompiled::Invalid(reason)) => self.invalid = self.invalid.take().or(Some(reason)),
+                Err(PatternRefusal::Exceeded(exceeded)) => return Err(exceeded.into()),
+                Err(PatternRefusal::Invalid(reason)) => self.invalid = self.invalid.take().or(Some(reason)),
             }
         }
         Ok(steps_of_compiling(length, MAX_DYNAMIC).saturating_add(steps_of_matching(MAX_DYNAMIC, text)))

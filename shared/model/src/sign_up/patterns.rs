@@ -8,7 +8,7 @@ use cel::ExecutionError;
 use cel::extractors::This;
 use regex_lite::{Regex, RegexBuilder};
 
-use crate::sign_up::budget::{Budget, Exceeded};
+use crate::sign_up::budget::{Budget, BudgetRefusal};
 
 /// The compiled sizes to try, in bytes, in ascending order: `regex-lite` does not tell a compiled
 /// size, only whether a limit was exceeded.
@@ -35,9 +35,9 @@ pub(crate) struct Patterns(HashMap<String, (Regex, usize)>);
 
 /// Why a literal is not compiled.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum NotCompiled {
+pub(crate) enum PatternRefusal {
     #[error(transparent)]
-    Exceeded(#[from] Exceeded),
+    Exceeded(#[from] BudgetRefusal),
     #[error("{0}")]
     Invalid(String),
 }
@@ -45,7 +45,7 @@ pub(crate) enum NotCompiled {
 impl Patterns {
     /// Compiles a literal, unless another condition has it already, and returns its compiled size
     /// in bytes.
-    pub(crate) fn add(&mut self, pattern: &str, budget: &mut Budget) -> Result<usize, NotCompiled> {
+    pub(crate) fn add(&mut self, pattern: &str, budget: &mut Budget) -> Result<usize, PatternRefusal> {
         if let Some((_, size)) = self.0.get(pattern) {
             return Ok(*size);
         }
@@ -62,7 +62,7 @@ impl Patterns {
                 Err(reason) => error = Some(reason),
             }
         }
-        Err(NotCompiled::Invalid(error.unwrap_or_default()))
+        Err(PatternRefusal::Invalid(error.unwrap_or_default()))
     }
 
     /// The function `matches`.

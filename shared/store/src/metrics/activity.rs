@@ -67,13 +67,13 @@ pub(crate) fn team_key(project: &ProjectId, team: TeamId) -> Key {
 }
 
 /// A user or team to count.
-struct Active {
+struct ActivitySubject {
     key: Key,
     kind: Kind,
     gap: Gap,
 }
 
-impl Active {
+impl ActivitySubject {
     fn new(key: Key, kind: Kind, since: Timestamp, today: Day, last: Option<LastDay>) -> Option<Self> {
         let is_anonymous = kind == Kind::Anonymous;
         if last.is_some_and(|last| last.covers(today, is_anonymous)) {
@@ -121,7 +121,7 @@ fn of_counter(name: &str) -> Option<(Kind, Gap)> {
     Some((kind, if gap == "n" { Gap::New } else { Gap::Days(gap.parse().ok()?) }))
 }
 
-fn count(project: &ProjectId, shard: u8, today: Day, active: &[Active]) -> Write {
+fn count(project: &ProjectId, shard: u8, today: Day, active: &[ActivitySubject]) -> Write {
     let mut sums: BTreeMap<String, u32> = BTreeMap::new();
     for active in active {
         *sums.entry(active.counter()).or_default() += 1;
@@ -158,14 +158,14 @@ impl Store {
             let key = user_key(project, user.id);
             let last = items.take(&key).as_ref().and_then(LastDay::of);
             let kind = if user.is_anonymous { Kind::Anonymous } else { Kind::User };
-            active.extend(Active::new(key, kind, user.signed_up_at, today, last));
+            active.extend(ActivitySubject::new(key, kind, user.signed_up_at, today, last));
         }
         for team in teams {
             // A team may have been deleted since a user selected it.
             let Some(found): Option<Team> = items.entity(&item_of_team(project, team))? else { continue };
             let key = team_key(project, team);
             let last = items.take(&key).as_ref().and_then(LastDay::of);
-            active.extend(Active::new(key, Kind::Team, found.created_at, today, last));
+            active.extend(ActivitySubject::new(key, Kind::Team, found.created_at, today, last));
         }
         let Some(shard) = users.first().map(|user| user.id.uuid().as_bytes()[15] % SHARDS).filter(|_| !active.is_empty()) else {
             return Ok(());

@@ -32,21 +32,21 @@ const LANES: usize = 2 * SHARDS as usize;
 const FURTHER: i32 = 1000;
 
 /// The index position of an item that needs work.
-pub(crate) struct Waiting {
+pub(crate) struct WorkPosition {
     pub(crate) partition: String,
     pub(crate) position: String,
 }
 
 /// Due work.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Due {
+pub enum DueWork {
     /// An entry of the outbox.
     Entry(ProjectId, EmailId),
     /// A broadcast to expand.
     Broadcast(ProjectId, BroadcastId),
 }
 
-impl Due {
+impl DueWork {
     /// The project.
     pub fn project(&self) -> &ProjectId {
         match self {
@@ -58,7 +58,7 @@ impl Due {
 /// How far each partition has been searched for projects that are not at its beginning. The next
 /// search continues there; after the end of the partition, it starts over.
 #[derive(Debug, Default)]
-pub struct Searched([Option<String>; LANES]);
+pub struct SearchProgress([Option<String>; LANES]);
 
 /// The first emails in one of a project's queues, in sending order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,16 +87,16 @@ pub struct QueuePosition {
 }
 
 /// The index position of this entry, if the entry needs work.
-pub(crate) fn waiting(project: &ProjectId, entry: &OutboxEntry) -> Option<Waiting> {
+pub(crate) fn waiting(project: &ProjectId, entry: &OutboxEntry) -> Option<WorkPosition> {
     let due = entry.due_at()?;
     let queued = entry.status() == Status::Queued;
     Some(if queued { in_queue(project, entry) } else { in_lane(entry.is_high_priority, entry.id.uuid(), due) })
 }
 
 /// The position of an item in a lane, by its due time.
-pub(crate) fn in_lane(is_urgent: bool, id: uuid::Uuid, due: Timestamp) -> Waiting {
+pub(crate) fn in_lane(is_urgent: bool, id: uuid::Uuid, due: Timestamp) -> WorkPosition {
     let shard = id.as_bytes()[15] % SHARDS;
-    Waiting { partition: lane(is_urgent, shard), position: due_position(due, id) }
+    WorkPosition { partition: lane(is_urgent, shard), position: due_position(due, id) }
 }
 
 /// The partitions for due work, the urgent ones first.
@@ -113,11 +113,11 @@ pub(crate) fn due_position(due: Timestamp, id: impl std::fmt::Display) -> String
     format!("{}#{id}", sortable(due))
 }
 
-fn in_queue(project: &ProjectId, entry: &OutboxEntry) -> Waiting {
+fn in_queue(project: &ProjectId, entry: &OutboxEntry) -> WorkPosition {
     let rank = u8::MAX - entry.priority();
     let (scheduled, created) = (sortable(entry.scheduled_at), sortable(entry.created_at));
     let mark = mark(Audience::of(entry));
-    Waiting { partition: queue(project), position: format!("{project}{mark}{rank:03}#{scheduled}#{created}#{}", entry.id) }
+    WorkPosition { partition: queue(project), position: format!("{project}{mark}{rank:03}#{scheduled}#{created}#{}", entry.id) }
 }
 
 fn queue(project: &ProjectId) -> String {
@@ -138,7 +138,7 @@ pub fn is_in(event: &Value, until: Timestamp) -> bool {
 
 impl Store {
     /// Due work, urgent work first; at most `limit` items from each partition.
-    pub async fn due_work(&self, now: Timestamp, limit: i32) -> Result<Vec<Due>, Error> {
+    pub async fn due_work(&self, now: Timestamp, limit: i32) -> Result<Vec<DueWork>, Error> {
         let until = format!("{}#~", sortable(now));
         let shards = try_join_all(lanes().map(|lane| self.keys_between(lane, "0".to_owned(), until.clone(), limit))).await?;
         Ok(shards.iter().flatten().filter_map(due).collect())
@@ -149,7 +149,13 @@ impl Store {
     /// much due work does not hide the work of others. To find the further items, a call reads at
     /// most `limit` more keys of a partition, or a thousand if some of its first items belong to
     /// busy projects; the next call continues after these keys.
-    pub async fn due_beside(&self, busy: &[ProjectId], now: Timestamp, limit: i32, searched: &mut Searched) -> Result<Vec<Due>, Error> {
+    pub async fn due_beside(
+        &self,
+        busy: &[ProjectId],
+        now: Timestamp,
+        limit: i32,
+        searched: &mut SearchProgress,
+    ) -> Result<Vec<DueWork>, Error> {
         let until = format!("{}#~", sortable(now));
         let found = lanes().zip(&mut searched.0).map(|(lane, searched)| self.due_in(lane, busy, &until, limit, searched));
         Ok(try_join_all(found).await?.into_iter().flatten().collect())
@@ -162,11 +168,11 @@ impl Store {
         until: &str,
         limit: i32,
         searched: &mut Option<String>,
-    ) -> Result<Vec<Due>, Error> {
+    ) -> Result<Vec<DueWork>, Error> {
         let first = self.keys_between(lane.clone(), "0".to_owned(), until.to_owned(), limit).await?;
         let from = searched.take();
         let behind = first.last().and_then(position).filter(|_| is_full(&first, limit));
-        let mut found: Vec<Due> = first.iter().filter_map(due).collect();
+        let mut found: Vec<DueWork> = first.iter().filter_map(due).collect();
         let known: Vec<ProjectId> = found.iter().map(|due| due.project().clone()).collect();
         found.retain(|due| !busy.contains(due.project()));
         let Some(behind) = behind else { return Ok(found) };
@@ -253,12 +259,12 @@ fn position(item: &Item) -> Option<&str> {
 }
 
 /// The work identified by an item's key.
-fn due(item: &Item) -> Option<Due> {
+fn due(item: &Item) -> Option<DueWork> {
     let mut parts = item.get("pk")?.as_s().ok()?.split('#');
     let (kind, project, id) = (parts.next()?, ProjectId::parse(parts.next()?).ok()?, parts.next()?);
     match kind {
-        "M" => Some(Due::Entry(project, EmailId::parse(id).ok()?)),
-        "B" => Some(Due::Broadcast(project, BroadcastId::parse(id).ok()?)),
+        "M" => Some(DueWork::Entry(project, EmailId::parse(id).ok()?)),
+        "B" => Some(DueWork::Broadcast(project, BroadcastId::parse(id).ok()?)),
         _ => None,
     }
 }
@@ -273,7 +279,7 @@ fn queued(item: &Item) -> Option<(ProjectId, Audience, EmailId)> {
 
 fn entry_of(item: &Item) -> Option<(ProjectId, EmailId)> {
     match due(item)? {
-        Due::Entry(project, id) => Some((project, id)),
-        Due::Broadcast(..) => None,
+        DueWork::Entry(project, id) => Some((project, id)),
+        DueWork::Broadcast(..) => None,
     }
 }

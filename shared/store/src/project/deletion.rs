@@ -31,11 +31,11 @@ use model::webhook::Endpoint;
 use tokio::time::Instant;
 use wire::id::{ProjectId, SessionId, TeamId};
 
-use crate::deletions::{Ended, Ending};
+use crate::deletions::{DeletionTarget, PendingDeletion};
 use crate::keys::project_key;
 use crate::metrics::activity;
 use crate::outbox::delivery::{self, COUNT_SHARDS};
-use crate::outbox::work::Due;
+use crate::outbox::work::DueWork;
 use crate::outbox::{broadcast, month_partition};
 use crate::passkey::passkey_claim_key;
 use crate::project::{line_key, owned_key};
@@ -101,7 +101,8 @@ impl Store {
 
     /// Ends a project whose owner has not changed since it was read.
     async fn end_of_owner(&self, project: &Project, now: Timestamp) -> Result<(), Error> {
-        let ending = Ending { project: project.id.clone(), what: Ended::Project { since: project.created_at }, begun_at: now };
+        let ending =
+            PendingDeletion { project: project.id.clone(), what: DeletionTarget::Project { since: project.created_at }, begun_at: now };
         let owner = project.owner_team_id.as_deref();
         let gone = Write::delete(project_key(&project.id));
         let gone = match owner {
@@ -273,7 +274,7 @@ impl Purger<'_> {
     /// Deletes the unexpanded broadcasts, and then the outbox month by month, newest first.
     async fn mails(&self, since: Timestamp, now: Timestamp) -> Result<bool, Error> {
         for due in self.store.due_work(now, DUE).await? {
-            if let Due::Broadcast(project, id) = due
+            if let DueWork::Broadcast(project, id) = due
                 && project == *self.project
                 && !self.sweep(&broadcast::partition(self.project, id), "HEAD").await?
             {

@@ -11,7 +11,7 @@
 //! the id of its session; if the code is presented again, the session ends (RFC 6749 §4.1.2).
 
 use crypto::digest::Digest;
-use crypto::seal::Sealed;
+use crypto::seal::SealedText;
 use jiff::{SignedDuration, Timestamp};
 use model::project::redirect::RedirectUrl;
 use model::provider::account::ProviderAccount;
@@ -81,7 +81,7 @@ pub struct HandedOver {
     /// The refresh token of the session, sealed for [`HandedOver::owner`]; removed when the code is
     /// redeemed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub refresh_token: Option<Sealed>,
+    pub refresh_token: Option<SealedText>,
 }
 
 impl HandedOver {

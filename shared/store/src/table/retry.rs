@@ -168,7 +168,7 @@ async fn judge(answer: Result<HttpResponse, ConnectorError>) -> (Result<HttpResp
     match answer.take_body().collect().await {
         Ok(body) => {
             let body = body.to_bytes();
-            let outcome = serde_json::from_slice(&body).map_or(Outcome::Final, |failure: Failure| failure.outcome());
+            let outcome = serde_json::from_slice(&body).map_or(Outcome::Final, |failure: ErrorResponse| failure.outcome());
             *answer.body_mut() = SdkBody::from(body);
             (Ok(answer), outcome)
         }
@@ -183,7 +183,7 @@ fn marked(mut answer: HttpResponse) -> HttpResponse {
 
 /// The part of an error response that determines the outcome.
 #[derive(Debug, Deserialize)]
-struct Failure {
+struct ErrorResponse {
     #[serde(rename = "__type")]
     kind: String,
     #[serde(default, rename = "CancellationReasons")]
@@ -196,7 +196,7 @@ struct Reason {
     code: Option<String>,
 }
 
-impl Failure {
+impl ErrorResponse {
     fn outcome(&self) -> Outcome {
         match self.kind.rsplit('#').next().unwrap_or_default() {
             "ProvisionedThroughputExceededException"

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use aws::{Client, Failure};
+use aws::{CallError, Client};
 use aws_sdk_dynamodb::error::ProvideErrorMetadata;
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemInput;
 use aws_sdk_dynamodb::operation::put_item::PutItemInput;
@@ -10,7 +10,7 @@ use aws_sdk_dynamodb::operation::update_item::UpdateItemInput;
 use aws_sdk_dynamodb::types::{
     AttributeValue, ConditionCheck, Delete, DeleteRequest, Put, PutRequest, ReturnValue, TransactWriteItem, Update, WriteRequest,
 };
-use model::limit::Refused;
+use model::limit::Refusal;
 use model::metrics::tally::Tally;
 use model::session::{Amr, Session};
 use model::trail::{Event, Target};
@@ -20,7 +20,7 @@ use wire::id::UserId;
 use crate::table::error::{Error, failure, is_uncertain};
 use crate::table::item::{Item, Key, integer, string};
 use crate::table::label::{Conflict, Label};
-use crate::table::told::Told;
+use crate::table::told::TrailFacts;
 
 /// The attribute that identifies an item's last put or update by
 /// [`Store::write_unrecorded`](crate::Store::write_unrecorded) or its variant that returns the
@@ -35,9 +35,9 @@ pub struct Write {
     condition: Option<String>,
     values: Item,
     names: HashMap<String, String>,
-    refusal: Option<Refused>,
+    refusal: Option<Refusal>,
     label: Option<Label>,
-    told: Told,
+    told: TrailFacts,
 }
 
 #[derive(Debug, Clone)]
@@ -50,7 +50,16 @@ enum Kind {
 
 impl Write {
     fn new(key: Key, kind: Kind) -> Self {
-        Self { key, kind, condition: None, values: Item::new(), names: HashMap::new(), refusal: None, label: None, told: Told::default() }
+        Self {
+            key,
+            kind,
+            condition: None,
+            values: Item::new(),
+            names: HashMap::new(),
+            refusal: None,
+            label: None,
+            told: TrailFacts::default(),
+        }
     }
 
     /// Puts an item that must not exist yet.
@@ -111,12 +120,12 @@ impl Write {
 
     /// Sets the refusal to report if the condition fails, for conditions that fail when a limit is
     /// reached.
-    pub(crate) fn or_refuse(mut self, refusal: Refused) -> Self {
+    pub(crate) fn or_refuse(mut self, refusal: Refusal) -> Self {
         self.refusal = Some(refusal);
         self
     }
 
-    pub(crate) fn refusal(&self) -> Option<Refused> {
+    pub(crate) fn refusal(&self) -> Option<Refusal> {
         self.refusal
     }
 
@@ -171,7 +180,7 @@ impl Write {
         self
     }
 
-    pub(crate) fn told(&self) -> &Told {
+    pub(crate) fn told(&self) -> &TrailFacts {
         &self.told
     }
 
@@ -313,7 +322,7 @@ fn unless_empty<V>(map: HashMap<String, V>) -> Option<HashMap<String, V>> {
     (!map.is_empty()).then_some(map)
 }
 
-fn judged<E: ProvideErrorMetadata + std::fmt::Debug>(error: Failure<E>) -> (Error, bool) {
+fn judged<E: ProvideErrorMetadata + std::fmt::Debug>(error: CallError<E>) -> (Error, bool) {
     let uncertain = is_uncertain(&error);
     (failure(error), uncertain)
 }

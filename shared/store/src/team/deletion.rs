@@ -18,7 +18,7 @@ use model::team::Team;
 use tokio::time::Instant;
 use wire::id::{ProjectId, TeamId, UserId};
 
-use crate::deletions::{Ended, Ending};
+use crate::deletions::{DeletionTarget, PendingDeletion};
 use crate::keys::team_key;
 use crate::metrics::activity;
 use crate::profile_image;
@@ -50,16 +50,16 @@ pub enum Deletion {
 
 /// A team to delete and its first members, read after the team.
 #[derive(Debug)]
-pub struct Doomed {
+pub struct DoomedTeam {
     team: Option<Item>,
     members: Vec<MemberRow>,
 }
 
 impl Store {
     /// Reads the team and its first members.
-    pub async fn doomed(&self, project: &ProjectId, id: TeamId) -> Result<Doomed, Error> {
+    pub async fn doomed(&self, project: &ProjectId, id: TeamId) -> Result<DoomedTeam, Error> {
         let (team, members) = self.team_with_members(project, id, AT_ONCE * SIDE_BY_SIDE).await?;
-        Ok(Doomed { team, members })
+        Ok(DoomedTeam { team, members })
     }
 
     /// Deletes a team; `first` is what [`Self::doomed`] read. If a member makes the request, this
@@ -69,13 +69,13 @@ impl Store {
         project: &ProjectId,
         id: TeamId,
         last: Option<UserId>,
-        first: Doomed,
+        first: DoomedTeam,
         now: Timestamp,
     ) -> Result<Deletion, Error> {
         // The team's creator may have been deleted.
         let (end, mut doomed, mut has_founder) = (Instant::now() + BUDGET, first, true);
         while Instant::now() < end {
-            let Doomed { team: Some(item), members } = doomed else { return Ok(Deletion::Missing) };
+            let DoomedTeam { team: Some(item), members } = doomed else { return Ok(Deletion::Missing) };
             let (is_large, row) = (members.len() > AT_ONCE, TeamRow::of(item.clone())?);
             if row.is_some() && self.owns_projects(project, id).await? {
                 return Ok(Deletion::OwnsProjects);
@@ -107,7 +107,7 @@ impl Store {
         let mark = Write::update(team_key(project, row.team.id), "SET deleting = :version REMOVE gsi1pk, gsi1sk");
         let mark = mark.on("joins = :joins AND attribute_not_exists(deleting)").tallies(&Tally::teams(-1));
         let mark = mark.value(":version", integer(row.version)).value(":joins", integer(row.joins));
-        let ending = Ending { project: project.clone(), what: Ended::Team { id: row.team.id }, begun_at: now };
+        let ending = PendingDeletion { project: project.clone(), what: DeletionTarget::Team { id: row.team.id }, begun_at: now };
         self.transact([mark, ending.note()?]).await
     }
 

@@ -14,7 +14,7 @@ use crate::keys::user_key;
 use crate::table::{BATCH, Error, Label, MAX_WRITES, Store, Write};
 use crate::team::membership::{MOST_REMOVE_WRITES, MemberRow, member_key, remove, remove_but_selection};
 
-/// The maximum number of writes in [`Leaving::writes`] for each team that the user leaves.
+/// The maximum number of writes in [`Departure::writes`] for each team that the user leaves.
 pub const MOST_LEAVE_WRITES: usize = 3;
 /// The maximum number of memberships that one call deletes by itself; a repeated request continues.
 const MOST_AT_ONCE: usize = 1000;
@@ -24,7 +24,7 @@ const MOST_REVOKED: usize = 100;
 
 /// The teams that a user leaves.
 #[derive(Debug, Default)]
-pub struct Leaving {
+pub struct Departure {
     /// The teams in [`Self::writes`].
     pub teams: BTreeSet<TeamId>,
     /// Writes that delete the remaining memberships, labelled [`Label::Member`]. They do not change
@@ -40,7 +40,7 @@ impl Store {
     ///
     /// Costs a unit for about 15 memberships, two units for each, and half a unit for each team's
     /// invitations.
-    pub async fn leave_teams(&self, project: &ProjectId, user: UserId, room: usize) -> Result<Leaving, Error> {
+    pub async fn leave_teams(&self, project: &ProjectId, user: UserId, room: usize) -> Result<Departure, Error> {
         let mut rows = self.members_of_all(project, user).await?;
         if project.is_internal() {
             let owned = try_join_all(rows.iter().map(|row| self.is_last_owner(project, row.team_id, user))).await?;
@@ -62,7 +62,7 @@ impl Store {
             return Err(Error::Unavailable("the user has so many memberships that they cannot all be deleted in one request".to_owned()));
         }
         let writes = rows.iter().flat_map(|row| remove_but_selection(project, row)).map(|write| write.labelled(Label::Member)).collect();
-        Ok(Leaving { teams: rows.iter().map(|row| row.team_id).collect(), writes })
+        Ok(Departure { teams: rows.iter().map(|row| row.team_id).collect(), writes })
     }
 
     /// The user's member items, even those of teams during their deletion.

@@ -55,7 +55,7 @@ struct Part {
 }
 
 /// The entries of a part with their positions, and whether the part has no more.
-type Found = (Vec<(String, Item)>, bool);
+type EntriesOfPart = (Vec<(String, Item)>, bool);
 
 impl TrailListing<'_> {
     /// The time before which all entries have expired or are outside the list.
@@ -138,7 +138,7 @@ impl Store {
     }
 
     /// The entries of a part between `first` and another position, newest first.
-    async fn trail_part(&self, part: &Part, first: &str, before: &str, count: usize) -> Result<Found, Error> {
+    async fn trail_part(&self, part: &Part, first: &str, before: &str, count: usize) -> Result<EntriesOfPart, Error> {
         let sk = if part.index.is_some() { "gsi1sk" } else { "sk" };
         let pk = if part.index.is_some() { "gsi1pk" } else { "pk" };
         let query = self

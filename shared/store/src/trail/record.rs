@@ -36,7 +36,7 @@ tokio::task_local! {
 
 /// The facts about a request known before anything is read.
 #[derive(Debug, Clone)]
-pub struct Started {
+pub struct RequestStart {
     /// The id of the trail entry.
     pub id: TrailEntryId,
     /// When the request began.
@@ -74,8 +74,8 @@ enum Phase {
 }
 
 /// Runs a request that writes an entry if it changes anything.
-pub async fn within<F: Future>(started: Started, future: F) -> F::Output {
-    let Started { id, at, operation, targets, fields, place } = started;
+pub async fn within<F: Future>(started: RequestStart, future: F) -> F::Output {
+    let RequestStart { id, at, operation, targets, fields, place } = started;
     let (actor, count) = (Actor::Anonymous, 1);
     let (events, method, access, user_id) = (Vec::new(), Vec::new(), None, None);
     let (tally, rules) = (Tally::default(), BTreeMap::new());
@@ -131,7 +131,7 @@ impl BySystem<'_> {
     pub fn run<F: Future>(self, project: &Project, work: F) -> impl Future<Output = F::Output> + use<'_, F> {
         let at = self.clock.now();
         let id = self.entropy.ordered_uuid(at).into();
-        let started = Started { id, at, operation: self.operation.to_owned(), targets: Vec::new(), fields: self.fields, place: None };
+        let started = RequestStart { id, at, operation: self.operation.to_owned(), targets: Vec::new(), fields: self.fields, place: None };
         // Boxed; otherwise each nested future would contain a copy of `work`.
         let work = Box::pin(work);
         within(started, async move {

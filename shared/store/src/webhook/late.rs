@@ -54,7 +54,7 @@ const TRIES: usize = 2;
 const MOVING: Duration = Duration::from_secs(4);
 
 /// A delivery in an item, with its position and the key of the item that changed.
-type Packed = (Delivery, String, String);
+type PackedDelivery = (Delivery, String, String);
 
 /// Alternative writes of one item with these deliveries, one for each partition to try, in order.
 fn pack(lane: &Lane, part: Vec<NewDelivery>) -> Result<Vec<Write>, Error> {
@@ -62,7 +62,7 @@ fn pack(lane: &Lane, part: Vec<NewDelivery>) -> Result<Vec<Write>, Error> {
     let sk = format!("LATE#{}#{}", first.position, last.position);
     let shard = usize::from(first.delivery.id.uuid().as_bytes()[15]);
     let expires_at = part.iter().map(|new| new.delivery.expires_at()).max().unwrap_or_default();
-    let packed: Vec<Packed> = part.into_iter().map(|new| (new.delivery, new.position, new.object)).collect();
+    let packed: Vec<PackedDelivery> = part.into_iter().map(|new| (new.delivery, new.position, new.object)).collect();
     let plain = serde_json::to_vec(&packed).map_err(|error| Error::Refused(error.to_string()))?;
     let packed = AttributeValue::B(Blob::new(lz4_flex::compress_prepend_size(&plain)));
     let partitions = late_partitions(&lane.0, lane.1).cycle().skip(shard % usize::from(LATE_SHARDS)).take(TRIES);
@@ -71,7 +71,7 @@ fn pack(lane: &Lane, part: Vec<NewDelivery>) -> Result<Vec<Write>, Error> {
 
 fn unpack(lane: &Lane, item: &Item) -> Option<Vec<NewDelivery>> {
     let packed = item.get("packed")?.as_b().ok()?;
-    let packed: Vec<Packed> = serde_json::from_slice(&lz4_flex::decompress_size_prepended(packed.as_ref()).ok()?).ok()?;
+    let packed: Vec<PackedDelivery> = serde_json::from_slice(&lz4_flex::decompress_size_prepended(packed.as_ref()).ok()?).ok()?;
     let new = |(delivery, position, object)| NewDelivery { lane: lane.clone(), delivery, position, object };
     Some(packed.into_iter().map(new).collect())
 }

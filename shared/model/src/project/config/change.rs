@@ -24,7 +24,7 @@ use crate::setting::{Deployment, HIDDEN_SECRET};
 
 /// A project after a change to its configuration.
 #[cfg_attr(test, derive(Debug, PartialEq))]
-pub struct Changed {
+pub struct ChangedProject {
     /// The project with its new settings.
     pub project: Project,
     /// The new levels, without secrets.
@@ -41,7 +41,7 @@ pub fn change(
     (project, documents): (Project, &LevelDocuments),
     deployment: &Deployment<'_>,
     now: Timestamp,
-) -> Result<Changed, Problems> {
+) -> Result<ChangedProject, Problems> {
     levels.change(level, change)?;
     check_types(levels.flat(level))?;
     let mut all = effective(levels.rendered());
@@ -50,7 +50,7 @@ pub fn change(
     permissions::drop_references(&mut all, &written);
     all.extend(documents.changed(level, change));
     let (project, documents) = read(&Config(all), project, (level, documents), deployment, now)?;
-    Ok(Changed { project, levels: levels.without_secrets()?, documents })
+    Ok(ChangedProject { project, levels: levels.without_secrets()?, documents })
 }
 
 /// The values that have an effect.

@@ -141,12 +141,12 @@ pub(crate) struct OfLevel {
 }
 
 /// The templates and themes of a configuration, as parsed.
-pub(crate) struct Written {
+pub(crate) struct ParsedDocuments {
     templates: Entries<TemplateInput>,
     themes: Entries<ThemeInput>,
 }
 
-impl Written {
+impl ParsedDocuments {
     pub(crate) fn new(templates: Entries<TemplateInput>, themes: Entries<ThemeInput>) -> Self {
         Self { templates, themes }
     }
@@ -166,7 +166,11 @@ impl Written {
             Ok(MailDocument { display_name, html: source(input.html_source, input.tsx_source, path)?.unwrap_or(base.html.clone()), ..base })
         };
         let Changes { mut changes, documents: themes } =
-            Kept { kind: DocumentKind::Theme, parent: THEMES, own: &old.themes, below: &below.themes }.changed(self.themes, now, theme)?;
+            DocumentsOfKind { kind: DocumentKind::Theme, parent: THEMES, own: &old.themes, below: &below.themes }.changed(
+                self.themes,
+                now,
+                theme,
+            )?;
         let exists = |id: Uuid| id == DEFAULT_THEME || themes.contains(&id) || other_themes.contains(&id);
         if selected.is_some_and(|id| !exists(id)) {
             return Err(Problems::one("emails.selectedThemeId", "must be the id of a theme"));
@@ -189,7 +193,7 @@ impl Written {
             })
         };
         changes.extend(
-            Kept { kind: DocumentKind::Template, parent: TEMPLATES, own: &old.templates, below: &below.templates }
+            DocumentsOfKind { kind: DocumentKind::Template, parent: TEMPLATES, own: &old.templates, below: &below.templates }
                 .changed(self.templates, now, template)?
                 .changes,
         );
@@ -204,7 +208,7 @@ struct Changes {
 }
 
 /// A level's documents of a kind, with their path in the configuration.
-struct Kept<'a> {
+struct DocumentsOfKind<'a> {
     kind: DocumentKind,
     parent: &'static str,
     own: &'a [MailDocument],
@@ -212,7 +216,7 @@ struct Kept<'a> {
     below: &'a [MailDocument],
 }
 
-impl Kept<'_> {
+impl DocumentsOfKind<'_> {
     fn changed<T>(
         &self,
         written: Entries<T>,
