@@ -210,7 +210,7 @@ impl Dearest {
     /// How many of these requests are answered in a day, from so many addresses and networks.
     fn answered(&self, requests: f64, addresses: f64, networks: f64) -> f64 {
         let limits = self.limit.into_iter().chain(self.uploads.then_some(Limit::Picture));
-        limits.flat_map(|limit| limit.of_request(true)).fold(requests, |least, (rule, by)| {
+        limits.flat_map(|limit| limit.early_rules(true)).fold(requests, |least, (rule, by)| {
             let count = if rule.is_batched() { 1.0 + (self.body / 4096.0).floor() } else { 1.0 };
             let places = match by {
                 SubjectKind::Address => addresses,

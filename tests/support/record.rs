@@ -147,7 +147,7 @@ impl std::io::Write for Log {
 pub(crate) fn start() {
     static STARTED: Once = Once::new();
     if RUN.is_some() {
-        STARTED.call_once(|| tracing::subscriber::set_global_default(log::lines(log::MOST, || Log)).unwrap());
+        STARTED.call_once(|| tracing::subscriber::set_global_default(log::lines(log::MAX_LEVEL, || Log)).unwrap());
     }
 }
 

@@ -194,7 +194,7 @@ async fn by_code(
     // Guesses are counted per attempt. Anyone with the password can start new attempts, so guesses
     // are also counted per account.
     let account = async |attempt: MfaAttempt| {
-        let failures = Failures::of_second_factor(app, project, attempt.user_id);
+        let failures = Failures::for_second_factor(app, project, attempt.user_id);
         let (row, ()) = tokio::try_join!(app.store.user(project, attempt.user_id), failures.look())?;
         Ok((row, failures))
     };

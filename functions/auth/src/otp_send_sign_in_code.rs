@@ -69,7 +69,7 @@ pub async fn handle(
     may_sign_in(&access.project.config, claim.as_ref())?;
     access.project.redirects().check(&body.callback_url)?;
     let now = app.clock.now();
-    let admitted = Check::of(&access, GuardedOperation::SendSignInCode).admit(body.presented()).await?;
+    let admitted = Check::new(&access, GuardedOperation::SendSignInCode).admit(body.presented()).await?;
     let is_proved = claim.as_ref().is_some_and(|claim| claim.is_verified);
     let address = if is_proved { Address::Proved } else { Address::Unproved };
     let stored = StoredCode {

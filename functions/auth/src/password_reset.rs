@@ -17,7 +17,7 @@ use deserr::Deserr;
 use errors::{CODE_ERRORS, Error, ErrorCode, KnownError, NEW_PASSWORD_ERRORS};
 use flows::App;
 use flows::accounts::{redeemed, taken_error};
-use flows::context::ROUNDS;
+use flows::context::MAX_ATTEMPTS;
 use flows::email::notice;
 use flows::limits::Failures;
 use flows::literal::{SUCCESS, Success};
@@ -64,10 +64,10 @@ pub async fn handle(
     let row = row.ok_or(KnownError::VerificationCodeNotFound)?;
     password::check(&body.password, access.access.project.password_rules(), row.user.addresses())?;
     let hash = app.hasher.hash(&app.entropy, body.password.secret()).await;
-    let failures = Failures::of(&app, project, stored.email.as_str());
+    let failures = Failures::for_email(&app, project, stored.email.as_str());
     let redeem = [code::redeem(project, Purpose::ResetPassword, &body.code)].into_iter().chain(failures.forget());
     let (redeem, mut row): (Vec<Write>, _) = (redeem.collect(), row);
-    optimistic!(ROUNDS, |round| {
+    optimistic!(MAX_ATTEMPTS, |round| {
         if round > 0 {
             row = app.store.user(project, row.user.id).await?.ok_or(KnownError::VerificationCodeNotFound)?;
         }
@@ -93,7 +93,7 @@ async fn reset(access: &Access<Client>, stored: &StoredCode, row: &UserRow, hash
     let told = if proof == Proof::First {
         hand_over(app, project, row, &mut user).await?
     } else {
-        notice::of_reset(app, project, Some(&access.place), &row.user, &mut user)?
+        notice::about_reset(app, project, Some(&access.place), &row.user, &mut user)?
     };
     Ok((user, told))
 }

@@ -120,7 +120,7 @@ async fn by_password(access: &Access<Client>, current: &CurrentUser, password: &
 async fn by_second_factor(access: &Access<Client>, current: &CurrentUser, given: &SecondFactorCode) -> Result<Json<Success>, Error> {
     let (project, row) = (&access.project.id, &current.row);
     check_age(current, given.since(&row.user))?;
-    let failures = Failures::of_second_factor(&access.app, project, row.user.id);
+    let failures = Failures::for_second_factor(&access.app, project, row.user.id);
     failures.look().await?;
     let right = given.check(access, &row.user, &failures, Event::ProofFailed).await?;
     // With several apps, the age of the one with this code counts.

@@ -40,7 +40,7 @@ pub struct Pages {
 
 impl NumberParameter for Pages {
     const NAME: &'static str = "page";
-    const LEAST: usize = 2;
+    const MIN: usize = 2;
     const PATH: &'static str = site::PAGED;
 }
 

@@ -6,7 +6,7 @@ use api::http::{Json, Route, TableAction};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use flows::App;
-use model::content::{BlogPost, MOST_BYTES, MOST_POSTS, Window};
+use model::content::{BlogPost, MAX_BYTES, MAX_POSTS, Window};
 use utoipa::ToSchema;
 
 pub const ROUTE: Route = Route::get("content-list-blog-posts", "/api/v1/blog-posts")
@@ -25,7 +25,7 @@ pub struct Part {
 
 impl NumberParameter for Part {
     const NAME: &'static str = "offset";
-    const LEAST: usize = 1;
+    const MIN: usize = 1;
     const PATH: &'static str = "blog-posts";
 }
 
@@ -36,7 +36,7 @@ const STEP: usize = 100;
 
 /// The posts of the list after the newest `skip` ones.
 fn window(skip: usize) -> Window {
-    Window { skip, most: if skip.is_multiple_of(STEP) { MOST_POSTS } else { STEP - skip % STEP } }
+    Window { skip, max: if skip.is_multiple_of(STEP) { MAX_POSTS } else { STEP - skip % STEP } }
 }
 
 pub async fn handle(State(app): State<App>, offset: ContentNumber<Part>) -> Result<LinkedResponse<Json<Data<Vec<BlogPost>>>>, Response> {
@@ -50,7 +50,7 @@ async fn list(app: &App, skip: usize) -> Result<LinkedResponse<Json<Data<Vec<Blo
     let mut bytes = 0;
     let fits = |post: &BlogPost| {
         bytes += serde_json::to_vec(post).map_or(0, |json| json.len() + 1);
-        bytes <= MOST_BYTES
+        bytes <= MAX_BYTES
     };
     let mut data: Vec<BlogPost> = posts.into_iter().map(|post| post.at(site_url)).take_while(fits).collect();
     let mut next = skip.saturating_add(data.len());

@@ -11,11 +11,11 @@ use store::content::{DatedContent, PostText};
 /// The name of the start page's document.
 pub(crate) const START_PAGE: &str = "docs";
 
-/// The public content of the site with at most `most` of its newest posts, without their texts,
+/// The public content of the site with at most `max` of its newest posts, without their texts,
 /// from the [catalogue](flows::catalogue): for answers that are not cached.
-pub(crate) async fn newest(app: &App, most: usize) -> Result<ShownContent, Problem> {
+pub(crate) async fn newest(app: &App, max: usize) -> Result<ShownContent, Problem> {
     let catalogue = app.catalogue.current(&app.store, &app.settings.site_url).await?;
-    Ok(catalogue.map_or_else(|| unpublished(app), |catalogue| catalogue.newest(most, app.clock.now())))
+    Ok(catalogue.map_or_else(|| unpublished(app), |catalogue| catalogue.newest(max, app.clock.now())))
 }
 
 /// The public apps and posts that contain words of a query.
@@ -54,11 +54,11 @@ pub(crate) async fn apps(app: &App) -> Result<Vec<content::App>, Problem> {
 /// The document with this name, rendered from the content; if it has several pages, the one with
 /// this number, from 0. The start page links to all catalogs.
 pub(crate) async fn document(app: &App, name: &str, render: Renderer, page: usize) -> Result<ServedDocument, Problem> {
-    let (site_url, most) = (&app.settings.site_url, site::most_posts(name));
+    let (site_url, max) = (&app.settings.site_url, site::max_posts(name));
     let published = if name == site::FULL {
         app.store.full_content(app.clock.now()).await?
     } else {
-        app.store.content(app.clock.now(), Window { skip: page.saturating_mul(most), most }).await?
+        app.store.content(app.clock.now(), Window { skip: page.saturating_mul(max), max }).await?
     };
     let DatedContent { value, since } = dated(app, published);
     if page > 0 && value.content.blog_posts.is_empty() {

@@ -11,7 +11,7 @@ use api::product::precondition::IfMatch;
 use api::product::{Access, Admin, Input};
 use email::render::Sources;
 use errors::{Error, ErrorCode, KnownError};
-use flows::context::ROUNDS;
+use flows::context::MAX_ATTEMPTS;
 use model::document::theme::Theme;
 use model::document::{DocumentKind, DocumentPatch, MailDocument};
 use serde::Serialize;
@@ -40,7 +40,7 @@ pub async fn handle(
     Input { body, path, .. }: Input<DocumentPatch, Nothing, DocumentPath>,
 ) -> Result<Json<UpdatedTemplate>, Error> {
     let changing = Changing { kind: DocumentKind::Template, id: path.id, if_match };
-    optimistic!(ROUNDS, |round| {
+    optimistic!(MAX_ATTEMPTS, |round| {
         let row = changing.row(&access, round).await?;
         let template = body.clone().apply_to_template(row.document.clone(), access.app.clock.now());
         let template = template.map_err(|problems| ROUTE.schema_error(&problems))?;

@@ -25,5 +25,5 @@ pub async fn handle(
 ) -> Result<Json<ConfigString>, Error> {
     permit(&access, path.level)?;
     let stored = Stored::of(&app, &access.project).await?;
-    Ok(Json(ConfigString { config_string: Config::of_level(&stored.levels, &stored.documents, path.level).to_string() }))
+    Ok(Json(ConfigString { config_string: Config::level_value(&stored.levels, &stored.documents, path.level).to_string() }))
 }

@@ -62,7 +62,7 @@ pub async fn handle(
     access.project.redirects().check(&body.callback_url)?;
     let team = &entered.row.team;
     let check = match &access.user {
-        Some(user) => Check::of_email(&access, &user.row.user),
+        Some(user) => Check::for_email(&access, &user.row.user),
         // Only servers and administrators can send invitations without a user.
         None => Check::none(&app, &access.project, &access.place),
     };

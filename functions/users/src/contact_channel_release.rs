@@ -56,7 +56,7 @@ pub async fn handle(State(app): State<App>, caller: Caller, Input { query, .. }:
         // being removed. The notice omits the place: the account's creator must not learn where the
         // link was followed.
         if user.channels.iter().any(|channel| channel.is_verified) {
-            writes.extend(notice::of_change(&app, &project.project, None, &before, user)?);
+            writes.extend(notice::about_change(&app, &project.project, None, &before, user)?);
         }
         Ok(ExtraWrites(writes))
     });

@@ -71,7 +71,7 @@ pub async fn handle(
         access.check_fresh()?;
         like_sign_up(&access).await?;
     }
-    let check = if is_new { Check::of_email(&access, &row.user) } else { Check::none(&app, &access.project, &access.place) };
+    let check = if is_new { Check::for_email(&access, &row.user) } else { Check::none(&app, &access.project, &access.place) };
     let admitted = check.admit(body.presented()).await?;
     let patch = ChannelPatch {
         value: body.value.map(|value| value.0),

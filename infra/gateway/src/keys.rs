@@ -117,7 +117,7 @@ impl Keys {
 
     /// The keys as a key set, which can be listed and revoked.
     pub fn set(&self, entropy: &Entropy, description: &str, now: Timestamp) -> NewKeys {
-        NewKeys::of(entropy, self.pairs().into(), description.to_owned(), now)
+        NewKeys::from_secrets(entropy, self.pairs().into(), description.to_owned(), now)
     }
 
     /// The lines of `keys.env` for these keys: `NAME=value`, without `export`.

@@ -130,7 +130,7 @@ async fn calls_to_ses_are_signed() {
 #[tokio::test]
 async fn an_object_of_a_bucket_is_put_by_a_signed_request_with_the_digest_of_its_bytes() {
     let kept = RecordingConnector::default();
-    let bucket = Bucket::new(Client::new(Endpoint::of_bucket("pictures", REGION, credentials()), kept.clone()));
+    let bucket = Bucket::new(Client::new(Endpoint::for_bucket("pictures", REGION, credentials()), kept.clone()));
     bucket.put("images/a_-b.png", "image/png", "public", b"bytes".to_vec()).await.expect("an answer");
     let request = kept.request();
     assert_eq!((request.method(), request.uri()), ("PUT", "https://pictures.s3.eu-central-1.amazonaws.com/images/a_-b.png"));
@@ -153,7 +153,7 @@ impl HttpConnector for FixedAnswer {
 #[tokio::test]
 async fn an_object_that_is_missing_is_told_from_a_bucket_that_fails() {
     let read = async |status, body| {
-        Bucket::new(Client::new(Endpoint::of_bucket("pictures", REGION, credentials()), FixedAnswer(status, body)))
+        Bucket::new(Client::new(Endpoint::for_bucket("pictures", REGION, credentials()), FixedAnswer(status, body)))
             .get("images/a.png")
             .await
     };

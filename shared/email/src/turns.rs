@@ -38,7 +38,7 @@ struct RendererPool {
     projects: Mutex<Vec<(String, Arc<Semaphore>)>>,
 }
 
-/// The permits for using a renderer: in a lane, the project's and one of the lane's; and one for
+/// The permits for using a renderer: from a pool, the project's and one of the pool's; and one for
 /// any renderer.
 pub(crate) type Turn<'a> = (Option<OwnedSemaphorePermit>, Option<SemaphorePermit<'a>>, Option<SemaphorePermit<'a>>);
 
@@ -52,7 +52,7 @@ impl Turns {
         }
     }
 
-    pub(crate) async fn of_email(&self, project: &str) -> Turn<'_> {
+    pub(crate) async fn wait_for_email(&self, project: &str) -> Turn<'_> {
         if !self.is_slow(project) {
             let any = self.all.acquire().await.ok();
             // Meanwhile, another call may have shown the project to be slow.
@@ -60,16 +60,16 @@ impl Turns {
                 return (None, None, any);
             }
         }
-        self.in_lane(&self.slow, project).await
+        self.wait_in(&self.slow, project).await
     }
 
-    pub(crate) async fn of_preview(&self, project: &str) -> Turn<'_> {
-        self.in_lane(&self.previews, project).await
+    pub(crate) async fn wait_for_preview(&self, project: &str) -> Turn<'_> {
+        self.wait_in(&self.previews, project).await
     }
 
-    async fn in_lane<'a>(&'a self, lane: &'a RendererPool, project: &str) -> Turn<'a> {
-        let project = lane.of_project(project).acquire_owned().await.ok();
-        let renderer = lane.renderers.acquire().await.ok();
+    async fn wait_in<'a>(&'a self, pool: &'a RendererPool, project: &str) -> Turn<'a> {
+        let project = pool.semaphore(project).acquire_owned().await.ok();
+        let renderer = pool.renderers.acquire().await.ok();
         (project, renderer, self.all.acquire().await.ok())
     }
 
@@ -94,7 +94,7 @@ impl RendererPool {
         Self { renderers: Semaphore::const_new(HALF), projects: Mutex::new(Vec::new()) }
     }
 
-    fn of_project(&self, project: &str) -> Arc<Semaphore> {
+    fn semaphore(&self, project: &str) -> Arc<Semaphore> {
         let mut projects = lock(&self.projects);
         projects.retain(|(_, turn)| Arc::strong_count(turn) > 1);
         if let Some((_, turn)) = projects.iter().find(|(id, _)| id == project) {

@@ -21,7 +21,7 @@ use wire::id::{ProjectId, UserId};
 use wire::level::Level;
 
 use crate::app::App;
-use crate::context::{Context, ROUNDS};
+use crate::context::{Context, MAX_ATTEMPTS};
 use crate::email::notice;
 use crate::limits::ended_codes;
 
@@ -64,7 +64,7 @@ pub async fn change_read(
     missing: KnownError,
     change: impl Fn(&mut User) -> Result<ExtraWrites, Error>,
 ) -> Result<UserRow, Error> {
-    optimistic!(ROUNDS, |round| {
+    optimistic!(MAX_ATTEMPTS, |round| {
         if round > 0 {
             row = app.store.user(project, row.user.id).await?.ok_or_else(|| missing.clone())?;
         }
@@ -101,7 +101,7 @@ pub async fn change_as(
         if let Some(session) = session.filter(|session| session.proved_one_factor() && user.gained_app(&before)) {
             with.0.push(session::gain_factor(&context.project.id, session)?);
         }
-        with.0.extend(notice::of_change(&context.app, &context.project, place(context), &before, user)?);
+        with.0.extend(notice::about_change(&context.app, &context.project, place(context), &before, user)?);
         if context.author() == Author::User && user.credential_epoch != before.credential_epoch {
             with.0.extend(ended_codes(&context.app, &before).map(|counter| Window::alone(&counter).count(&context.project.id)));
         }
@@ -125,13 +125,13 @@ pub async fn verify_read(
     change: impl Fn(&mut User) -> Result<ExtraWrites, Error>,
 ) -> Result<(), Error> {
     let project = &context.project.id;
-    optimistic!(ROUNDS, |round| {
+    optimistic!(MAX_ATTEMPTS, |round| {
         if round > 0 {
             row = context.app.store.user(project, row.user.id).await?.ok_or_else(|| missing.clone())?;
         }
         let mut user = row.user.clone();
         let ExtraWrites(mut others) = change(&mut user)?;
-        others.extend(notice::of_change(&context.app, &context.project, place(context), &row.user, &mut user)?);
+        others.extend(notice::about_change(&context.app, &context.project, place(context), &row.user, &mut user)?);
         // The calling function handles failures of the other writes.
         Ok(match take_addresses(&context.app.store, project, &row, &user, others).await {
             Ok(Outcome::Done) => Ok(()),

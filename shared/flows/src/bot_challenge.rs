@@ -133,7 +133,7 @@ pub fn excess(tallies: &[Tally]) -> u32 {
 impl<'a> Check<'a> {
     /// The check of a client's request. Servers do not need a challenge: they are trusted to know
     /// on whose behalf they act.
-    pub fn of(context: &'a Context, operation: GuardedOperation) -> Self {
+    pub fn new(context: &'a Context, operation: GuardedOperation) -> Self {
         let check = Self::at(&context.app, &context.project, &context.place, operation);
         if context.level >= Level::Server { Self { policy: Policy::Off, ..check } } else { check }
     }
@@ -146,8 +146,8 @@ impl<'a> Check<'a> {
     /// The check of a client's request by which `sender` causes an email to a possibly unverified
     /// address. An anonymous user has neither verified an address nor solved a challenge at
     /// sign-up, and therefore always needs one here, unless challenges are off.
-    pub fn of_email(context: &'a Context, sender: &User) -> Self {
-        let check = Self::of(context, GuardedOperation::Email);
+    pub fn for_email(context: &'a Context, sender: &User) -> Self {
+        let check = Self::new(context, GuardedOperation::Email);
         let policy = if check.policy != Policy::Off && sender.is_anonymous { Policy::Always } else { check.policy };
         Self { policy, sender: Some(Subject::user(sender.id)), ..check }
     }
@@ -236,7 +236,7 @@ impl<'a> Check<'a> {
             Ok(solution) => solution,
             Err(reason) => return Ok(Verdict::Unsolved(reason.message())),
         };
-        if solution.level < altcha::least_level(excess) {
+        if solution.level < altcha::min_level(excess) {
             return Ok(Verdict::Unsolved("the bot challenge is too easy for the current load; solve a new one"));
         }
         let is_first = self.app.store.spend_challenge(&self.project.id, &solution.id, solution.forgotten_at()).await?;

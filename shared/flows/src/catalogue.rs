@@ -51,12 +51,12 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// The site, the apps and at most `most` of the newest posts, as public at this time.
-    pub fn newest(&self, most: usize, now: Timestamp) -> ShownContent {
+    /// The site, the apps and at most `max` of the newest posts, as public at this time.
+    pub fn newest(&self, max: usize, now: Timestamp) -> ShownContent {
         let later = self.later(now);
         let Content { site, apps, blog_posts, .. } = &self.content;
-        let blog_posts = blog_posts.iter().skip(later).take(most).cloned().collect();
-        let content = Content { apps: apps.clone(), blog_posts, ..Content::of_site(site.clone()) };
+        let blog_posts = blog_posts.iter().skip(later).take(max).cloned().collect();
+        let content = Content { apps: apps.clone(), blog_posts, ..Content::from_site(site.clone()) };
         ShownContent { content, skipped: 0, total: self.total.saturating_sub(later) }
     }
 

@@ -75,7 +75,7 @@ impl<'a> ClaimedSender<'a> {
         let limits = [self.limit, Some(Limit::Picture).filter(|_| self.uploads)];
         let mut counting = RequestCount::new(app, self.project);
         counting.weight = u32::try_from(1 + self.body_bytes / BYTES_PER_WRITE).unwrap_or(u32::MAX);
-        for (rule, by) in limits.into_iter().flatten().flat_map(|limit| limit.of_request(is_client)) {
+        for (rule, by) in limits.into_iter().flatten().flat_map(|limit| limit.early_rules(is_client)) {
             let subject = match by {
                 SubjectKind::Address => Subject::address(self.place.ip),
                 SubjectKind::Network => Subject::network(self.place.ip),
@@ -149,7 +149,7 @@ impl<'a> RequestCount<'a> {
     /// A client's request, counted by IP address and network, for an operation without an `Access`.
     pub fn by_place(app: &'a App, project: &'a ProjectId, limit: Limit, place: &Place) -> Self {
         let mut counting = Self::new(app, project);
-        for (rule, by) in limit.of_request(true) {
+        for (rule, by) in limit.early_rules(true) {
             match by {
                 SubjectKind::Address => counting.add(*rule, &Subject::address(place.ip)),
                 SubjectKind::Network => counting.add(*rule, &Subject::network(place.ip)),

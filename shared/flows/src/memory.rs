@@ -15,7 +15,7 @@ use wire::id::ProjectId;
 
 /// The maximum number of remembered facts of each kind. When it is reached, all facts of the kind
 /// are forgotten, so that a flood cannot fill the memory.
-const MOST: usize = 10_000;
+const MAX_FACTS: usize = 10_000;
 
 /// The facts a process remembers.
 #[derive(Debug, Clone, Default)]
@@ -174,7 +174,7 @@ impl MemoryState {
 }
 
 fn make_room(len: usize, forget: impl FnOnce()) {
-    if len >= MOST {
+    if len >= MAX_FACTS {
         forget();
     }
 }
@@ -253,14 +253,14 @@ mod tests {
     #[test]
     fn a_flood_of_subjects_does_not_fill_the_memory() {
         let memory = Memory::default();
-        for number in 0..MOST * 2 + 10 {
+        for number in 0..MAX_FACTS * 2 + 10 {
             memory.count(&counter(&number.to_string(), 0)).expect("each is new");
         }
-        assert!(memory.learnt().counters.len() <= MOST);
+        assert!(memory.learnt().counters.len() <= MAX_FACTS);
         let project = ProjectId::internal();
-        for number in 0..MOST * 2 + 10 {
+        for number in 0..MAX_FACTS * 2 + 10 {
             memory.batch(&project, &counter(&number.to_string(), 0), 1).expect("each is new");
         }
-        assert!(memory.learnt().batches.len() <= MOST);
+        assert!(memory.learnt().batches.len() <= MAX_FACTS);
     }
 }

@@ -102,7 +102,7 @@ pub async fn enter(table: &Store, context: &Context, team: TeamId, others: &[Use
 pub fn founding(app: &App, project: &Project, team: &Team, creator: &User, is_selected: bool) -> Result<Vec<Write>, store::Error> {
     let grants = project.config.rbac.default_grants(Occasion::TeamCreator);
     let row = MemberRow::new(team.id, creator.id, Member::new(app.clock.now()), grants).selected(is_selected);
-    let member = membership::create(&project.id, creator, &row.of_team_since(Some(team.created_at)))?;
+    let member = membership::create(&project.id, creator, &row.with_team_created_at(Some(team.created_at)))?;
     Ok([team::create(&project.id, team)?].into_iter().chain(member).collect())
 }
 
@@ -129,7 +129,7 @@ pub fn joining(app: &App, project: &Project, joined: TeamToJoin, user: &User) ->
         None => user_write,
     };
     let row = MemberRow::new(team, user.id, Member::new(app.clock.now()), grants);
-    membership::joining(&project.id, user, user_write, &row.of_team_since(created_at))
+    membership::joining(&project.id, user, user_write, &row.with_team_created_at(created_at))
 }
 
 /// The error for failed writes of [`joining`].

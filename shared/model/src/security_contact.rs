@@ -47,9 +47,9 @@ impl fmt::Display for Staleness {
 }
 
 /// How far ahead the time may be: a leap year.
-const LONGEST: SignedDuration = SignedDuration::from_hours(366 * 24);
+const MAX_AHEAD: SignedDuration = SignedDuration::from_hours(366 * 24);
 /// The longest contact, in bytes.
-const LONGEST_CONTACT: usize = 500;
+const MAX_CONTACT_BYTES: usize = 500;
 
 impl SecurityContact {
     /// Parses the contacts, separated by commas, and the time.
@@ -68,16 +68,16 @@ impl SecurityContact {
     pub fn stale(&self, now: Timestamp) -> Option<Staleness> {
         match self.expires.duration_since(now) {
             left if left <= SignedDuration::ZERO => Some(Staleness::Expired),
-            left if left > LONGEST => Some(Staleness::Distant),
+            left if left > MAX_AHEAD => Some(Staleness::Distant),
             _ => None,
         }
     }
 }
 
-/// Whether a text is a URI with a permitted scheme, at most [`LONGEST_CONTACT`] bytes long. Only
+/// Whether a text is a URI with a permitted scheme, at most [`MAX_CONTACT_BYTES`] bytes long. Only
 /// printable ASCII is permitted, so that it cannot begin a new line of the document.
 fn is_contact(text: &str) -> bool {
-    let is_plain = text.len() <= LONGEST_CONTACT && text.bytes().all(|byte| byte.is_ascii_graphic());
+    let is_plain = text.len() <= MAX_CONTACT_BYTES && text.bytes().all(|byte| byte.is_ascii_graphic());
     let Ok(url) = url::Url::parse(text) else { return false };
     let is_whole = match url.scheme() {
         "https" => url.has_host(),

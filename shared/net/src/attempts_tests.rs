@@ -58,11 +58,11 @@ fn server(deeds: Vec<Deed>) -> (String, Arc<AtomicUsize>) {
 
 /// The time limit for an attempt, and for all together: only what a test delays on purpose takes as
 /// long.
-const PATIENCE: Duration = Duration::from_secs(600);
+const TIMEOUT: Duration = Duration::from_secs(600);
 const TOGETHER: Duration = Duration::from_secs(1500);
 
 fn outgoing() -> Outgoing<'static> {
-    Outgoing::of_tests(PATIENCE, Instant::now() + TOGETHER)
+    Outgoing::for_tests(TIMEOUT, Instant::now() + TOGETHER)
 }
 
 async fn get(url: &str) -> Result<Value, AnswerError> {
@@ -77,7 +77,7 @@ async fn post(url: &str) -> Result<(u16, Value), AnswerError> {
 async fn too_late<T>(call: impl Future<Output = T>, count: &AtomicUsize, requests: usize) -> T {
     let time = async {
         until("a request arrives", || count.load(Ordering::SeqCst) == requests).await;
-        jump(PATIENCE).await;
+        jump(TIMEOUT).await;
     };
     tokio::join!(call, time).0
 }
@@ -155,7 +155,7 @@ async fn a_code_is_sent_again_if_the_connection_is_not_established_in_time_or_br
 #[tokio::test]
 async fn all_calls_of_a_request_end_together() {
     let (url, count) = server(vec![Deed::Waits; 3]);
-    let outgoing = Outgoing::of_tests(PATIENCE, Instant::now() + PATIENCE);
+    let outgoing = Outgoing::for_tests(TIMEOUT, Instant::now() + TIMEOUT);
     let call = async || outgoing.get::<Value>(&url, None, None).await;
     assert!(matches!(too_late(call(), &count, 1).await, Err(AnswerError::Unavailable(_))));
     assert_eq!(count.load(Ordering::SeqCst), 1, "without a second attempt");

@@ -26,7 +26,7 @@ pub async fn resolve(host: &str, port: u16, allow_private: bool, limit: Duration
 }
 
 async fn look_up(lookups: &'static Lookups, host: &str, limit: Duration) -> Result<Vec<IpAddr>, BoxError> {
-    Ok(timeout(limit, lookups.of(host.to_owned())).await??.map(|address| address.ip()).collect())
+    Ok(timeout(limit, lookups.resolve(host.to_owned())).await??.map(|address| address.ip()).collect())
 }
 
 #[cfg(test)]

@@ -70,7 +70,7 @@ pub struct Outgoing<'a> {
     /// Whether the calls are to webhook endpoints, whose names have their own places for lookups.
     is_for_webhooks: bool,
     /// The time limit for an attempt.
-    patience: Duration,
+    timeout: Duration,
     /// The time limit for all calls together.
     until: Instant,
 }
@@ -83,7 +83,7 @@ impl<'a> Outgoing<'a> {
             allow_private: settings.allow_private_issuers,
             stand_in: settings.provider_stand_in.as_deref(),
             is_for_webhooks: false,
-            patience: PROVIDER_TIMEOUT,
+            timeout: PROVIDER_TIMEOUT,
             until: Instant::now() + PROVIDERS_TIMEOUT,
         }
     }
@@ -91,7 +91,7 @@ impl<'a> Outgoing<'a> {
     /// A client for Turnstile.
     pub fn for_challenges(settings: &'a Settings) -> Self {
         let until = Instant::now() + CHALLENGE_TIMEOUT;
-        Self { patience: CHALLENGE_TIMEOUT, until, ..Self::new(settings) }
+        Self { timeout: CHALLENGE_TIMEOUT, until, ..Self::new(settings) }
     }
 
     /// A client for the metadata of issuers, in operations that do not call any other endpoint: its
@@ -102,20 +102,20 @@ impl<'a> Outgoing<'a> {
 
     /// A client for webhook endpoints, with the rules of [`Self::new`], but without the server that
     /// stands in for providers.
-    pub(crate) fn of_webhooks(settings: &'a Settings) -> Self {
+    pub(crate) fn for_webhooks(settings: &'a Settings) -> Self {
         Self { stand_in: None, is_for_webhooks: true, ..Self::new(settings) }
     }
 
     /// Whether there is time left for a whole attempt. If not, do not send what must not be sent
     /// twice.
     pub fn has_time(self) -> bool {
-        Instant::now() + self.patience <= self.until
+        Instant::now() + self.timeout <= self.until
     }
 
     /// A client for tests, which may call this machine.
     #[cfg(test)]
-    pub(crate) fn of_tests(patience: Duration, until: Instant) -> Outgoing<'static> {
-        Outgoing { allow_private: true, stand_in: None, is_for_webhooks: false, patience, until }
+    pub(crate) fn for_tests(timeout: Duration, until: Instant) -> Outgoing<'static> {
+        Outgoing { allow_private: true, stand_in: None, is_for_webhooks: false, timeout, until }
     }
 
     /// The URL to use for an endpoint: its own or, if a server stands in for all hosts, the
@@ -189,7 +189,7 @@ impl<'a> Outgoing<'a> {
     /// Sends a request once. Without a connection, it definitely did not reach the server.
     async fn attempt(self, mut request: Request<Full<Bytes>>) -> Result<Answer, AttemptError> {
         let begun = Instant::now();
-        let end = (begun + self.patience).min(self.until);
+        let end = (begun + self.timeout).min(self.until);
         let connection = capture_connection(&mut request);
         let late = |_| AttemptError::after(AnswerError::Unavailable(format!("no answer within {:.0} s", (end - begun).as_secs_f64())));
         let answer = timeout_at(end, exchange(self.client(), request)).await.map_err(late).flatten();
@@ -269,7 +269,7 @@ mod tests {
 
     fn outgoing(allow_private: bool) -> Outgoing<'static> {
         let until = Instant::now() + PROVIDERS_TIMEOUT;
-        Outgoing { allow_private, stand_in: None, is_for_webhooks: false, patience: PROVIDER_TIMEOUT, until }
+        Outgoing { allow_private, stand_in: None, is_for_webhooks: false, timeout: PROVIDER_TIMEOUT, until }
     }
 
     #[test]

@@ -52,7 +52,7 @@ pub fn check(settings: &Settings, text: &str) -> Result<(), &'static str> {
     if url.scheme() != "https" && !(url.scheme() == "http" && settings.allow_private_issuers && is_this_machine(&url)) {
         return Err("the URL must begin with https://; http:// is only for this machine, with GATELET_ALLOW_PRIVATE_ISSUERS=1");
     }
-    Outgoing::of_webhooks(settings).check(text).map(drop).map_err(|_| NOT_ON_THE_INTERNET)
+    Outgoing::for_webhooks(settings).check(text).map(drop).map_err(|_| NOT_ON_THE_INTERNET)
 }
 
 fn is_this_machine(url: &Url) -> bool {
@@ -73,7 +73,7 @@ pub async fn post(
     body: String,
     budget: Duration,
 ) -> Result<EndpointAnswer, AnswerError> {
-    let outgoing = Outgoing::of_webhooks(settings);
+    let outgoing = Outgoing::for_webhooks(settings);
     let uri = outgoing.check(url)?.as_str().to_owned();
     let mut request = Request::builder().method(Method::POST).uri(uri).body(Full::new(Bytes::from(body))).map_err(unsendable)?;
     request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));

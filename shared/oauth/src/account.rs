@@ -42,7 +42,7 @@ fn senseless(error: NoAccount) -> AnswerError {
 
 impl Reader<'_> {
     /// The account in an ID token, with missing claims from userinfo.
-    pub(crate) async fn of_openid(&self, source: &OpenId, tokens: &Tokens, nonce: &str) -> Result<Profile, AnswerError> {
+    pub(crate) async fn read_openid(&self, source: &OpenId, tokens: &Tokens, nonce: &str) -> Result<Profile, AnswerError> {
         let missing =
             || AnswerError::Misconfigured("the token response has no ID token: the client must be allowed the scope openid".to_owned());
         let token = tokens.id_token.as_ref().ok_or_else(missing)?;
@@ -86,7 +86,7 @@ impl Reader<'_> {
     }
 
     /// The account, from a provider's own API.
-    pub(crate) async fn of_api(&self, api: &Api, tokens: &Tokens) -> Result<Profile, AnswerError> {
+    pub(crate) async fn read_api(&self, api: &Api, tokens: &Tokens) -> Result<Profile, AnswerError> {
         let answer = self.ask(api, &tokens.access_token).await?;
         let refused = |status: u16| match status {
             401 => AnswerError::Unauthorized,

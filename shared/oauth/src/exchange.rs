@@ -135,8 +135,8 @@ impl<'a> Peer<'a> {
     }
 
     /// Exchanges a code and reads its account. Fails if the provider cannot be called, if it
-    /// refuses the code or the client ([`ExchangeError::from`] tells which), or if one of its answers
-    /// violates the protocol.
+    /// refuses the code or the client ([`ExchangeError::from`] tells which), or if one of its
+    /// answers violates the protocol.
     pub async fn account(&self, grant: &Grant<'_>) -> Result<(Tokens, Profile), AnswerError> {
         let endpoints = self.endpoints().await?;
         if endpoints.names_issuer && !grant.names_issuer {
@@ -148,8 +148,8 @@ impl<'a> Peer<'a> {
         form.extend(self.scope(grant.scope));
         let tokens = self.tokens(&endpoints, form).await?;
         let profile = match &endpoints.source {
-            Source::OpenId(source) => self.reader().of_openid(source, &tokens, grant.nonce).await?,
-            Source::Api(api) => self.reader().of_api(api, &tokens).await?,
+            Source::OpenId(source) => self.reader().read_openid(source, &tokens, grant.nonce).await?,
+            Source::Api(api) => self.reader().read_api(api, &tokens).await?,
         };
         Ok((tokens, profile))
     }

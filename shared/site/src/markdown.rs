@@ -105,7 +105,7 @@ impl<'a> Writer<'a> {
 
     fn end_heading(&mut self, level: HeadingLevel) {
         let Some(Heading { start, text }) = self.heading.take() else { return };
-        let id = self.ids.of_next(&text);
+        let id = self.ids.next_id(&text);
         self.events[start] = Event::Start(Tag::Heading { level, id: Some(id.clone().into()), classes: Vec::new(), attrs: Vec::new() });
         self.events.extend([Event::InlineHtml(anchor(&id).into()), Event::End(TagEnd::Heading(level))]);
         if start == 0 {
@@ -213,14 +213,14 @@ pub fn embedded(text: &str) -> String {
 }
 
 /// How often a text is searched for HTML.
-const ROUNDS: usize = 8;
+const MAX_SEARCHES: usize = 8;
 
 /// Escapes the HTML in the Markdown. Until an unclosed element is escaped, the parser takes the
 /// text after it for HTML, too, so the text is parsed again until nothing changes. If that takes
 /// too long, as with a malicious text, every `<` is escaped, even in code.
 fn without_html(text: &str) -> String {
     let mut text = text.to_owned();
-    for _ in 0..ROUNDS {
+    for _ in 0..MAX_SEARCHES {
         let events = Parser::new_ext(&text, OPTIONS).into_offset_iter();
         let markup = events.filter(|(event, _)| matches!(event, Event::Html(_) | Event::InlineHtml(_)));
         let changes: Vec<_> = markup.map(|(_, range)| (range.clone(), text[range].replace('<', "&lt;"))).collect();

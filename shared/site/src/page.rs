@@ -74,13 +74,13 @@ impl Page<'_> {
             links = links.concat(),
             main = self.main,
         );
-        Document::of_content(HTML, body)
+        Document::from_content(HTML, body)
     }
 }
 
 /// The metadata for previews of links to a page, with an image or without one.
 fn preview(picture: Option<&str>, title: &str, site_url: &str) -> String {
-    let Some((path, name)) = picture.and_then(|path| Some((path, ImageName::of_path(path)?))) else {
+    let Some((path, name)) = picture.and_then(|path| Some((path, ImageName::from_path(path)?))) else {
         return "<meta name=\"twitter:card\" content=\"summary\">\n".to_owned();
     };
     format!(

@@ -1,6 +1,6 @@
 //! Documents of a site with hostile texts.
 
-use model::content::{App, BlogPost, Content, MOST_BYTES, Site};
+use model::content::{App, BlogPost, Content, MAX_BYTES, Site};
 
 use super::*;
 
@@ -105,7 +105,7 @@ fn texts_beyond_the_limit_are_left_out_and_counted() {
     content.texts = content.blog_posts.iter().map(|post| (post.slug.clone(), "word ".repeat(300_000))).collect();
     // The store does not read texts beyond the limit, but counts all posts.
     let full = text::llms_full(&ShownContent { total: 1000, ..ShownContent::all(content) }, SITE).body;
-    assert!(full.len() <= MOST_BYTES, "{}", full.len());
+    assert!(full.len() <= MAX_BYTES, "{}", full.len());
     let end = format!("the 998 oldest posts. {SITE}/api/v1/blog-posts?offset=2 lists them.\n");
     assert!(full.ends_with(&end), "{}", &full[full.len() - 200..]);
 }
@@ -118,7 +118,7 @@ fn lists_beyond_the_limit_are_cut_and_lead_to_the_rest() {
         (0..9000).map(|number| BlogPost { slug: format!("p{number}"), title: title.clone(), ..long.blog_posts[1].clone() }).collect();
     let shown = ShownContent { total: 50_000, ..ShownContent::all(long) };
     for document in [text::llms(&shown, SITE), text::index(&shown, SITE)] {
-        assert!(document.body.len() <= MOST_BYTES, "{}", document.body.len());
+        assert!(document.body.len() <= MAX_BYTES, "{}", document.body.len());
         let listed = document.body.matches("/blog/p").count();
         assert!((1000..9000).contains(&listed), "{listed}");
         let rest = format!("\n- [{} older posts]({SITE}/api/v1/blog-posts?offset={listed}): left out", 50_000 - listed);
@@ -127,7 +127,7 @@ fn lists_beyond_the_limit_are_cut_and_lead_to_the_rest() {
     let mut long = shown.content;
     long.blog_posts.iter_mut().for_each(|post| post.url = format!("{SITE}/{}", "x".repeat(1000)));
     let map = feed::sitemap(&long, SITE).body;
-    assert!(map.len() <= MOST_BYTES + 200 && map.ends_with("</url>\n</urlset>\n"), "{}", map.len());
+    assert!(map.len() <= MAX_BYTES + 200 && map.ends_with("</url>\n</urlset>\n"), "{}", map.len());
 }
 
 #[test]

@@ -146,13 +146,13 @@ impl Store {
         forgotten_at: Timestamp,
     ) -> Result<(Option<T>, u32), Error> {
         let key = code_key(project, kind, code);
-        let tries = Write::update(Key::new(&key.pk, format!("TRIES#{caller}")), "SET #ttl = :ttl ADD attempts :one")
+        let attempts = Write::update(Key::new(&key.pk, format!("TRIES#{caller}")), "SET #ttl = :ttl ADD attempts :one")
             .name("#ttl", table::TTL)
             .value(":ttl", integer(forgotten_at.as_second()))
             .value(":one", integer(1));
-        let (item, tries) = tokio::try_join!(self.get(&key), tries.send_returning(&self.client, &self.table))?;
+        let (item, attempts) = tokio::try_join!(self.get(&key), attempts.send_returning(&self.client, &self.table))?;
         let stored = item.map_or(Ok(None), |item| if_right(item, code))?;
-        Ok((stored, number(&tries, "attempts").unwrap_or(u32::MAX)))
+        Ok((stored, number(&attempts, "attempts").unwrap_or(u32::MAX)))
     }
 
     /// Counts an attempt. Returns the stored entity if the code is right, and the number of

@@ -33,7 +33,7 @@
 //! Images are stored before the publication that refers to them ([`images`]).
 
 use jiff::Timestamp;
-use model::content::{App, BlogPost, Content, MOST_BYTES, MOST_POSTS, ShownContent, Site, Window};
+use model::content::{App, BlogPost, Content, MAX_BYTES, MAX_POSTS, ShownContent, Site, Window};
 
 mod chunks;
 mod head;
@@ -50,7 +50,7 @@ pub use publish::{KEPT, KeptPublication, PublishResult};
 pub use texts::PostText;
 
 use crate::content::head::Head;
-use crate::content::layout::{APPS, ROUNDS, SITE, key};
+use crate::content::layout::{APPS, MAX_ATTEMPTS, SITE, key};
 use crate::optimistic;
 use crate::table::{Error, Item, Store, entity};
 
@@ -72,7 +72,7 @@ impl<T> DatedContent<T> {
 
 /// The content in the head: the site, and the pictures of all pages except those of posts.
 fn front_of(head: &Head) -> Content {
-    Content { pictures: head.publication.pictures.clone(), ..Content::of_site(head.site.clone()) }
+    Content { pictures: head.publication.pictures.clone(), ..Content::from_site(head.site.clone()) }
 }
 
 impl Store {
@@ -94,7 +94,7 @@ impl Store {
 
     /// The posts of a window among those public at this time, and how many are public in all.
     pub async fn blog_posts(&self, now: Timestamp, window: Window) -> Result<(Vec<BlogPost>, usize), Error> {
-        optimistic!(ROUNDS, |_| {
+        optimistic!(MAX_ATTEMPTS, |_| {
             match self.head().await? {
                 Some(head) => self.posts_of(&head, now, window).await,
                 None => Ok((Vec::new(), 0)),
@@ -105,7 +105,7 @@ impl Store {
     /// The site, the apps, and the posts of a window among those public at this time, without their
     /// texts, all from one publication; `None` before the first publication.
     pub async fn content(&self, now: Timestamp, window: Window) -> Result<Option<DatedContent<ShownContent>>, Error> {
-        optimistic!(ROUNDS, |_| {
+        optimistic!(MAX_ATTEMPTS, |_| {
             let Some((_, head, apps)) = self.head_with_apps().await? else { return Ok(None) };
             let (blog_posts, total) = self.posts_of(&head, now, window).await?;
             let apps = apps.map(entity).transpose()?.unwrap_or_default();
@@ -119,27 +119,27 @@ impl Store {
         Ok(self.get(&key(SITE)).await?.is_some_and(|item| Edition::of(&item) == *edition))
     }
 
-    /// The current edition, with its site, its apps and its newest [`MOST_POSTS`] posts, including
+    /// The current edition, with its site, its apps and its newest [`MAX_POSTS`] posts, including
     /// future ones, but without texts; `None` if the caller knows this edition already, or before
     /// the first publication.
     pub async fn edition(&self, known: Option<&Edition>) -> Result<Option<(Edition, ShownContent)>, Error> {
-        optimistic!(ROUNDS, |_| {
+        optimistic!(MAX_ATTEMPTS, |_| {
             let Some((edition, head, apps)) = self.head_with_apps().await? else { return Ok(None) };
             if known == Some(&edition) {
                 return Ok(None);
             }
-            let (blog_posts, total) = self.posts_of(&head, Timestamp::MAX, Window::newest(MOST_POSTS)).await?;
+            let (blog_posts, total) = self.posts_of(&head, Timestamp::MAX, Window::newest(MAX_POSTS)).await?;
             let apps = apps.map(entity).transpose()?.unwrap_or_default();
             let content = Content { apps, blog_posts, ..front_of(&head) };
             Ok(Some((edition, ShownContent { content, skipped: 0, total })))
         })
     }
 
-    /// Site, apps, and the newest posts public at this time with at most about [`MOST_BYTES`] of
+    /// Site, apps, and the newest posts public at this time with at most about [`MAX_BYTES`] of
     /// texts; `None` before the first publication. Two round trips; without chunks, as in
     /// publications of earlier versions, three and one for each hundred posts.
     pub async fn full_content(&self, now: Timestamp) -> Result<Option<DatedContent<ShownContent>>, Error> {
-        let found: Result<Option<(Edition, Head, Option<Item>)>, Error> = optimistic!(ROUNDS, |_| { self.head_with_apps().await });
+        let found: Result<Option<(Edition, Head, Option<Item>)>, Error> = optimistic!(MAX_ATTEMPTS, |_| { self.head_with_apps().await });
         let Some((_, head, apps)) = found? else { return Ok(None) };
         let publication = &head.publication;
         if let Some(keys) = &publication.chunks
@@ -151,7 +151,7 @@ impl Store {
             let total = publication.counts.iter().sum::<usize>().saturating_sub(later);
             return Ok(Some(DatedContent::of(&head, with_texts(content, texts, now, total))));
         }
-        let (shown, texts) = futures_util::try_join!(self.content(now, Window::newest(0)), self.post_texts(now, MOST_BYTES))?;
+        let (shown, texts) = futures_util::try_join!(self.content(now, Window::newest(0)), self.post_texts(now, MAX_BYTES))?;
         Ok(shown.map(|DatedContent { value, since }| DatedContent { value: with_texts(value.content, texts, now, value.total), since }))
     }
 }

@@ -27,7 +27,7 @@ use crate::provider::tokens::{self, ProviderTokens};
 use crate::table::{Error, Item, Key, Store, Write, entity, integer};
 
 /// The maximum number of attempts to reseal an item that others are changing.
-const ROUNDS: u32 = 10;
+const MAX_ATTEMPTS: u32 = 10;
 
 /// A sealed value of an entity.
 struct Place {
@@ -68,7 +68,7 @@ impl ResealResult {
 }
 
 /// The secrets of the authenticator apps at `path`.
-fn of_apps(path: &str, totp: &Totp, owner: &str) -> Vec<Place> {
+fn app_places(path: &str, totp: &Totp, owner: &str) -> Vec<Place> {
     let path = |position: usize| match position.checked_sub(1) {
         None => format!("{path}.secret"),
         Some(position) => format!("{path}.more[{position}].secret"),
@@ -114,7 +114,7 @@ fn places(key: &Key, item: &Item) -> Result<Vec<Place>, Error> {
         let user: User = entity(item.clone())?;
         let project = ProjectId::parse(project).map_err(|_| Error::Refused(format!("{} is not the key of a user", key.pk)))?;
         let Some(totp) = user.totp else { return Ok(Vec::new()) };
-        let apps = of_apps("totp", &totp, &totp::owner(&project, user.id));
+        let apps = app_places("totp", &totp, &totp::owner(&project, user.id));
         let codes = totp.recovery.map(|codes| place("totp.recovery.hashes", recovery::owner(&project, user.id), codes.hashes));
         return Ok(apps.into_iter().chain(codes).collect());
     }
@@ -122,7 +122,7 @@ fn places(key: &Key, item: &Item) -> Result<Vec<Place>, Error> {
         let Link { project_id, user_id, purpose, .. } = entity::<Link<NotMe>>(item.clone())?;
         let totp = purpose.before.and_then(|before| before.totp);
         let owner = totp::owner(&project_id, user_id);
-        return Ok(totp.iter().flat_map(|totp| of_apps("before.totp", totp, &owner)).collect());
+        return Ok(totp.iter().flat_map(|totp| app_places("before.totp", totp, &owner)).collect());
     }
     if let Some((project, id)) = key.pk.strip_prefix("M#").and_then(|rest| rest.split_once('#'))
         && key.sk == "ENTRY"
@@ -157,7 +157,7 @@ impl Store {
     /// fresh: if it has changed, it is read again.
     pub async fn reseal(&self, sealer: &Sealer, mut item: Item) -> Result<ResealResult, Error> {
         let key = Key::of(&item).ok_or_else(|| Error::Refused("an item has no key".to_owned()))?;
-        optimistic!(ROUNDS, |round| {
+        optimistic!(MAX_ATTEMPTS, |round| {
             if round > 0 {
                 match self.get(&key).await? {
                     Some(now) => item = now,

@@ -153,7 +153,7 @@ pub(super) async fn furnish(app: &TestApp, id: &str, key: &str) -> Placeholders 
 /// Stores the site image requested by an event.
 async fn write_image(app: &TestApp) {
     let bytes = STANDARD.decode(SITE_IMAGE).unwrap();
-    let name = ImageName { digest: Digest::of_bytes(&bytes), width: 2, height: 1, format: Format::Png };
+    let name = ImageName { digest: Digest::from_bytes(&bytes), width: 2, height: 1, format: Format::Png };
     app.app.store.store_image(&Shelf::Table(app.app.store.clone()), &name, bytes, app.now()).await.unwrap();
 }
 
@@ -284,7 +284,7 @@ fn mail(user_id: UserId, now: Timestamp) -> OutboxEntry {
 async fn write_mail_documents(app: &TestApp, project: &ProjectId, user_id: UserId) {
     for (kind, id) in DOCUMENTS {
         let html = if kind == DocumentKind::Theme { "<b>{{ content }}</b>" } else { "<p>Hello</p>" };
-        let document = MailDocument { id: DocumentId::parse(id).unwrap(), ..MailDocument::of_source(html.to_owned(), app.now()) };
+        let document = MailDocument { id: DocumentId::parse(id).unwrap(), ..MailDocument::from_source(html.to_owned(), app.now()) };
         app.app.store.write_mail_document(project, kind, &DocumentRow::new(document, Level::Environment)).await.unwrap();
     }
     // A link does not name its project, so each project's links need their own code.

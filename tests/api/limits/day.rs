@@ -229,7 +229,7 @@ async fn rules() -> BTreeMap<What, BTreeSet<(&'static str, Whom)>> {
             world.app.recorder.clear();
             world.send(&name(operation)).await;
             let counted = counted(&world.app);
-            let own = operation.route.limit.map_or(&[][..], |limit| limit.of_request(true));
+            let own = operation.route.limit.map_or(&[][..], |limit| limit.early_rules(true));
             // No one is signed in yet, and a single request does not reach the table's counters of
             // batched rules.
             let own = own.iter().filter(|(_, by)| *by != SubjectKind::User);

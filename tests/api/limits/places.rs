@@ -18,7 +18,7 @@ const PICTURE: &str = "data:image/png;base64,iVBORw0KGgo=";
 /// Whether an operation's limit counts clients' requests by IP address, and by network. Its other
 /// rules depend on the operation's purpose.
 fn by_place(operation: &infra::Operation) -> (bool, bool) {
-    let rules = operation.route.limit.map_or(&[][..], |limit| limit.of_request(true));
+    let rules = operation.route.limit.map_or(&[][..], |limit| limit.early_rules(true));
     let has = |wanted: SubjectKind| rules.iter().any(|(_, by)| *by == wanted);
     (has(SubjectKind::Address), has(SubjectKind::Network))
 }

@@ -77,7 +77,7 @@ fn linked(Scope { app, project, place }: Scope<'_>, pending: &Pending, row: &Use
         AccountRefusal::Duplicate => refused(Refusal::OfAnother, None),
         _ => KnownError::InvalidAuthorizationCode,
     })?;
-    let notices = notice::of_change(app, project, Some(place), &row.user, &mut user)?;
+    let notices = notice::about_change(app, project, Some(place), &row.user, &mut user)?;
     Ok((user, notices))
 }
 
@@ -91,6 +91,6 @@ async fn upgraded(scope: Scope<'_>, pending: &Pending, row: &UserRow, email_sign
     user.sign_up(app.clock.now());
     let account = Signing { profile: &pending.profile, account: &pending.account, email_signs_in };
     let mut user = sign_up(scope, user, &account).await?;
-    let notices = notice::of_change(app, project, Some(place), &row.user, &mut user)?;
+    let notices = notice::about_change(app, project, Some(place), &row.user, &mut user)?;
     Ok((user, notices))
 }

@@ -120,7 +120,7 @@ impl PasskeyProof<'_> {
                 return Ok::<_, Error>(store.record_failure(Some(user.id), self.failed).await?);
             }
             let (access, mut user) = (self.access, user);
-            let writes = notice::of_change(&access.app, &access.project, place(access), &row.user, &mut user)?;
+            let writes = notice::about_change(&access.app, &access.project, place(access), &row.user, &mut user)?;
             Proved::write(access, row, &user, writes).await
         };
         told.await.err().unwrap_or_else(refused)

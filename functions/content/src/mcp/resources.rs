@@ -37,7 +37,7 @@ pub(super) async fn list(app: &App, params: &Map<String, Value>) -> Result<Value
             cursor.ok_or(Refusal::misused("`cursor` must be a `nextCursor` of this list."))?
         }
     };
-    Ok(page(&window(app, Window { skip: first, most: POSTS }).await?, &app.settings.site_url))
+    Ok(page(&window(app, Window { skip: first, max: POSTS }).await?, &app.settings.site_url))
 }
 
 fn page(shown: &ShownContent, site_url: &str) -> Value {

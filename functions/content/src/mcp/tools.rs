@@ -108,7 +108,7 @@ pub(super) async fn call(app: &App, name: &str, arguments: &Map<String, Value>) 
         "list_apps" => json!(apps(app).await?),
         "list_blog_posts" => {
             let skip = offset(arguments)?;
-            let shown = window(app, Window { skip, most: POSTS }).await?;
+            let shown = window(app, Window { skip, max: POSTS }).await?;
             let posts = shown.content.blog_posts;
             // Beyond the last post, the number would include posts that are not public yet.
             let is_known = skip == 0 || !posts.is_empty();

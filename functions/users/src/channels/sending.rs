@@ -29,7 +29,7 @@ pub(crate) async fn send<L>(
     }
     access.project.redirects().check(callback)?;
     let began = user.began_with(channel);
-    let check = if began { Check::none(&access.app, &access.project, &access.place) } else { Check::of_email(access, user) };
+    let check = if began { Check::none(&access.app, &access.project, &access.place) } else { Check::for_email(access, user) };
     let admitted = check.admit(presented).await?;
     let recipient = gate::recipient(access, &channel.value, Address::Unproved).await?;
     let email = CodeEmail { app: &access.app, project: &access.project.id, callback, now: access.app.clock.now() };

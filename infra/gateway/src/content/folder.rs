@@ -119,7 +119,7 @@ async fn put(store: &Store, shelf: &Shelf, text: &str, origin: Origin<'_>, now: 
         Origin::File(path) => {
             let changed = || format!("{} has changed while it was being published: publish again", path.display());
             let bytes = gallery::read(path).map_err(anyhow::Error::msg).with_context(changed)?;
-            if crypto::digest::Digest::of_bytes(&bytes) != name.digest {
+            if crypto::digest::Digest::from_bytes(&bytes) != name.digest {
                 bail!(changed());
             }
             bytes

@@ -144,7 +144,7 @@ async fn add(
     if missing.is_empty() {
         return Ok(());
     }
-    let keys = NewKeys::of(entropy, missing, "Added by the command line".to_owned(), clock.now());
+    let keys = NewKeys::from_secrets(entropy, missing, "Added by the command line".to_owned(), clock.now());
     let add = store.transact(key_set::create(&project.id, &keys)?);
     Ok(BySystem { operation: "gateway-key-add", fields: Vec::new(), clock, entropy }.run(project, add).await?)
 }

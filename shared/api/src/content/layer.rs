@@ -50,7 +50,7 @@ pub fn panicked(_: Box<dyn Any + Send + 'static>) -> Response {
 }
 
 async fn answer(response: Response, wanted: &Validators, site_url: &str) -> Response {
-    let problem = response.extensions().get::<Problem>().copied().or_else(|| Problem::of_status(response.status()));
+    let problem = response.extensions().get::<Problem>().copied().or_else(|| Problem::from_status(response.status()));
     match problem {
         Some(problem) => uncached(with_methods(problem.answer(site_url), response.headers().get(header::ALLOW))),
         None if response.status() == StatusCode::OK => with_validator(response, wanted, site_url).await,
@@ -71,7 +71,7 @@ async fn with_validator(response: Response, wanted: &Validators, site_url: &str)
     let Ok(body) = body.collect().await.map(http_body_util::Collected::to_bytes) else {
         return uncached(Problem::InternalError.answer(site_url));
     };
-    let etag = format!("\"{}\"", Digest::of_bytes(&body).as_str());
+    let etag = format!("\"{}\"", Digest::from_bytes(&body).as_str());
     set_cache(&mut parts.headers, &etag);
     if wanted.is_current(&etag, parts.headers.get(header::LAST_MODIFIED)) {
         parts.status = StatusCode::NOT_MODIFIED;

@@ -1,8 +1,8 @@
 //! Code shared by the operations of the content API, whose responses are public and cacheable.
 //!
-//! A handler returns `Result<Json<Data<T>>, Problem>` (in [`LinkedResponse`], if the response has links)
-//! or, if it serves a document, `Result<ServedDocument, Problem>`. The [`layer()`] around it writes errors,
-//! validators, cache rules and the headers of CORS.
+//! A handler returns `Result<Json<Data<T>>, Problem>` (in [`LinkedResponse`], if the response has
+//! links) or, if it serves a document, `Result<ServedDocument, Problem>`. The [`layer()`] around it
+//! writes errors, validators, cache rules and the headers of CORS.
 
 pub mod error;
 pub mod headed;

@@ -45,7 +45,7 @@ pub trait NumberParameter: ToSchema {
     /// The name of the parameter.
     const NAME: &'static str;
     /// The smallest number whose answer differs from that without the parameter.
-    const LEAST: usize;
+    const MIN: usize;
     /// The last segment of the path, without a query.
     const PATH: &'static str;
 }
@@ -79,7 +79,7 @@ impl<T: NumberParameter> ContentNumber<T> {
         let Some(pair) = first else { return Self::Canonical(None, PhantomData) };
         let number = pair.strip_prefix(T::NAME).and_then(|rest| rest.strip_prefix('=')?.parse().ok());
         match number {
-            Some(number) if second.is_none() && number >= T::LEAST && pair == format!("{}={number}", T::NAME) => {
+            Some(number) if second.is_none() && number >= T::MIN && pair == format!("{}={number}", T::NAME) => {
                 Self::Canonical(Some(number), PhantomData)
             }
             _ => Self::Other,
@@ -113,7 +113,7 @@ mod tests {
 
     impl NumberParameter for Pages {
         const NAME: &'static str = "page";
-        const LEAST: usize = 2;
+        const MIN: usize = 2;
         const PATH: &'static str = "blog";
     }
 

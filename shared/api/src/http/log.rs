@@ -36,7 +36,7 @@ use crate::product::header_family;
 const NAMESPACE: &str = "Gatelet";
 
 /// The most verbose level ever logged: beyond it, libraries would log what they send.
-pub const MOST: LevelFilter = LevelFilter::INFO;
+pub const MAX_LEVEL: LevelFilter = LevelFilter::INFO;
 
 /// A subscriber that writes events as lines of JSON. Lambda adds the time to each.
 pub fn lines<W>(level: LevelFilter, writer: W) -> impl Subscriber + Send + Sync
@@ -50,7 +50,7 @@ where
 /// Starts logging to standard output, at the level in Lambda's setting `AWS_LAMBDA_LOG_LEVEL`:
 /// `error`, `warn` or `info` (the default).
 pub fn init() {
-    let level = variable("AWS_LAMBDA_LOG_LEVEL").and_then(|level| level.parse().ok()).unwrap_or(MOST).min(MOST);
+    let level = variable("AWS_LAMBDA_LOG_LEVEL").and_then(|level| level.parse().ok()).unwrap_or(MAX_LEVEL).min(MAX_LEVEL);
     // Fails only if there already is a subscriber, which is never the case in a function.
     let _ = tracing::subscriber::set_global_default(lines(level, std::io::stdout));
     // Only the location of a panic is logged, because its message may contain data of the request.
@@ -267,7 +267,7 @@ pub(crate) mod tests {
         let hostile = "x\r\n{\"level\":\"INFO\",\"message\":\"answered\"}\u{1b}[2K\u{2028}\"";
         let kept = LogBuffer::default();
         let writer = kept.clone();
-        tracing::subscriber::with_default(lines(MOST, move || writer.clone()), || {
+        tracing::subscriber::with_default(lines(MAX_LEVEL, move || writer.clone()), || {
             tracing::warn!(fault = %hostile, "an issuer said {hostile}");
         });
         let log = String::from_utf8(kept.0.lock().expect("nobody panicked").clone()).expect("text");

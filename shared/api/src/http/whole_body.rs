@@ -19,17 +19,17 @@ pub(crate) enum BodyError {
     EndedEarly,
 }
 
-/// Reads a body of at most `most` bytes.
-pub(crate) async fn read(mut body: Body, most: usize) -> Result<Vec<u8>, BodyError> {
+/// Reads a body of at most `max` bytes.
+pub(crate) async fn read(mut body: Body, max: usize) -> Result<Vec<u8>, BodyError> {
     // The announced length is only a reason to refuse. Memory is allocated for what has arrived.
-    if body.size_hint().lower() > most as u64 {
+    if body.size_hint().lower() > max as u64 {
         return Err(BodyError::TooLarge);
     }
     let mut whole = Vec::new();
     while let Some(frame) = body.frame().await {
         // Trailers are ignored.
         let Ok(data) = frame.map_err(|_| BodyError::EndedEarly)?.into_data() else { continue };
-        if data.len() > most - whole.len() {
+        if data.len() > max - whole.len() {
             return Err(BodyError::TooLarge);
         }
         whole.extend_from_slice(&data);

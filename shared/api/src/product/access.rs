@@ -75,7 +75,7 @@ impl MinLevel for Admin {
 /// A request that has proved at least the access level `L`.
 pub struct Access<L> {
     context: Context,
-    least: PhantomData<L>,
+    min_level: PhantomData<L>,
 }
 
 impl<L> Deref for Access<L> {
@@ -106,8 +106,8 @@ impl<L> Access<L> {
     }
 }
 
-/// The context of a request that has proved at least the level `least`.
-async fn authenticate(parts: &mut Parts, app: &App, least: Level) -> Result<Context, Error> {
+/// The context of a request that has proved at least the level `min_level`.
+async fn authenticate(parts: &mut Parts, app: &App, min_level: Level) -> Result<Context, Error> {
     let path = RawPathParams::from_request_parts(parts, app).await.ok();
     let request = Request::read(parts, path.as_ref(), app)?;
     let claimed = request.claimed();
@@ -116,7 +116,7 @@ async fn authenticate(parts: &mut Parts, app: &App, least: Level) -> Result<Cont
     let keys = request.keys(&lookup).chain(counting.keys());
     let (early, items) = tokio::join!(counting.early(), app.store.get_many(keys));
     let (early, items) = (early?, items?);
-    let identity = request.prove(lookup, &items, least).await?;
+    let identity = request.prove(lookup, &items, min_level).await?;
     request.record(&identity);
     counting.settle(early, &items).await?;
     Ok(request.into_context(identity, items)?)
@@ -126,7 +126,7 @@ impl<L: MinLevel> FromRequestParts<App> for Access<L> {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
-        Ok(Self { context: authenticate(parts, app, L::LEVEL).await?, least: PhantomData })
+        Ok(Self { context: authenticate(parts, app, L::LEVEL).await?, min_level: PhantomData })
     }
 }
 

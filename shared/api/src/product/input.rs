@@ -132,7 +132,7 @@ where
 
         let path = deserr::deserialize::<P, _, Problems>(Json::Object(path)).map_err(|problems| problems.within("params"));
         let query = deserr::deserialize::<Q, _, Problems>(Json::Object(query)).map_err(|problems| problems.within("query"));
-        let body = deserr::deserialize::<B, _, Problems>(body).map_err(Problems::of_body);
+        let body = deserr::deserialize::<B, _, Problems>(body).map_err(Problems::in_body);
         match (body, query, path) {
             (Ok(body), Ok(query), Ok(path)) => Ok(Self { body, query, path }),
             (body, query, path) => {

@@ -168,22 +168,22 @@ impl<T: ToSchema> ToSchema for List<T> {
 }
 
 /// The requested number of items on a page, `DEFAULT` if the query has none; [`limit`] checks that
-/// it is from 1 to `MOST`.
+/// it is from 1 to `MAX`.
 #[derive(Debug, Clone, Copy)]
-pub struct Limit<const DEFAULT: usize, const MOST: usize>(usize);
+pub struct Limit<const DEFAULT: usize, const MAX: usize>(usize);
 
-impl<E: DeserializeError, const DEFAULT: usize, const MOST: usize> Deserr<E> for Limit<DEFAULT, MOST> {
+impl<E: DeserializeError, const DEFAULT: usize, const MAX: usize> Deserr<E> for Limit<DEFAULT, MAX> {
     fn deserialize_from_value<V: IntoValue>(value: Value<V>, location: ValuePointerRef<'_>) -> Result<Self, E> {
         Param::deserialize_from_value(value, location).map(|Param(limit)| Self(limit))
     }
 }
 
-/// The number of items on a page, from 1 to `MOST`. Fails with a schema error if the requested
+/// The number of items on a page, from 1 to `MAX`. Fails with a schema error if the requested
 /// number is not in that range.
-pub fn limit<const DEFAULT: usize, const MOST: usize>(given: Option<Limit<DEFAULT, MOST>>, route: &Route) -> Result<usize, KnownError> {
+pub fn limit<const DEFAULT: usize, const MAX: usize>(given: Option<Limit<DEFAULT, MAX>>, route: &Route) -> Result<usize, KnownError> {
     match given.map_or(DEFAULT, |limit| limit.0) {
-        limit if (1..=MOST).contains(&limit) => Ok(limit),
-        _ => Err(route.schema_error(&Problems::one("query.limit", format!("must be from 1 to {MOST}")))),
+        limit if (1..=MAX).contains(&limit) => Ok(limit),
+        _ => Err(route.schema_error(&Problems::one("query.limit", format!("must be from 1 to {MAX}")))),
     }
 }
 

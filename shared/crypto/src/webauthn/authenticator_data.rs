@@ -112,7 +112,7 @@ impl Credential {
 
 /// The authenticator data in the attestation object of a registration (§6.5.4). Attestation
 /// statements are not evaluated, but that of the format `none` must be empty (§8.7).
-pub fn of_attestation_object(bytes: &[u8]) -> Result<AuthenticatorData, Refusal> {
+pub fn from_attestation_object(bytes: &[u8]) -> Result<AuthenticatorData, Refusal> {
     const MALFORMED: Refusal = Refusal::Malformed("attestationObject");
     let Some(Value::Map(map)) = cbor::only(bytes) else { return Err(MALFORMED) };
     let entry = |key: &str| cbor::entry(&map, &key.into()).ok_or(MALFORMED);

@@ -35,7 +35,7 @@ impl Failures {
     /// The outcome of an attempt that failed before the end of the message, or with the answer to
     /// it. Only a permanent refusal is final (RFC 5321 §4.2.1): the first digit decides, with one
     /// exception.
-    pub(super) fn of(&self, fault: &TalkError, step: Step, server: &Server) -> Outcome {
+    pub(super) fn outcome(&self, fault: &TalkError, step: Step, server: &Server) -> Outcome {
         let cause = shown(fault, server);
         let reply = match fault {
             TalkError::Refused(reply) => reply,

@@ -16,14 +16,14 @@ use super::reply::Reply;
 /// How many bytes are read from one connection, before STARTTLS and again after it, so that a
 /// server that never ends a line cannot exhaust the memory; the replies to one email take less than
 /// two thousand.
-const MOST: usize = 64 * 1024;
+const MAX_RECEIVED: usize = 64 * 1024;
 /// How long to wait for the reply to QUIT.
 const GOODBYE: Duration = Duration::from_secs(1);
 /// How long to wait for the rest of a TLS record that begins to arrive within the message.
 const GLANCE: Duration = Duration::from_millis(200);
 /// The longest command line, in bytes with its end (RFC 5321 §4.5.3.1.4); for AUTH with an initial
 /// response, RFC 4954 §4 applies.
-const LONGEST_COMMAND: usize = 512;
+const MAX_COMMAND: usize = 512;
 
 /// A connection, encrypted or not.
 pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -103,7 +103,7 @@ impl Talk<TcpStream> {
 
 impl<S: Stream + 'static> Talk<S> {
     pub(super) fn new(stream: S, below: std::net::TcpStream) -> Self {
-        Self { stream, below, arrived: Vec::new(), left: MOST }
+        Self { stream, below, arrived: Vec::new(), left: MAX_RECEIVED }
     }
 
     pub(super) fn boxed(self) -> Talk<Box<dyn Stream>> {
@@ -133,7 +133,7 @@ impl<S: Stream + 'static> Talk<S> {
         if offers.plain {
             let response = STANDARD.encode(format!("\0{username}\0{password}"));
             let whole = format!("AUTH PLAIN {response}");
-            if whole.len() + 2 > LONGEST_COMMAND {
+            if whole.len() + 2 > MAX_COMMAND {
                 self.command("AUTH PLAIN", 3).await?;
                 self.command(&response, 2).await?;
             } else {

@@ -1,5 +1,5 @@
 //! Emails with codes, and the email that tells the owner of an address that an account is now
-//! theirs. A code is written together with the outbox entry that delivers it and, except for an
+//! theirs. A code is written together with the outbox entry that carries it and, except for an
 //! email of [`CodeEmail::reset`], with the counts of the recipient ([`gate`]).
 
 use jiff::Timestamp;

@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::email::gate::Address;
 
 /// The maximum number of members to notify, as one transaction writes all their emails.
-const MOST: usize = 50;
+const MAX_NOTIFIED: usize = 50;
 /// How many members are read at once. Their users are read together.
 const PAGE: usize = 100;
 
@@ -40,8 +40,8 @@ pub async fn verified(
         let ids: Vec<UserId> = members.iter().filter(|member| keep(member)).map(|member| member.user_id).collect();
         let users = app.store.users_by_id(project, &ids).await?;
         verified.extend(ids.iter().filter_map(|id| told(&users.get(id)?.user)));
-        verified.truncate(MOST);
-        if verified.len() == MOST || !more || after.is_none() {
+        verified.truncate(MAX_NOTIFIED);
+        if verified.len() == MAX_NOTIFIED || !more || after.is_none() {
             return Ok(verified);
         }
     }

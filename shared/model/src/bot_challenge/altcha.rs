@@ -26,7 +26,7 @@ use wire::id::ProjectId;
 pub const LIFE: SignedDuration = SignedDuration::from_mins(5);
 const MARGIN: SignedDuration = SignedDuration::from_mins(10);
 /// The hardest level: sixteen times the work of level 0.
-const MOST_LEVEL: u32 = 4;
+const MAX_LEVEL: u32 = 4;
 /// The longest payload that is parsed, in bytes; real payloads have about 650.
 const MAX_PAYLOAD: usize = 4096;
 /// PBKDF2 iterations per try at level 0. The average search, 4096 tries, takes half a second on one
@@ -57,14 +57,14 @@ impl Work {
     /// The work of a challenge while the usual rate is exceeded by `excess`, see
     /// [`Tally::excess`](crate::bot_challenge::rate::Tally::excess).
     pub fn of(excess: u32) -> Self {
-        let level = excess.min(MOST_LEVEL);
+        let level = excess.min(MAX_LEVEL);
         Self { level, cost: COST << level, prefix: PREFIX }
     }
 }
 
 /// The lowest accepted level of a solved challenge: one below the current level, because rates
 /// change while people type.
-pub fn least_level(excess: u32) -> u32 {
+pub fn min_level(excess: u32) -> u32 {
     Work::of(excess).level.saturating_sub(1)
 }
 
@@ -345,6 +345,6 @@ mod tests {
     fn each_level_doubles_the_work_up_to_a_maximum() {
         let costs = [0, 1, 2, 3, 4, 5, 31].map(|excess| Work::of(excess).cost);
         assert_eq!(costs, [250, 500, 1000, 2000, 4000, 4000, 4000]);
-        assert_eq!([0, 1, 2, 3, 9].map(least_level), [0, 0, 1, 2, 3]);
+        assert_eq!([0, 1, 2, 3, 9].map(min_level), [0, 0, 1, 2, 3]);
     }
 }

@@ -18,7 +18,7 @@ use crate::limit::{Counter, Limits, Rate, Rule, Subject};
 /// The multiple of the usual rate at which counting stops, so that the rest of a flood causes no
 /// writes in this window. Such a high count keeps the subject suspicious for seven eighths of the
 /// next window, even if the flood ends now.
-const MOST: u32 = 8;
+const MAX_MULTIPLE: u32 = 8;
 /// The length of a project's window, in seconds.
 const HOUR: u32 = 3600;
 
@@ -31,7 +31,7 @@ pub fn usual(limits: &Limits, settings: &BotChallenge, operation: Option<Guarded
     let emails = (operation != Some(GuardedOperation::OAuth)).then(Subject::project);
     let flows = operation.is_none_or(|operation| operation == GuardedOperation::OAuth).then(Subject::flows);
     let rate = Rate::new(settings.usual_requests_per_hour, HOUR);
-    let of_project = |subject| Counter::of_project(Rule::ChallengeUsualNetwork, rate, &subject, now);
+    let of_project = |subject| Counter::for_project(Rule::ChallengeUsualNetwork, rate, &subject, now);
     places.chain(emails.into_iter().chain(flows).map(of_project)).collect()
 }
 
@@ -57,7 +57,7 @@ impl Tally {
 
     /// Whether the count is so high that counting stops.
     pub fn is_full(&self) -> bool {
-        self.counted >= self.counter.quota().saturating_mul(MOST)
+        self.counted >= self.counter.quota().saturating_mul(MAX_MULTIPLE)
     }
 }
 
@@ -69,7 +69,7 @@ mod tests {
 
     fn counter(quota: u32, second: i64) -> Counter {
         let now = Timestamp::from_second(second).expect("in range");
-        Counter::of_project(Rule::ChallengeUsualNetwork, Rate::new(quota, 100), &Subject::project(), now)
+        Counter::for_project(Rule::ChallengeUsualNetwork, Rate::new(quota, 100), &Subject::project(), now)
     }
 
     #[test]

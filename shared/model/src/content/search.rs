@@ -10,7 +10,7 @@ use crate::content::Content;
 use crate::text::folded::{MAX_SEARCHED_WORDS, folded};
 
 /// The maximum number of apps and posts in a result.
-const MOST: usize = 20;
+const MAX_HITS: usize = 20;
 
 /// An app or a post that matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,7 +84,7 @@ impl Index {
         let mut matching: Vec<(usize, usize)> =
             counts.into_iter().enumerate().filter(|(position, count)| *count > 0 && !is_later.contains(position)).collect();
         matching.sort_by_key(|(_, count)| Reverse(*count));
-        matching.into_iter().take(MOST).map(|(position, _)| found(content, position)).collect()
+        matching.into_iter().take(MAX_HITS).map(|(position, _)| found(content, position)).collect()
     }
 }
 

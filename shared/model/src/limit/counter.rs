@@ -33,7 +33,7 @@ impl Counter {
     }
 
     /// A counter with a rate from the project instead of the deployment.
-    pub fn of_project(rule: Rule, rate: Rate, subject: &Subject, now: Timestamp) -> Self {
+    pub fn for_project(rule: Rule, rate: Rate, subject: &Subject, now: Timestamp) -> Self {
         Self::new(rule, rate, subject, now)
     }
 

@@ -38,7 +38,7 @@ impl Limit {
     /// The rules that count a request before its operation runs; `is_client` is false for servers
     /// and administrators. All other rules, and these in operations that require no access, apply
     /// once their subject is known, mostly in the operation itself.
-    pub const fn of_request(self, is_client: bool) -> &'static [(Rule, SubjectKind)] {
+    pub const fn early_rules(self, is_client: bool) -> &'static [(Rule, SubjectKind)] {
         match (self, is_client) {
             (Self::SignUp, true) => &[(Rule::SignUp, SubjectKind::Address), (Rule::SignUpNetwork, SubjectKind::Network)],
             (Self::AnonymousSignUp, true) => {

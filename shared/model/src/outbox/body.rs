@@ -89,7 +89,7 @@ impl RenderedEmail {
     /// Takes the bodies out of the entry, without the code of the unsubscribe link.
     fn take_bodies(&mut self) -> Option<Body> {
         let body = Body { html: self.html.take(), text: self.text.take() };
-        let unsubscribe = self.unsubscribe_url.as_deref().map(Codes::of_link).unwrap_or_default();
+        let unsubscribe = self.unsubscribe_url.as_deref().map(Codes::from_link).unwrap_or_default();
         (body.html.is_some() || body.text.is_some()).then(|| body.map(|body| unsubscribe.replace(&body, UNSUBSCRIBE_CODE)))
     }
 }

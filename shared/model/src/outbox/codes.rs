@@ -75,7 +75,7 @@ impl Codes {
     }
 
     /// The code in a link.
-    pub(crate) fn of_link(url: &str) -> Self {
+    pub(crate) fn from_link(url: &str) -> Self {
         in_link(url).into_iter().collect()
     }
 

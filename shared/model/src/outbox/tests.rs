@@ -151,9 +151,9 @@ fn nothing_can_be_changed_once_sending_has_started() {
 fn an_email_is_tried_five_times_with_growing_pauses() {
     let mut entry = queued();
     let mut now = at(3);
-    for (least, most) in [(20, 60), (40, 120), (80, 240), (160, 480)] {
+    for (min, max) in [(20, 60), (40, 120), (80, 240), (160, 480)] {
         let sending = entry.begin_sending(ME, now).expect("a claim");
-        for (jitter, seconds) in [(0.0, least), (0.5, i32::midpoint(least, most)), (0.999_999, most)] {
+        for (jitter, seconds) in [(0.0, min), (0.5, i32::midpoint(min, max)), (0.999_999, max)] {
             let failed = sending.clone().finish_sending(ME, Outcome::Retryable(failure(now)), jitter, now).expect("an outcome");
             let wait = failed.next_retry_at.expect("a retry").duration_since(now).as_secs_f64();
             assert!((wait - f64::from(seconds)).abs() < 0.01, "{wait} s, not {seconds} s");

@@ -2,7 +2,7 @@
 //! verification.
 
 use crypto::webauthn::Refusal;
-use crypto::webauthn::authenticator_data::{AuthenticatorData, of_attestation_object, verify};
+use crypto::webauthn::authenticator_data::{AuthenticatorData, from_attestation_object, verify};
 use crypto::webauthn::client_data::{Ceremony, ClientData};
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -121,7 +121,7 @@ pub fn register(
 ) -> Result<Passkey, CeremonyRefusal> {
     let Response { id: credential_id, response, .. } = Response::<Attestation>::read(response)?;
     let client = ClientData::read(&response.client_data.0, Ceremony::Registration, &challenge.bytes.0)?;
-    let data = of_attestation_object(&response.attestation_object.0)?;
+    let data = from_attestation_object(&response.attestation_object.0)?;
     let rp_id = relying_party(project, &client.origin, &data)?;
     let credential = data.credential.as_ref().filter(|credential| credential.id == credential_id.0).ok_or(CeremonyRefusal::Malformed)?;
     let aaguid = Uuid::from_bytes(credential.aaguid);

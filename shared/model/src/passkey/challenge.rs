@@ -51,13 +51,13 @@ pub struct Registrant {
 
 impl Challenge {
     /// A challenge for the registration of a passkey by `user`.
-    pub fn of_registration(user: &User, entropy: &Entropy, now: Timestamp) -> Self {
+    pub fn for_registration(user: &User, entropy: &Entropy, now: Timestamp) -> Self {
         let registrant = Registrant { user_id: user.id, epoch: user.credential_epoch };
-        Self { registrant: Some(registrant), ..Self::of_authentication(false, entropy, now) }
+        Self { registrant: Some(registrant), ..Self::for_authentication(false, entropy, now) }
     }
 
     /// A challenge for the use of a passkey.
-    pub fn of_authentication(is_autofill: bool, entropy: &Entropy, now: Timestamp) -> Self {
+    pub fn for_authentication(is_autofill: bool, entropy: &Entropy, now: Timestamp) -> Self {
         let life = if is_autofill { AUTOFILL_LIFE } else { LIFE };
         let bytes = Bytes(entropy.bytes::<32>().to_vec());
         Self { bytes, registrant: None, attempt: None, expires_at: after(now, life), used: false }

@@ -34,7 +34,7 @@ fn encoded(hexadecimal: &Value) -> String {
 }
 
 fn challenge(hexadecimal: &Value) -> Challenge {
-    let fresh = Challenge::of_authentication(false, &Entropy::system(), Timestamp::UNIX_EPOCH);
+    let fresh = Challenge::for_authentication(false, &Entropy::system(), Timestamp::UNIX_EPOCH);
     Challenge { bytes: Bytes(bytes(hexadecimal)), ..fresh }
 }
 

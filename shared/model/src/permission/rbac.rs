@@ -300,18 +300,18 @@ impl Rbac {
     /// [`Self::members_invite`] is off, `$invite_members` is omitted unless it is conferred by a
     /// grant that is not a default of team members.
     pub fn granted(&self, grants: &BTreeSet<Grant>, scope: Scope, recursive: bool) -> BTreeSet<PermissionId> {
-        let mut granted = self.of_grants(grants, scope, recursive);
+        let mut granted = self.expand(grants, scope, recursive);
         if !self.members_invite && scope == Scope::Team {
             let beyond_defaults = grants.difference(&self.default_grants(Occasion::TeamMember)).cloned().collect();
             let invite = System::InviteMembers.permission();
-            if !self.of_grants(&beyond_defaults, scope, true).contains(&invite) {
+            if !self.expand(&beyond_defaults, scope, true).contains(&invite) {
                 granted.remove(&invite);
             }
         }
         granted
     }
 
-    fn of_grants(&self, grants: &BTreeSet<Grant>, scope: Scope, recursive: bool) -> BTreeSet<PermissionId> {
+    fn expand(&self, grants: &BTreeSet<Grant>, scope: Scope, recursive: bool) -> BTreeSet<PermissionId> {
         let system =
             System::ALL.into_iter().map(System::permission).filter(|id| scope == Scope::Team && grants.contains(&Grant(id.0.clone())));
         let defined = self

@@ -114,8 +114,8 @@ impl MailServer {
     }
 }
 
-fn is_line(text: &str, most: usize) -> bool {
-    text.chars().count() <= most && !text.chars().any(char::is_control)
+fn is_line(text: &str, max: usize) -> bool {
+    text.chars().count() <= max && !text.chars().any(char::is_control)
 }
 
 fn wrong(field: &str, message: &'static str) -> InvalidSetting {

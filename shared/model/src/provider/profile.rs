@@ -100,7 +100,7 @@ impl Fields {
         let text = |pointer: &str| account.pointer(pointer).and_then(Value::as_str).filter(|text| !text.is_empty());
         let email = self.emails.iter().find_map(|(pointer, verified)| {
             let email = Email::parse(text(pointer).filter(|text| !text.to_ascii_uppercase().contains(GUEST))?).ok()?;
-            Some((email, verified.of(account)))
+            Some((email, verified.is_verified_in(account)))
         });
         let (email, email_verified) = email.map_or((None, false), |(email, verified)| (Some(email), verified));
         let name = |parts: &&[&str]| parts.iter().filter_map(|pointer| text(pointer)).map(str::trim).collect::<Vec<_>>().join(" ");
@@ -115,7 +115,7 @@ impl Fields {
 }
 
 impl EmailVerification {
-    fn of(self, account: &Value) -> bool {
+    fn is_verified_in(self, account: &Value) -> bool {
         match self {
             Self::Always => true,
             Self::Never => false,

@@ -24,7 +24,7 @@ const COMPILED_PER_STEP: usize = 64;
 const STEPS_PER_BYTE: u64 = 2;
 /// The smallest compiled size to try, per byte of a regular expression: most letters become a
 /// state, so a smaller one would be tried in vain.
-const LEAST_PER_BYTE: usize = 16;
+const MIN_PER_BYTE: usize = 16;
 /// How many pairs of a compiled byte and a byte of the text take a step of comparison. Each byte of
 /// the text visits each state at most once.
 const PAIRS_PER_STEP: u64 = 768;
@@ -49,9 +49,9 @@ impl Patterns {
         if let Some((_, size)) = self.0.get(pattern) {
             return Ok(*size);
         }
-        let (mut error, largest) = (None, SIZES[SIZES.len() - 1]);
-        let least = (pattern.len() * LEAST_PER_BYTE).min(largest);
-        for size in SIZES.into_iter().filter(|size| *size >= least) {
+        let (mut error, max) = (None, SIZES[SIZES.len() - 1]);
+        let min = (pattern.len() * MIN_PER_BYTE).min(max);
+        for size in SIZES.into_iter().filter(|size| *size >= min) {
             budget.work(steps_of_compiling(pattern.len() as u64, size))?;
             match build(pattern, size) {
                 Ok(regex) => {

@@ -161,12 +161,12 @@ impl Program {
 fn compile(condition: &str, patterns: &mut Patterns, budget: &mut Budget) -> Result<CompiledCondition, ConditionRefusal> {
     // This is the maximum number of steps for parsing; only the result tells the actual number.
     let copied = condition.matches('(').count().min(usize::from(MAX_NESTED)) + chained(condition);
-    let most = (condition.len() * (25 + 2 * copied) / 5) as u64;
-    budget.work(most)?;
+    let max_steps = (condition.len() * (25 + 2 * copied) / 5) as u64;
+    budget.work(max_steps)?;
     let parser = PrattParser::new().max_recursion_depth(MAX_NESTED).error_recovery_limit(0);
     let expression = parser.parse(condition).map_err(|errors| ConditionRefusal::Syntax(first(&errors)))?;
-    let cost = cost::of(&expression, patterns, budget)?;
-    budget.refund(most);
+    let cost = cost::estimate(&expression, patterns, budget)?;
+    budget.refund(max_steps);
     let read = condition.len() / READ_PER_STEP + marks(condition) * STEPS_PER_MARK;
     budget.work((read + cost.nodes * STEPS_PER_NODE + cost.copies) as u64)?;
     budget.keep(cost.bytes)?;

@@ -27,7 +27,7 @@ use wire::id::ProjectId;
 /// minute over which failed sign-ins and proofs and rejected sign-ups are counted.
 pub const OVERLAP: SignedDuration = SignedDuration::from_mins(5);
 /// The maximum number of entries in a link, which then has about 13 KB.
-pub const MOST_ENTRIES: usize = 100;
+pub const MAX_ENTRIES: usize = 100;
 
 /// The record of an entry in a link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -122,7 +122,7 @@ impl Link {
     /// The digest that the next link and the head contain.
     pub fn digest(&self) -> Digest {
         // Every field of a link can be serialised as JSON.
-        Digest::of_bytes(&serde_json::to_vec(self).unwrap_or_default())
+        Digest::from_bytes(&serde_json::to_vec(self).unwrap_or_default())
     }
 
     /// The text for computing the MAC of the link.

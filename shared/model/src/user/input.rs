@@ -267,7 +267,7 @@ impl CurrentUserBody {
             Level::Client => deserr::deserialize::<UserBody<Own>, _, Problems>(self.0).map(|body| body.0),
             Level::Server | Level::Admin => deserr::deserialize::<UserBody<Any>, _, Problems>(self.0).map(|body| body.0),
         };
-        input.map_err(Problems::of_body)
+        input.map_err(Problems::in_body)
     }
 }
 

@@ -76,7 +76,7 @@ impl Shelf {
     /// retried.
     pub fn bucket_from_env(bucket: &str, entropy: &Entropy) -> Result<Self, environment::Error> {
         let http = Retrying::new(AwsHttp::from_env()?, entropy.clone());
-        Ok(Self::Bucket(Bucket::new(Client::new(Endpoint::of_bucket_from_env(bucket)?, http))))
+        Ok(Self::Bucket(Bucket::new(Client::new(Endpoint::bucket_from_env(bucket)?, http))))
     }
 
     /// The bytes of an image; `None` if it is not stored.

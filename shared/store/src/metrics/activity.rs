@@ -33,7 +33,7 @@ pub const SHARDS: u8 = 8;
 /// The maximum number of users counted in one transaction; up to three items are read for each.
 const AT_ONCE: usize = BATCH / 3;
 /// The maximum number of attempts to count while other requests count the same users or teams.
-const ROUNDS: u32 = 5;
+const MAX_ATTEMPTS: u32 = 5;
 
 /// The last day on which a user or team was counted.
 #[derive(Debug, Clone, Copy)]
@@ -110,7 +110,7 @@ impl ActivitySubject {
 }
 
 /// The kind and gap of the counter with this name; `None` if it is not the name of a counter.
-fn of_counter(name: &str) -> Option<(Kind, Gap)> {
+fn parse_counter(name: &str) -> Option<(Kind, Gap)> {
     let (kind, gap) = name.split_at_checked(1)?;
     let kind = match kind {
         "u" => Kind::User,
@@ -143,7 +143,7 @@ impl Store {
     /// this day.
     pub async fn count_active(&self, project: &ProjectId, users: &[User], now: Timestamp) -> Result<(), Error> {
         for users in users.chunks(AT_ONCE) {
-            optimistic!(ROUNDS, |_| { self.count_some(project, users, day(now)).await })?;
+            optimistic!(MAX_ATTEMPTS, |_| { self.count_some(project, users, day(now)).await })?;
         }
         Ok(())
     }
@@ -199,7 +199,7 @@ impl Store {
             let counts = days.entry(day).or_default();
             for (name, value) in item {
                 let count = value.as_n().ok().and_then(|count| count.parse::<u64>().ok());
-                if let Some((counter, count)) = of_counter(name).zip(count) {
+                if let Some((counter, count)) = parse_counter(name).zip(count) {
                     *counts.entry(counter).or_default() += count;
                 }
             }

@@ -52,7 +52,7 @@ use crate::webhook::keys::{late_partitions, partition};
 /// project plus the duration of a request.
 pub const LATE_WRITES: SignedDuration = SignedDuration::from_secs(60);
 /// The maximum number of attempts to end a project while its owner changes.
-const ROUNDS: u32 = 5;
+const MAX_ATTEMPTS: u32 = 5;
 /// The number of users, teams or partitions processed in parallel.
 const SIDE_BY_SIDE: usize = 8;
 /// The number of list items read at once.
@@ -87,7 +87,7 @@ impl Store {
     /// and [`Error::Contended`] if its owner kept changing.
     pub async fn end_project(&self, project: &Project, now: Timestamp) -> Result<(), Error> {
         let (key, mut project) = (project_key(&project.id), project.clone());
-        for round in 0..ROUNDS {
+        for round in 0..MAX_ATTEMPTS {
             pause(round).await;
             let conflict = match self.end_of_owner(&project, now).await {
                 Err(Error::Conflict(conflict)) => conflict,

@@ -20,7 +20,7 @@ use wire::id::UserId;
 use crate::table::error::{Error, failure, is_uncertain};
 use crate::table::item::{Item, Key, integer, string};
 use crate::table::label::{Conflict, Label};
-use crate::table::told::TrailFacts;
+use crate::table::trail_facts::TrailFacts;
 
 /// The attribute that identifies an item's last put or update by
 /// [`Store::write_unrecorded`](crate::Store::write_unrecorded) or its variant that returns the
@@ -37,7 +37,7 @@ pub struct Write {
     names: HashMap<String, String>,
     refusal: Option<Refusal>,
     label: Option<Label>,
-    told: TrailFacts,
+    facts: TrailFacts,
 }
 
 #[derive(Debug, Clone)]
@@ -58,7 +58,7 @@ impl Write {
             names: HashMap::new(),
             refusal: None,
             label: None,
-            told: TrailFacts::default(),
+            facts: TrailFacts::default(),
         }
     }
 
@@ -146,42 +146,42 @@ impl Write {
 
     /// Sets the user whose account the write changes, for the trail entry.
     pub fn about(mut self, user: impl Into<Option<UserId>>) -> Self {
-        self.told.about(user.into());
+        self.facts.about(user.into());
         self
     }
 
     /// Adds events to the trail entry.
     pub fn tells(mut self, events: impl IntoIterator<Item = Event>) -> Self {
-        self.told.events(events);
+        self.facts.events(events);
         self
     }
 
     /// Sets how the user was authenticated, for the trail entry.
     pub(crate) fn proved_by(mut self, amr: &[Amr]) -> Self {
-        self.told.method(amr);
+        self.facts.method(amr);
         self
     }
 
     /// Records a session start in the trail entry.
     pub(crate) fn begins(mut self, session: &Session) -> Self {
-        self.told.session(session);
+        self.facts.session(session);
         self
     }
 
     /// Adds targets to the trail entry.
     pub fn targets(mut self, targets: impl IntoIterator<Item = Target>) -> Self {
-        self.told.targets(targets);
+        self.facts.targets(targets);
         self
     }
 
     /// Adds the effect of the write on the project's totals to the trail entry.
     pub fn tallies(mut self, tally: &Tally) -> Self {
-        self.told.tally(tally);
+        self.facts.tally(tally);
         self
     }
 
-    pub(crate) fn told(&self) -> &TrailFacts {
-        &self.told
+    pub(crate) fn facts(&self) -> &TrailFacts {
+        &self.facts
     }
 
     /// Whether the write changes anything, unlike a check.

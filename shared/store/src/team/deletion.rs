@@ -24,12 +24,12 @@ use crate::metrics::activity;
 use crate::profile_image;
 use crate::table::{Error, Item, Label, MAX_WRITES, Store, Write, entity, integer};
 use crate::team::founding::unfounds;
-use crate::team::membership::{MOST_REMOVE_WRITES, MemberRow, remove, remove_but_selection};
+use crate::team::membership::{MAX_REMOVE_WRITES, MemberRow, remove, remove_but_selection};
 use crate::team::{TeamRow, invitation};
 
 /// The number of members that one transaction deletes, besides the team, its picture, its last day
 /// of activity, the count of its invitations, and its place in its creator's quota.
-const AT_ONCE: usize = (MAX_WRITES - 5) / MOST_REMOVE_WRITES;
+const AT_ONCE: usize = (MAX_WRITES - 5) / MAX_REMOVE_WRITES;
 /// The number of parallel transactions.
 const SIDE_BY_SIDE: usize = 8;
 /// How long one call deletes members; the operation's Lambda has ten seconds.

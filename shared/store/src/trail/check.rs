@@ -9,7 +9,7 @@ use crypto::digest::Digest;
 use crypto::trail_keys::TrailKeys;
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
-use model::project::retention::longest_retention;
+use model::project::retention::max_retention;
 use model::trail::chain::{CoveredEntry, Link, OVERLAP};
 use model::trail::check::{Chain, CoveredDay, DayReport, ExpectedLink, Problem};
 use wire::clock::after;
@@ -53,9 +53,9 @@ impl Store {
         now: Timestamp,
         mut report: impl FnMut(DayReport),
     ) -> Result<TrailReport, Error> {
-        let (first, longest) = (self.trail_head(project).await?, longest_retention() + LATE_EXPIRY);
+        let (first, max_age) = (self.trail_head(project).await?, max_retention() + LATE_EXPIRY);
         let fresh = first.as_ref().map(|head| earlier(&head.of.watermark, OVERLAP)).unwrap_or_default();
-        let mut days = Days { store: self, project, next: day(after(now, -longest)), fresh, now };
+        let mut days = Days { store: self, project, next: day(after(now, -max_age)), fresh, now };
         let (mut chain, mut from, mut seen) = (Chain::new(project, keys, expected, now), None, None);
         let head = loop {
             let (items, next) = self.query_page(self.links(project).set_exclusive_start_key(from.clone())).await?;

@@ -1,8 +1,8 @@
 //! A request's trail entry, written in the first transaction with a change.
 //!
 //! The layer around an operation describes the request ([`within`]), authentication sets the caller
-//! ([`by`]), and each write says whose account it changes and how (`Told`). `Store::transact` and
-//! `Store::write` add the entry, so operations need not, and an entry is written if and only if its
+//! ([`by`]), and each write says whose account it changes and how (`TrailFacts`). `Store::transact`
+//! and `Store::write` add the entry, so operations need not, and an entry is written if and only if its
 //! change is. Other writes, such as counters and times of last use, use `Store::write_unrecorded`.
 //!
 //! A request with several transactions, such as a large deletion, writes its entry with the first
@@ -193,7 +193,7 @@ impl Turn {
                 tracing::error!(operation = state.entry.operation, "a change does not belong to any project's trail");
                 return Ok(None);
             };
-            let write = trail::put(project, &told(&state.entry, writes), *days)?;
+            let write = trail::put(project, &with_facts(&state.entry, writes), *days)?;
             state.phase = Phase::Writing;
             write
         };
@@ -240,15 +240,15 @@ impl Store {
 }
 
 /// The entry with the facts stated by the writes.
-fn told(entry: &Entry, writes: &[Write]) -> Entry {
+fn with_facts(entry: &Entry, writes: &[Write]) -> Entry {
     let mut entry = entry.clone();
-    for told in writes.iter().map(Write::told) {
-        entry.user_id = entry.user_id.or(told.user);
-        entry.events.extend(&told.events);
-        entry.method.extend(&told.method);
-        entry.tally.merge(&told.tally, 1);
-        told.targets.iter().cloned().for_each(|target| add(&mut entry.targets, target));
-        match (told.session, told.user, entry.actor) {
+    for facts in writes.iter().map(Write::facts) {
+        entry.user_id = entry.user_id.or(facts.user);
+        entry.events.extend(&facts.events);
+        entry.method.extend(&facts.method);
+        entry.tally.merge(&facts.tally, 1);
+        facts.targets.iter().cloned().for_each(|target| add(&mut entry.targets, target));
+        match (facts.session, facts.user, entry.actor) {
             // Anonymous until now, the caller is identified by the session from now on.
             (Some(session_id), Some(user_id), Actor::Anonymous) => entry.actor = Actor::User { user_id, session_id },
             (Some(session), ..) => add(&mut entry.targets, Target::new(TargetKind::Session, session)),

@@ -32,7 +32,7 @@ use crate::user::{EmailClaim, UserRow, claim_email, create, email_claim_key, ren
 /// Marks a user whose deletion has begun but takes several transactions.
 const ENDING: &str = "ending";
 /// The maximum number of writes of [`Store::removals_of_deleted`] for one team.
-const MOST_DELETED_WRITES: usize = 3;
+const MAX_DELETED_WRITES: usize = 3;
 
 /// The outcome of a change.
 #[derive(Debug)]
@@ -296,7 +296,7 @@ impl Store {
         let words = no_words(project, &row.user);
         let all: Vec<Write> = [user].into_iter().chain(emails).chain(accounts).chain(words).chain(image).chain([active]).collect();
         let memberships = self.removals_of_deleted(project, id, teams).await?;
-        if teams.len() > MAX_WRITES.saturating_sub(all.len()) / MOST_DELETED_WRITES {
+        if teams.len() > MAX_WRITES.saturating_sub(all.len()) / MAX_DELETED_WRITES {
             let ending = PendingDeletion { project: project.clone(), what: DeletionTarget::User { id }, begun_at: now }.note()?;
             if !is_ending {
                 // With the mark, the trail counts the deletion once, whoever completes it.
@@ -307,7 +307,7 @@ impl Store {
                     Err(error) => return Err(error),
                 }
             }
-            let chunks = memberships.chunks(MAX_WRITES / MOST_DELETED_WRITES).map(|some| self.transact(some.concat()));
+            let chunks = memberships.chunks(MAX_WRITES / MAX_DELETED_WRITES).map(|some| self.transact(some.concat()));
             return match futures_util::future::try_join_all(chunks).await {
                 Ok(_) | Err(Error::Conflict(_)) => Ok(Outcome::Changed),
                 Err(error) => Err(error),

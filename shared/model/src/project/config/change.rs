@@ -69,7 +69,7 @@ fn check_types(level: Flat) -> Result<(), Problems> {
 /// The paths that a change sets.
 fn written(change: &LevelChange) -> Flat {
     match change {
-        LevelChange::Merge(values) | LevelChange::Replace(values) => flat::of(values),
+        LevelChange::Merge(values) | LevelChange::Replace(values) => flat::from_values(values),
         LevelChange::Reset(_) => Flat::new(),
     }
 }
@@ -104,7 +104,7 @@ impl Config {
         for record in defaults::RECORDS {
             let ids: BTreeSet<&str> = others.keys().filter_map(|path| id_in(path, record)).collect();
             for id in ids {
-                flat::flatten(format!("{record}.{id}"), defaults::of_entry(record, id), &mut entries);
+                flat::flatten(format!("{record}.{id}"), defaults::entry_defaults(record, id), &mut entries);
             }
         }
         let mut nested = Self::of(project, &documents.effective()).nested();
@@ -115,7 +115,7 @@ impl Config {
     }
 
     /// The values that a level sets, with its documents.
-    pub fn of_level(levels: &Levels, documents: &LevelDocuments, level: Level) -> Value {
+    pub fn level_value(levels: &Levels, documents: &LevelDocuments, level: Level) -> Value {
         let mut values = Value::Object(levels.at(level).clone());
         let own = documents.overrides(level);
         if own.as_object().is_some_and(|own| !own.is_empty()) {

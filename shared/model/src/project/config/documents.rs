@@ -82,11 +82,11 @@ impl MailDocuments {
 
     /// The templates in a configuration, by id.
     pub(crate) fn templates(&self) -> Map<String, Value> {
-        with_ours(DocumentKind::Template, &self.templates).map(|document| (document.id.to_string(), of_template(document))).collect()
+        with_ours(DocumentKind::Template, &self.templates).map(|document| (document.id.to_string(), template_value(document))).collect()
     }
 
     pub(crate) fn themes(&self) -> Map<String, Value> {
-        with_ours(DocumentKind::Theme, &self.themes).map(|document| (document.id.to_string(), of_theme(document))).collect()
+        with_ours(DocumentKind::Theme, &self.themes).map(|document| (document.id.to_string(), theme_value(document))).collect()
     }
 }
 
@@ -96,11 +96,11 @@ fn with_ours(kind: DocumentKind, own: &[MailDocument]) -> impl Iterator<Item = M
     all.into_values()
 }
 
-pub(crate) fn of_theme(document: MailDocument) -> Value {
+pub(crate) fn theme_value(document: MailDocument) -> Value {
     json!({ "displayName": line::stripped(&document.display_name), "htmlSource": document.html })
 }
 
-pub(crate) fn of_template(document: MailDocument) -> Value {
+pub(crate) fn template_value(document: MailDocument) -> Value {
     let mut value = json!({
         "displayName": line::stripped(&document.display_name),
         "subjectSource": document.subject,
@@ -131,7 +131,7 @@ pub(crate) fn other_name(path: &str) -> Option<String> {
 }
 
 /// The documents that a change to a level starts from.
-pub(crate) struct OfLevel {
+pub(crate) struct StartingDocuments {
     /// The level's own documents.
     pub(crate) own: MailDocuments,
     /// The documents of the level below.
@@ -157,7 +157,7 @@ impl ParsedDocuments {
     /// keeps its theme.
     pub(crate) fn changes(
         self,
-        OfLevel { own: old, below, other_themes }: &OfLevel,
+        StartingDocuments { own: old, below, other_themes }: &StartingDocuments,
         selected: Option<Uuid>,
         now: Timestamp,
     ) -> Result<Vec<DocumentChange>, Problems> {

@@ -41,7 +41,7 @@ pub(crate) struct Permission {
 }
 
 /// The definitions as a part of a configuration.
-pub(crate) fn of(rbac: &Rbac) -> Map<String, Value> {
+pub(crate) fn to_map(rbac: &Rbac) -> Map<String, Value> {
     let definition = |scope: Scope| {
         rbac.list(scope).into_iter().filter(|definition| !definition.id.is_system()).map(move |definition| {
             let contained: Map<_, _> = definition.contained_permission_ids.iter().map(|id| (id.to_string(), Value::Bool(true))).collect();

@@ -59,7 +59,7 @@ pub(crate) fn read(
         providers.into_iter().partition(|provider| offered.contains(&provider.id));
     project.config.domain_names = names;
     let selected = Some(project.config.email.theme()).filter(|theme| *theme != selected);
-    let changes = written.changes(&documents.of_level(level), selected, now)?;
+    let changes = written.changes(&documents.starting_documents(level), selected, now)?;
     Ok((project, changes))
 }
 

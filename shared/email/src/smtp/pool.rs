@@ -11,7 +11,7 @@ use wire::id::ProjectId;
 /// The maximum number of this process's open connections to the mail server of one project.
 pub const CONNECTIONS: usize = 5;
 /// How long a server is left alone after it was unreachable or did not answer in time.
-const REST: Duration = Duration::from_secs(20);
+const COOLDOWN: Duration = Duration::from_secs(20);
 
 /// By project, host and port: projects with the same host do not delay each other.
 #[derive(Default)]
@@ -20,24 +20,24 @@ pub(super) struct ServerPools(Mutex<HashMap<(ProjectId, String, u16), Arc<Server
 /// The connections to the server of one project, shared by all of the project's emails.
 pub(super) struct ServerPool {
     pub(super) slots: Semaphore,
-    rests_until: Mutex<Option<Instant>>,
+    cooldown_until: Mutex<Option<Instant>>,
 }
 
 impl ServerPools {
-    pub(super) fn of(&self, project: &ProjectId, host: &str, port: u16) -> Arc<ServerPool> {
-        let mut lanes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        lanes.retain(|_, lane| Arc::strong_count(lane) > 1 || lane.rests());
-        let lane = lanes.entry((project.clone(), host.to_owned(), port));
-        Arc::clone(lane.or_insert_with(|| Arc::new(ServerPool { slots: Semaphore::new(CONNECTIONS), rests_until: Mutex::default() })))
+    pub(super) fn pool(&self, project: &ProjectId, host: &str, port: u16) -> Arc<ServerPool> {
+        let mut pools = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        pools.retain(|_, pool| Arc::strong_count(pool) > 1 || pool.is_cooling_down());
+        let pool = pools.entry((project.clone(), host.to_owned(), port));
+        Arc::clone(pool.or_insert_with(|| Arc::new(ServerPool { slots: Semaphore::new(CONNECTIONS), cooldown_until: Mutex::default() })))
     }
 }
 
 impl ServerPool {
-    pub(super) fn rest(&self) {
-        *self.rests_until.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now() + REST);
+    pub(super) fn cool_down(&self) {
+        *self.cooldown_until.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now() + COOLDOWN);
     }
 
-    pub(super) fn rests(&self) -> bool {
-        self.rests_until.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|until| Instant::now() < until)
+    pub(super) fn is_cooling_down(&self) -> bool {
+        self.cooldown_until.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|until| Instant::now() < until)
     }
 }
