@@ -1,5 +1,5 @@
-//! One vocabulary in names: refusals, errors, bounds and times are called the same everywhere, types
-//! are nouns, and `of` is kept for conversions.
+//! One vocabulary in names: refusals, errors, bounds and times are called the same everywhere,
+//! types are nouns, and `of` is kept for conversions.
 
 use super::passages::{Source, sources};
 
@@ -42,8 +42,8 @@ fn instead_of_constant(name: &str) -> Option<&'static str> {
     CONSTANTS.iter().find(|(words, _)| is_in(words)).map(|(_, instead)| *instead)
 }
 
-/// Whether a signature from `of` on is that of a conversion: a pure function without a receiver that
-/// returns its own type.
+/// Whether a signature from `of` on is that of a conversion: a pure function without a receiver
+/// that returns its own type.
 fn converts(signature: &str) -> bool {
     let mut depth = 0;
     let end = signature.find(|c| {

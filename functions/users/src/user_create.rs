@@ -9,7 +9,7 @@ use flows::App;
 use flows::accounts::create;
 use flows::teams::welcome;
 use model::user::User;
-use model::user::input::{New, UserBody};
+use model::user::input::{NewFields, UserBody};
 use model::view::user::ServerUser;
 
 use crate::accounts::change::UserChange;
@@ -32,7 +32,7 @@ pub const ROUTE: Route = Route::post("users-user-create", "/api/v1/users")
 pub async fn handle(
     State(app): State<App>,
     access: Access<Server>,
-    Input { body, .. }: Input<UserBody<New>, IgnoredFilters>,
+    Input { body, .. }: Input<UserBody<NewFields>, IgnoredFilters>,
 ) -> Result<CreatedJson<ServerUser>, Error> {
     let mut user = User::new(&app.entropy, app.clock.now());
     user.is_anonymous = body.0.is_anonymous == Some(true);

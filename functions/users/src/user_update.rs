@@ -8,7 +8,7 @@ use api::product::precondition::{IfMatch, VersionedResponse};
 use api::product::{Access, Input, Server};
 use errors::{Error, ErrorCode, KnownError, USER_FIELD_ERRORS};
 use flows::accounts::read;
-use model::user::input::{Any, UserBody};
+use model::user::input::{AnyFields, UserBody};
 use model::view::user::ServerUser;
 
 use crate::accounts::change::UserChange;
@@ -25,7 +25,7 @@ pub const ROUTE: Route = Route::patch("users-user-update", "/api/v1/users/{user_
 pub async fn handle(
     access: Access<Server>,
     if_match: IfMatch,
-    Input { body, path, .. }: Input<UserBody<Any>, IgnoredFilters, UserPath>,
+    Input { body, path, .. }: Input<UserBody<AnyFields>, IgnoredFilters, UserPath>,
 ) -> Result<VersionedResponse<Json<ServerUser>>, Error> {
     let project = &access.project;
     let id = access.user_id(path.user_id)?;

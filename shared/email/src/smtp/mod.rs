@@ -303,14 +303,14 @@ fn hello(host: Option<&Host<String>>, local: SocketAddr) -> String {
 
 /// Sends an email through its project's own server, or through the deployment's sender if the
 /// project has none.
-pub struct ByProject<M> {
+pub struct ProjectMailer<M> {
     /// For projects with a server of their own.
     pub own: Smtp,
     /// For all other projects.
     pub deployments: M,
 }
 
-impl<M: Mailer> Mailer for ByProject<M> {
+impl<M: Mailer> Mailer for ProjectMailer<M> {
     fn send<'a>(&'a self, mail: &'a Mail) -> Pin<Box<dyn Future<Output = Outcome> + Send + 'a>> {
         match &mail.server {
             Some(server) => Box::pin(self.own.try_send(mail, server)),

@@ -38,7 +38,7 @@ pub struct MfaAttempt {
     /// What an authorization code determines about the session; absent if the sign-in began without
     /// one, and in attempts of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub of_code: Option<OfCode>,
+    pub of_code: Option<CodeSession>,
     /// The provider account with which the sign-in began, if it is yet to be added to the user:
     /// someone who proved only the address must not add another first factor. Removed when the
     /// attempt is completed. Absent in attempts of earlier versions.
@@ -63,7 +63,7 @@ pub struct Attach {
 
 /// What the authorization code that led to a sign-in determines about the session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OfCode {
+pub struct CodeSession {
     /// The id of the session, which is in the redeemed code: if the code is presented again, the
     /// session ends.
     pub session_id: SessionId,

@@ -147,11 +147,11 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::user::input::{Any, UserBody};
+    use crate::user::input::{AnyFields, UserBody};
     use wire::problem::Problems;
 
     fn patch(body: Value) -> UserPatch {
-        let input = deserr::deserialize::<UserBody<Any>, _, Problems>(body).expect("a patch").0;
+        let input = deserr::deserialize::<UserBody<AnyFields>, _, Problems>(body).expect("a patch").0;
         UserPatch { input, password: Change::Keep, totp: Change::Keep, image: NewImage::default(), author: Author::Server }
     }
 

@@ -5,8 +5,8 @@
 //! missing for a moment.
 //!
 //! One request reads each partition at most `MAX_READS` times. A search with few matches returns
-//! short pages, each with a position to continue from, instead of slowing down as the list grows. No item is skipped:
-//! a page ends after the last examined item.
+//! short pages, each with a position to continue from, instead of slowing down as the list grows.
+//! No item is skipped: a page ends after the last examined item.
 
 use std::collections::VecDeque;
 

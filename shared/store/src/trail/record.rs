@@ -2,8 +2,9 @@
 //!
 //! The layer around an operation describes the request ([`within`]), authentication sets the caller
 //! ([`by`]), and each write says whose account it changes and how (`TrailFacts`). `Store::transact`
-//! and `Store::write` add the entry, so operations need not, and an entry is written if and only if its
-//! change is. Other writes, such as counters and times of last use, use `Store::write_unrecorded`.
+//! and `Store::write` add the entry, so operations need not, and an entry is written if and only if
+//! its change is. Other writes, such as counters and times of last use, use
+//! `Store::write_unrecorded`.
 //!
 //! A request with several transactions, such as a large deletion, writes its entry with the first
 //! successful one, whatever happens to later ones.
@@ -115,7 +116,7 @@ pub fn rejected() {
 }
 
 /// Work on a project by the system or the command line.
-pub struct BySystem<'a> {
+pub struct SystemWork<'a> {
     /// The name of the operation.
     pub operation: &'a str,
     /// The names of the settings changed.
@@ -126,7 +127,7 @@ pub struct BySystem<'a> {
     pub entropy: &'a Entropy,
 }
 
-impl BySystem<'_> {
+impl SystemWork<'_> {
     /// Runs `work`, and records any change as one entry by the system in the trail of `project`.
     pub fn run<F: Future>(self, project: &Project, work: F) -> impl Future<Output = F::Output> + use<'_, F> {
         let at = self.clock.now();
